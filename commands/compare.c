@@ -9,6 +9,7 @@
 #include "commands/cli/options.h"
 #include "commands/cli/variants.h"
 #include "commands/cli/words.h"
+#include "commands/compared.h"
 #include "schedules/schedule.h"
 #include "studies/record.h"
 #include "studies/simulation.h"
@@ -17,31 +18,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* More workers do not fit a terminal's line. */
-enum { UTILIZATION_WORKERS_MAX = 16 };
-
-/* A run of the comparison; `reason` is set where it cannot be. */
-struct comparison_run {
-    struct scenario *scenario; /* NULL: it could not even be loaded */
-    const char *file;
-    const char *name, *schedule; /* what it is called */
-    char directory[300];         /* "NAME-SCHEDULE/" */
-    const char *reason;          /* NULL: none is known */
-    const char *said;            /* the whole message that the reason is of; NULL: none */
-    struct run_files files;
-    struct simulation_result result;
-};
-
-struct comparison {
-    const struct options *options;
-    struct arena *arena;
-    const char *command; /* as typed */
-    struct diag diag;
-    struct comparison_run *runs;
-    size_t count, capacity;
-    size_t asked; /* runs, of which `count` were done; 0: all were */
-};
 
 /* What a run is a variant of its scenario in; NULL: in nothing. */
 struct variant {
@@ -297,150 +273,6 @@ static int simulate_all(struct comparison *comparison, struct output *output)
     return report_reasons(comparison);
 }
 
-static struct comparison_row refused_row(const struct comparison_run *run)
-{
-    struct comparison_row row;
-    memset(&row, 0, sizeof row);
-    snprintf(row.scenario, sizeof row.scenario, "%s", run->name);
-    snprintf(row.schedule, sizeof row.schedule, "%s", run->schedule);
-    snprintf(row.reason, sizeof row.reason, "%s", run->reason);
-    return row;
-}
-
-/* By iteration time; what was not run comes last. */
-static int by_time(const void *left, const void *right)
-{
-    const struct comparison_row *a = left, *b = right;
-    if (!*a->reason != !*b->reason)
-        return *a->reason ? 1 : -1;
-    return (a->iteration > b->iteration) - (a->iteration < b->iteration);
-}
-
-static int by_memory(const void *left, const void *right)
-{
-    const struct comparison_row *a = left, *b = right;
-    if (!*a->reason != !*b->reason)
-        return *a->reason ? 1 : -1;
-    return (a->peak_bytes > b->peak_bytes) - (a->peak_bytes < b->peak_bytes);
-}
-
-static void sort_rows(const struct comparison *comparison, struct comparison_row *rows, size_t count)
-{
-    if (comparison->options->sort)
-        qsort(rows, count, sizeof *rows, comparison->options->sort == SORT_TIME ? by_time : by_memory);
-}
-
-static struct comparison_row *collect_rows(const struct comparison *comparison, size_t *count)
-{
-    size_t most = 2 * comparison->count;
-    for (size_t i = 0; i < comparison->count; i++)
-        most += comparison->runs[i].result.part_count;
-    struct comparison_row *rows = arena_array(comparison->arena, most, sizeof *rows);
-    *count = 0;
-    for (size_t i = 0; i < comparison->count; i++) {
-        const struct comparison_run *run = &comparison->runs[i];
-        if (run->reason)
-            rows[(*count)++] = refused_row(run);
-        for (size_t row = 0; row < run->result.row_count && !run->reason; row++, ++*count) {
-            rows[*count] = run->result.rows[row];
-            if (comparison->options->output)
-                snprintf(rows[*count].directory, sizeof rows->directory, "%.*s", (int)strlen(run->directory) - 1,
-                         run->directory);
-        }
-        for (size_t part = 0; part < run->result.part_count && !run->reason; part++)
-            rows[(*count)++] = run->result.parts[part];
-    }
-    sort_rows(comparison, rows, *count);
-    return rows;
-}
-
-static size_t most_workers(const struct comparison *comparison)
-{
-    size_t most = 0;
-    for (size_t i = 0; i < comparison->count; i++)
-        if (!comparison->runs[i].scenario->kind && comparison->runs[i].result.gantt &&
-            comparison->runs[i].result.gantt->row_count > most)
-            most = comparison->runs[i].result.gantt->row_count;
-    return most;
-}
-
-static void print_utilization(const struct comparison *comparison)
-{
-    size_t workers = most_workers(comparison);
-    if (!workers || workers > UTILIZATION_WORKERS_MAX)
-        return;
-    struct table *table = table_create();
-    table_column(table, "utilization of worker", '<');
-    for (size_t worker = 0; worker < workers; worker++) {
-        char title[24];
-        snprintf(title, sizeof title, "%zu", worker);
-        table_column(table, title, '>');
-    }
-    for (size_t i = 0; i < comparison->count; i++) {
-        const struct comparison_run *run = &comparison->runs[i];
-        if (run->reason || run->scenario->kind)
-            continue;
-        table_cell(table, "%.*s", (int)strlen(run->directory) - 1, run->directory);
-        for (size_t worker = 0; worker < workers; worker++) {
-            char text[READABLE_MAX] = "";
-            if (worker < run->result.gantt->row_count)
-                readable_percent(text, run->result.gantt->rows[worker].busy);
-            table_cell(table, "%s", text);
-        }
-    }
-    putchar('\n');
-    table_write(table, stdout, table_style_of(comparison->options->format, stdout));
-    table_destroy(table);
-}
-
-static void print_all(const struct comparison *comparison)
-{
-    size_t count;
-    struct comparison_row *rows = collect_rows(comparison, &count);
-    comparison_print(stdout, rows, count, comparison->options->format);
-    if (table_is_read(comparison->options->format))
-        print_utilization(comparison);
-}
-
-static bool write_rows(const struct comparison *comparison, struct output *output, struct fault *fault)
-{
-    size_t count;
-    struct comparison_row *rows = collect_rows(comparison, &count);
-    FILE *csv = output_open(output, "comparison.csv", fault),
-         *json = csv ? output_open(output, "comparison.json", fault) : NULL;
-    if (!json)
-        return false;
-    comparison_print(csv, rows, count, TABLE_CSV);
-    comparison_print(json, rows, count, TABLE_JSON);
-    return true;
-}
-
-/* The pictures and the report on top, where any of the scenarios asks for them. */
-static bool write_drawn(const struct comparison *comparison, struct output *output, struct fault *fault)
-{
-    unsigned pictures = 0;
-    struct picture_form form = wanted_form(comparison->runs[0].scenario);
-    bool report = false;
-    struct comparison_row *rows = arena_array(comparison->arena, comparison->count, sizeof *rows);
-    const struct gantt **gantts = arena_array(comparison->arena, comparison->count, sizeof *gantts);
-    const char **links = arena_array(comparison->arena, comparison->count, sizeof *links);
-    size_t count = 0;
-    for (size_t i = 0; i < comparison->count; i++) {
-        const struct comparison_run *run = &comparison->runs[i];
-        if (run->reason)
-            continue;
-        pictures |= run->scenario->pictures;
-        report |= run->scenario->report;
-        rows[count] = run->result.rows[run->result.row_count - 1];
-        gantts[count] = run->result.gantt;
-        links[count] = run->scenario->report ? arena_print(comparison->arena, "%sreport.html", run->directory) : NULL;
-        count++;
-    }
-    struct comparison_view view = {comparison->runs[0].scenario->name, gantts, rows, links, count};
-    return comparison_write_pictures(&view, pictures, &form, output, fault) &&
-           (!report || comparison_write_report(&view, output, fault));
-}
-
 static bool open_all(struct comparison *comparison, struct output *output, struct fault *fault)
 {
     for (size_t i = 0; i < comparison->count; i++)
@@ -490,8 +322,8 @@ static int compare_into(struct comparison *comparison, const char *directory)
     interruption_await();
     if (ok)
         code = simulate_all(comparison, output);
-    if (code == EXIT_DONE && write_rows(comparison, output, &fault) && write_drawn(comparison, output, &fault) &&
-        write_records(comparison, output, &fault)) {
+    if (code == EXIT_DONE && compared_write_rows(comparison, output, &fault) &&
+        compared_write_drawn(comparison, output, &fault) && write_records(comparison, output, &fault)) {
         if (!output_commit(output, &fault))
             code = EXIT_FAILED;
     } else {
@@ -523,7 +355,7 @@ static int compare(struct comparison *comparison)
         interruption_await();
     int code = options->output ? compare_into(comparison, options->output) : simulate_all(comparison, NULL);
     if (code == EXIT_DONE)
-        print_all(comparison);
+        compared_print(comparison);
     if (code == EXIT_DONE && options->output && !options->quiet) {
         fflush(stdout); /* both streams may go to one file */
         diag_print(stderr, "written to %s\n", options->output);

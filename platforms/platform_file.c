@@ -74,14 +74,6 @@ static struct place here(const struct reader *reader)
 
 #define refuse(reader, ...) refuse_at(reader, here(reader), __VA_ARGS__)
 
-static bool is_any(const char *element, const char *const *names)
-{
-    for (; *names; names++)
-        if (strcmp(element, *names) == 0)
-            return true;
-    return false;
-}
-
 /* ---- profiles ---- */
 
 /* SimGrid looks for relative names only. */
@@ -387,15 +379,15 @@ static void check_version(struct reader *reader, const char **attributes)
 static void on_start(void *data, const char *element, const char **attributes)
 {
     struct reader *reader = data;
-    if (reader->sound && is_any(element, point_names))
+    if (reader->sound && xml_is_any(element, point_names))
         start_point(reader, element, attributes);
     if (!reader->sound)
         return;
-    if (is_any(element, zone_names))
+    if (xml_is_any(element, zone_names))
         start_zone(reader, element, attributes);
-    else if (is_any(element, host_names))
+    else if (xml_is_any(element, host_names))
         start_host(reader, element, attributes);
-    else if (is_any(element, route_names))
+    else if (xml_is_any(element, route_names))
         add_route(reader, attributes);
     else if (strcmp(element, "platform") == 0)
         check_version(reader, attributes);
@@ -428,7 +420,7 @@ static void on_end(void *data, const char *element)
     struct reader *reader = data;
     if (!reader->sound)
         return;
-    if (is_any(element, zone_names) && reader->depth)
+    if (xml_is_any(element, zone_names) && reader->depth)
         end_zone(reader);
     else if (strcmp(element, "config") == 0)
         reader->in_config = false;
@@ -498,41 +490,4 @@ bool platform_file_check(const char *path, struct platform_file *file, struct ar
     bool parsed = feed(&reader, in);
     fclose(in);
     return reader_finish(&reader, parsed);
-}
-
-/* ---- where an element is ---- */
-
-struct search {
-    XML_Parser parser;
-    const char *id;
-    struct place found;
-};
-
-static void on_searched(void *data, const char *element, const char **attributes)
-{
-    struct search *search = data;
-    const char *id = xml_attribute(attributes, "id");
-    size_t length = strlen(id);
-    bool direction = length && strncmp(search->id, id, length) == 0 && strcmp(element, "link") == 0 &&
-                     (strcmp(search->id + length, "_UP") == 0 || strcmp(search->id + length, "_DOWN") == 0);
-    if (strcmp(element, "prop") == 0 || (strcmp(search->id, id) != 0 && !direction))
-        return;
-    search->found.line = xml_line(search->parser);
-    search->found.column = xml_column(search->parser);
-    XML_StopParser(search->parser, XML_FALSE);
-}
-
-const char *platform_file_place(const char *path, const char *id, struct arena *arena)
-{
-    FILE *in = path_open_read(path);
-    struct search search = {.parser = XML_ParserCreate(NULL), .id = id};
-    struct reader reader = {.parser = search.parser};
-    XML_SetUserData(search.parser, &search);
-    XML_SetStartElementHandler(search.parser, on_searched);
-    if (in) {
-        feed(&reader, in);
-        fclose(in);
-    }
-    XML_ParserFree(search.parser);
-    return search.found.line ? arena_print(arena, "%s:%u:%u: ", path, search.found.line, search.found.column) : "";
 }

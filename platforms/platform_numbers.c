@@ -79,3 +79,11 @@ bool host_numbers_check(const char *element, const char **attributes, struct fau
     return check_topology(attributes, fault) && check_speeds(element, attributes, fault) &&
            check_whole_numbers(attributes, fault);
 }
+
+bool xml_is_any(const char *text, const char *const *words)
+{
+    for (; *words; words++)
+        if (!strcmp(text, *words))
+            return true;
+    return false;
+}

@@ -285,17 +285,12 @@ static bool make_folder(struct output *output, char *path, struct fault *fault)
            fault_set(fault, "%s/%s: cannot make the output directory: %s", output->directory, path, strerror(reason));
 }
 
-/* In the directory as it is. */
-static bool may_have(const struct output *output, const char *path, const char *name, struct fault *fault)
-{
-    return output->stage.target < 0 || owner_allows(output->stage.target, path, name, fault);
-}
-
 bool output_foresee(struct output *output, const char *const *names, struct fault *fault)
 {
     bool fine = true;
     for (; *names && fine; names++)
-        fine = may_have(output, *names, arena_print(output->arena, "%s/%s", output->directory, *names), fault);
+        fine =
+            stage_allows(&output->stage, *names, arena_print(output->arena, "%s/%s", output->directory, *names), fault);
     return fine;
 }
 
@@ -306,8 +301,9 @@ FILE *output_open(struct output *output, const char *name, struct fault *fault)
     for (const char *slash = strchr(name, '/'); slash; slash = strchr(slash + 1, '/'))
         if (!make_folder(output, arena_print(output->arena, "%.*s", (int)(slash - name), name), fault))
             return NULL;
-    return may_have(output, name, file.name, fault) ? add_file(output, file, output->stage.content, O_EXCL, fault)
-                                                    : NULL;
+    return stage_allows(&output->stage, name, file.name, fault)
+               ? add_file(output, file, output->stage.content, O_EXCL, fault)
+               : NULL;
 }
 
 static bool is_below(const char *path, const char *folder)

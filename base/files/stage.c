@@ -2,6 +2,7 @@
 #include "base/files/stage.h"
 
 #include "base/arena.h"
+#include "base/files/owner.h"
 #include "base/files/stage_record.h"
 #include "base/paths.h"
 
@@ -397,6 +398,11 @@ static bool remove_folder(const struct stage *stage)
     bool has_lock = stage->lock >= 0;
     return (!has_lock || (settle(stage, false) && tree_remove(stage->folder, "lock"))) &&
            (unlinkat(stage->parent, stage->name, AT_REMOVEDIR) == 0 || (!has_lock && errno == ENOTEMPTY));
+}
+
+bool stage_allows(const struct stage *stage, const char *path, const char *name, struct fault *fault)
+{
+    return stage->target < 0 || owner_allows(stage->target, path, name, fault);
 }
 
 /* What fails once need not fail twice. Without its lock the folder is only removed when there is nothing in it. */

@@ -38,6 +38,10 @@ bool stage_open(struct stage *stage, const char *directory, const char *path, st
  * with the fault filled when the directory is as it was. stage_close comes next in any case. */
 bool stage_commit(struct stage *stage, const struct tree_names *names, struct fault *fault);
 
+/* Whether a file of the path below the output directory, which messages call `name`, may be replaced (owner_allows);
+ * also where there is no directory yet. False with the fault filled. */
+bool stage_allows(const struct stage *stage, const char *path, const char *name, struct fault *fault);
+
 /* Removes the marked folder with all that is not in place, and closes the descriptors. */
 void stage_close(struct stage *stage);
 

@@ -495,24 +495,3 @@ struct replay *replay_run(const struct replay_request *request, struct arena *ar
     finish(&state);
     return replay;
 }
-
-void replay_destroy(struct replay *replay)
-{
-    if (!replay)
-        return;
-    free(replay->jobs);
-    free(replay->decisions);
-    free(replay->changes);
-    free(replay->stays);
-    free(replay);
-}
-
-double replay_efficiency(const struct replay *replay)
-{
-    return replay->dedicated > 0 ? replay->work / replay->dedicated : 0;
-}
-
-double replay_attainment(const struct replay *replay)
-{
-    return replay->best > 0 ? replay->work / replay->best : 0;
-}

@@ -10,6 +10,7 @@
 #include "base/standard_streams.h"
 #include "commands/cli/command.h"
 #include "commands/cli/words.h"
+#include "commands/schedule/schedule_arguments.h"
 #include "commands/schedule/schedule_on.h"
 #include "commands/schedule/schedule_output.h"
 #include "commands/schedule/schedule_times.h"
@@ -25,187 +26,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-enum { OPTIONS_MAX = 32, WIDTH_DEFAULT = 120 };
-
-enum format {
-    FORMAT_TEXT,
-    FORMAT_CSV,
-    FORMAT_JSON,
-    FORMAT_SVG,
-    FORMAT_PNG,
-    FORMAT_PDF,
-    FORMAT_PYTORCH,
-    FORMAT_PYTORCH_COMMS,
-    FORMAT_LATEX,
-    FORMAT_MARKDOWN,
-    FORMATS
-};
-
-static const char *const format_names[FORMATS] = {"text", "csv",     "json",          "svg",   "png",
-                                                  "pdf",  "pytorch", "pytorch-comms", "latex", "markdown"};
-
-/* The command line. */
-struct arguments {
-    const char *name; /* a schedule, or a csv file */
-    uint32_t workers, micro_batches, iterations;
-    const char *options[OPTIONS_MAX]; /* KEY=VALUE */
-    size_t option_count;
-    struct time_list costs[COSTS];
-    double latency, attention;
-    unsigned format; /* enum format; FORMATS: not given */
-    bool older_pytorch;
-    const char *on; /* a scenario; NULL: not given */
-    bool partition;
-    struct scenario_set sets[OPTIONS_MAX]; /* of it */
-    size_t set_count;
-    const char *effort; /* NULL: not given */
-    double time_limit;  /* seconds; 0: none */
-    const char *output, *picture_width, *font_size;
-    struct picture_form form;
-    struct arena *arena;
-};
-
-/* ---- the command line ---- */
-
-static bool read_count(const char *text, uint32_t *count)
-{
-    char *end;
-    errno = 0;
-    unsigned long value = strtoul(text, &end, 10);
-    *count = (uint32_t)value;
-    return text[0] >= '0' && text[0] <= '9' && !*end && !errno && value >= 1 && value <= UINT32_MAX;
-}
-
-static const struct option long_options[] = {
-    {"workers", required_argument, NULL, 'w'},
-    {"micro-batches", required_argument, NULL, 'n'},
-    {"iterations", required_argument, NULL, 'i'},
-    {"option", required_argument, NULL, 'O'},
-    {"forward", required_argument, NULL, 'F'},
-    {"backward", required_argument, NULL, 'B'},
-    {"weight", required_argument, NULL, 'W'},
-    {"block", required_argument, NULL, 'X'},
-    {"attention", required_argument, NULL, 'A'},
-    {"latency", required_argument, NULL, 'L'},
-    {"format", required_argument, NULL, 'f'},
-    {"output", required_argument, NULL, 'o'},
-    {"older-pytorch", no_argument, NULL, 'P'},
-    {"effort", required_argument, NULL, 'E'},
-    {"on", required_argument, NULL, 'S'},
-    {"set", required_argument, NULL, 's'},
-    {"partition", no_argument, NULL, 'p'},
-    {"picture-width", required_argument, NULL, 'V'},
-    {"font-size", required_argument, NULL, 'Z'},
-    {"time-limit", required_argument, NULL, 'T'},
-    {NULL, 0, NULL, 0},
-};
-
-static int bad_time(const struct command *command, const char *text)
-{
-    return command_usage(command, "'%s' is no time; times here are plain numbers from 0, all in one unit", text);
-}
-
-static int read_time_limit(const struct command *command, const char *text, double *seconds)
-{
-    struct quantity_reason reason;
-    if (quantity_parse(QUANTITY_TIME, text, seconds, &reason) && *seconds > 0)
-        return 0;
-    return command_usage(command, "--time-limit takes a time such as 60s, not '%s'", text);
-}
-
-/* How large a picture is. */
-static int read_picture_argument(const struct command *command, struct arguments *arguments, int option)
-{
-    if (option != 'V' && option != 'Z')
-        return command_usage(command, "the command line is not understood");
-    *(option == 'V' ? &arguments->picture_width : &arguments->font_size) = optarg;
-    return 0;
-}
-
-/* One option. 0 when it was understood, else an exit code. */
-static int read_argument(const struct command *command, struct arguments *arguments, int option)
-{
-    uint32_t *counts[] = {
-        ['w'] = &arguments->workers, ['n'] = &arguments->micro_batches, ['i'] = &arguments->iterations};
-    enum cost costs[] = {['F'] = FORWARD, ['B'] = BACKWARD, ['W'] = WEIGHT, ['X'] = BLOCK};
-    char *end;
-    switch (option) {
-    case 'w':
-    case 'n':
-    case 'i':
-        return read_count(optarg, counts[option])
-                   ? 0
-                   : command_usage(command, "'%s' is no count; counts are whole numbers from 1", optarg);
-    case 'F':
-    case 'B':
-    case 'W':
-    case 'X':
-        return times_read(optarg, &arguments->costs[costs[option]], arguments->arena) ? 0 : bad_time(command, optarg);
-    case 'L':
-        return time_read(optarg, &arguments->latency, &end) && !*end ? 0 : bad_time(command, optarg);
-    case 'A':
-        if (time_read(optarg, &arguments->attention, &end) && !*end && arguments->attention <= 1)
-            return 0;
-        return command_usage(command, "'%s' is no share; attention is a share of a forward, from 0 to 1", optarg);
-    case 'O':
-        if (arguments->option_count == OPTIONS_MAX)
-            return command_usage(command, "more than %d options", OPTIONS_MAX);
-        arguments->options[arguments->option_count++] = optarg;
-        return 0;
-    case 'f':
-        return format_read(command, optarg, format_names, FORMATS, &arguments->format);
-    case 'o':
-        arguments->output = optarg;
-        return 0;
-    case 'S':
-        arguments->on = optarg;
-        return 0;
-    case 's':
-        if (arguments->set_count == OPTIONS_MAX)
-            return command_usage(command, "more than %d values are set", OPTIONS_MAX);
-        arguments->sets[arguments->set_count++] = (struct scenario_set){.option = "--set", .text = optarg};
-        return 0;
-    case 'p':
-        arguments->partition = true;
-        return 0;
-    case 'E':
-        arguments->effort = optarg;
-        return 0;
-    case 'T':
-        return read_time_limit(command, optarg, &arguments->time_limit);
-    case 'P':
-        arguments->older_pytorch = true;
-        return 0;
-    default:
-        return read_picture_argument(command, arguments, option);
-    }
-}
-
-/* Without --format the ending of the output file says it. */
-static void choose_format(struct arguments *arguments)
-{
-    const char *dot = arguments->output ? strrchr(arguments->output, '.') : NULL;
-    if (arguments->format == FORMATS && (!dot || !format_of_ending(format_names, FORMATS, dot + 1, &arguments->format)))
-        arguments->format = FORMAT_TEXT;
-}
-
-static int read_arguments(const struct command *command, int argc, char **argv, struct arguments *arguments)
-{
-    arguments->iterations = 1;
-    arguments->format = FORMATS;
-    opterr = 1;
-    for (int option; (option = getopt_long(argc, argv, "o:", long_options, NULL)) != -1;) {
-        int code = read_argument(command, arguments, option);
-        if (code)
-            return code;
-    }
-    if (optind + 1 != argc)
-        return command_usage(command, optind == argc ? "which schedule?" : "one schedule at a time");
-    arguments->name = argv[optind];
-    choose_format(arguments);
-    return form_read(command, arguments->picture_width, arguments->font_size, &arguments->form);
-}
 
 /* ---- the request ---- */
 
@@ -251,7 +71,7 @@ static int set_option(const struct command *command, const struct schedule *sche
 
 /* --effort is short for the option, and goes with --time-limit only where there is a search. */
 static int read_effort(const struct command *command, const struct schedule *schedule,
-                       const struct arguments *arguments, struct schedule_request *request)
+                       const struct schedule_arguments *arguments, struct schedule_request *request)
 {
     if (!schedule->searches && (arguments->effort || arguments->time_limit > 0))
         return command_usage(command, "%s is for schedules that are searched for, as best is",
@@ -263,7 +83,7 @@ static int read_effort(const struct command *command, const struct schedule *sch
 }
 
 static int make_request(const struct command *command, const struct schedule *schedule,
-                        const struct arguments *arguments, struct schedule_request *request)
+                        const struct schedule_arguments *arguments, struct schedule_request *request)
 {
     if (!arguments->workers || !arguments->micro_batches)
         return command_usage(command, "%s is missing", arguments->workers ? "--micro-batches" : "--workers");
@@ -293,18 +113,18 @@ static int make_request(const struct command *command, const struct schedule *sc
 
 /* ---- the result ---- */
 
-static bool is_pytorch(const struct arguments *arguments)
+static bool is_pytorch(const struct schedule_arguments *arguments)
 {
     return arguments->format == FORMAT_PYTORCH || arguments->format == FORMAT_PYTORCH_COMMS;
 }
 
 /* A table for papers. */
-static bool is_table(const struct arguments *arguments)
+static bool is_table(const struct schedule_arguments *arguments)
 {
     return arguments->format == FORMAT_LATEX || arguments->format == FORMAT_MARKDOWN;
 }
 
-static enum table_format table_of(const struct arguments *arguments)
+static enum table_format table_of(const struct schedule_arguments *arguments)
 {
     return arguments->format == FORMAT_LATEX      ? TABLE_LATEX
            : arguments->format == FORMAT_MARKDOWN ? TABLE_MARKDOWN
@@ -312,7 +132,7 @@ static enum table_format table_of(const struct arguments *arguments)
 }
 
 /* Not every plan can be written in every format. */
-static int check_format(const struct arguments *arguments, const struct schedule_view *view)
+static int check_format(const struct schedule_arguments *arguments, const struct schedule_view *view)
 {
     struct fault fault = {""};
     if (!is_pytorch(arguments) || plan_pytorch_holds(view->plan, &fault))
@@ -329,12 +149,12 @@ static unsigned terminal_width(void)
     return WIDTH_DEFAULT;
 }
 
-static bool write_view(FILE *out, const struct arguments *arguments, const struct schedule_view *view,
+static bool write_view(FILE *out, const struct schedule_arguments *arguments, const struct schedule_view *view,
                        struct fault *fault)
 {
     bool terminal = !arguments->output && isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
     enum canvas_format picture;
-    if (canvas_format_of(format_names[arguments->format], &picture))
+    if (canvas_format_of(schedule_format_names[arguments->format], &picture))
         return schedule_picture_write(out, view, picture, &arguments->form, fault);
     if (arguments->format == FORMAT_CSV)
         schedule_csv_write(out, view);
@@ -351,7 +171,7 @@ static bool write_view(FILE *out, const struct arguments *arguments, const struc
 }
 
 /* To the file of -o, which appears whole or not at all. */
-static int write_file(const struct arguments *arguments, const struct schedule_view *view)
+static int write_file(const struct schedule_arguments *arguments, const struct schedule_view *view)
 {
     struct fault fault = {""};
     FILE *out;
@@ -366,7 +186,7 @@ static int write_file(const struct arguments *arguments, const struct schedule_v
     return done ? EXIT_DONE : output ? EXIT_FAILED : EXIT_BAD_INPUT;
 }
 
-static int write_result(const struct arguments *arguments, const struct schedule_view *view)
+static int write_result(const struct schedule_arguments *arguments, const struct schedule_view *view)
 {
     if (arguments->output)
         return write_file(arguments, view);
@@ -378,13 +198,13 @@ static int write_result(const struct arguments *arguments, const struct schedule
     return EXIT_FAILED;
 }
 
-static struct plan_costs stage_costs(const struct arguments *arguments, uint32_t workers, uint32_t stages)
+static struct plan_costs stage_costs(const struct schedule_arguments *arguments, uint32_t workers, uint32_t stages)
 {
     return times_of_stages(arguments->costs, arguments->latency, arguments->attention, workers, stages,
                            arguments->arena);
 }
 
-static int show(const struct command *command, const struct arguments *arguments, struct schedule_view *view)
+static int show(const struct command *command, const struct schedule_arguments *arguments, struct schedule_view *view)
 {
     int code = times_check(command, arguments->costs, view->plan->workers);
     if (!code)
@@ -412,7 +232,7 @@ static bool is_file(const char *name)
     return strchr(name, '/') || (length > 4 && !strcmp(name + length - 4, ".csv"));
 }
 
-static int show_file(const struct command *command, const struct arguments *arguments)
+static int show_file(const struct command *command, const struct schedule_arguments *arguments)
 {
     if (arguments->workers || arguments->micro_batches || arguments->option_count || arguments->iterations > 1)
         return command_usage(
@@ -451,7 +271,7 @@ static struct plan *make_plan(const struct schedule *schedule, struct schedule_r
     return plan;
 }
 
-static int show_schedule(const struct command *command, const struct arguments *arguments)
+static int show_schedule(const struct command *command, const struct schedule_arguments *arguments)
 {
     const struct schedule *schedule = schedule_find(arguments->name);
     if (!schedule)
@@ -477,7 +297,7 @@ static int show_schedule(const struct command *command, const struct arguments *
 }
 
 /* The best schedule for a scenario. */
-static int show_on(const struct command *command, const struct arguments *arguments)
+static int show_on(const struct command *command, const struct schedule_arguments *arguments)
 {
     uint64_t effort = 100000;
     struct quantity_reason reason;
@@ -512,7 +332,7 @@ static int show_on(const struct command *command, const struct arguments *argume
     return code;
 }
 
-static int run_arguments(const struct command *command, const struct arguments *arguments)
+static int run_arguments(const struct command *command, const struct schedule_arguments *arguments)
 {
     if (arguments->on)
         return show_on(command, arguments);
@@ -523,8 +343,8 @@ static int run_arguments(const struct command *command, const struct arguments *
 
 static int run(const struct command *command, int argc, char **argv)
 {
-    struct arguments arguments = {.arena = arena_create()};
-    int code = read_arguments(command, argc, argv, &arguments);
+    struct schedule_arguments arguments = {.arena = arena_create()};
+    int code = schedule_read_arguments(command, argc, argv, &arguments);
     if (!code) {
         times_complete(arguments.costs, arguments.arena);
         code = run_arguments(command, &arguments);

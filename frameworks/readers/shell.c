@@ -15,33 +15,10 @@ static void run_list(struct shell *s, enum shell_state active, const char *const
 
 /* ---- blanks ---- */
 
-/* Blanks, continued lines and comments; with `lines` also the ends of lines and semicolons. */
-static void skip(struct shell *s, bool lines)
-{
-    while (s->at < s->size) {
-        char c = s->text[s->at];
-        if (c == '\\' && s->text[s->at + 1] == '\n')
-            s->at += 2;
-        else if (c == '#')
-            s->at += strcspn(s->text + s->at, "\n");
-        else if (c == ' ' || c == '\t' || c == '\r' || (lines && c == '\n') ||
-                 (lines && (c == ';' || c == '&') && s->text[s->at + 1] != ';'))
-            s->at++;
-        else
-            return;
-    }
-}
-
-static bool next_is(const struct shell *s, const char *word)
-{
-    size_t end = shell_word_end(s, s->at), length = strlen(word);
-    return end - s->at == length && !strncmp(s->text + s->at, word, length);
-}
-
 static bool take(struct shell *s, const char *word)
 {
-    skip(s, true);
-    if (!next_is(s, word))
+    shell_skip(s, true);
+    if (!shell_next_is(s, word))
         return false;
     s->at += strlen(word);
     return true;
@@ -73,7 +50,7 @@ static size_t assignment(const struct shell *s, size_t at)
 static void read_array(struct shell *s, struct cells **words, size_t *count)
 {
     for (s->at++; s->at < s->size && !s->broken;) {
-        skip(s, true);
+        shell_skip(s, true);
         if (s->at >= s->size || s->text[s->at] == ')')
             break;
         size_t end = shell_word_end(s, s->at);
@@ -186,58 +163,23 @@ static void finish(struct shell *s)
     }
 }
 
-/* Behind a here-document's last line. */
-static void skip_document(struct shell *s)
-{
-    s->at += 2 + (s->text[s->at + 2] == '-');
-    skip(s, false);
-    size_t end = shell_word_end(s, s->at), from = s->at, length = end - s->at;
-    if (length >= 2 && strchr("'\"", s->text[from])) {
-        from++;
-        length -= 2;
-    }
-    const char *line = strchr(s->text + end, '\n');
-    s->at = end;
-    while (line && *line) {
-        const char *text = line + 1 + strspn(line + 1, "\t"), *next = strchr(line + 1, '\n');
-        if (length && !strncmp(text, s->text + from, length) && (text[length] == '\n' || !text[length])) {
-            s->at = (size_t)(text + length - s->text);
-            return;
-        }
-        line = next;
-    }
-    s->at = line ? end : s->size;
-}
-
-/* A redirection: the operator and its file. */
-static void skip_redirection(struct shell *s)
-{
-    if (!strncmp(s->text + s->at, "<<", 2) && s->text[s->at + 2] != '<') {
-        skip_document(s);
-        return;
-    }
-    s->at += strspn(s->text + s->at, "<>&");
-    skip(s, false);
-    s->at = shell_word_end(s, s->at);
-}
-
 /* Lines end no condition in double brackets. */
 static void skip_in_test(struct shell *s, bool twice)
 {
-    for (skip(s, false); twice && s->at < s->size && s->text[s->at] == '\n'; skip(s, false))
+    for (shell_skip(s, false); twice && s->at < s->size && s->text[s->at] == '\n'; shell_skip(s, false))
         s->at++;
 }
 
 /* [ ... ], [[ ... ]] at the opening bracket. */
 static enum shell_state run_test(struct shell *s)
 {
-    bool twice = next_is(s, "[[");
+    bool twice = shell_next_is(s, "[[");
     struct cells *words = NULL;
     size_t count = 0;
     s->at += twice ? 2 : 1;
     for (skip_in_test(s, twice); s->at < s->size && !s->broken; skip_in_test(s, twice)) {
         size_t end = shell_word_end(s, s->at);
-        if (next_is(s, twice ? "]]" : "]")) {
+        if (shell_next_is(s, twice ? "]]" : "]")) {
             s->at = end;
             return shell_test(s, words, count);
         }
@@ -275,11 +217,11 @@ static enum shell_state run_plain(struct shell *s, enum shell_state active)
 {
     struct cells *words = NULL;
     size_t count = 0, start = s->at;
-    for (skip(s, false); s->at < s->size && !s->broken; skip(s, false)) {
+    for (shell_skip(s, false); s->at < s->size && !s->broken; shell_skip(s, false)) {
         char c = s->text[s->at];
         size_t length = assignment(s, s->at);
         if (c == '<' || c == '>' || (c == '&' && s->text[s->at + 1] == '>'))
-            skip_redirection(s);
+            shell_skip_redirection(s);
         else if (strchr("\n;&|", c))
             break;
         else if (c == '(' || c == ')')
@@ -308,10 +250,11 @@ static bool run_declaration(struct shell *s, enum shell_state active)
 {
     static const char *const words[] = {"export", "declare", "local", "readonly", "typeset", NULL};
     for (const char *const *word = words; *word; word++) {
-        if (!next_is(s, *word))
+        if (!shell_next_is(s, *word))
             continue;
         s->at += strlen(*word);
-        for (skip(s, false); s->at < s->size && !strchr("\n;&|", s->text[s->at]) && !s->broken; skip(s, false)) {
+        for (shell_skip(s, false); s->at < s->size && !strchr("\n;&|", s->text[s->at]) && !s->broken;
+             shell_skip(s, false)) {
             size_t length = assignment(s, s->at), end = shell_word_end(s, s->at);
             if (length)
                 assign(s, active, length);
@@ -325,13 +268,13 @@ static bool run_declaration(struct shell *s, enum shell_state active)
 
 static enum shell_state run_command(struct shell *s, enum shell_state active)
 {
-    skip(s, false);
-    if (next_is(s, "!")) {
+    shell_skip(s, false);
+    if (shell_next_is(s, "!")) {
         s->at++;
         enum shell_state state = run_command(s, active);
         return state == SHELL_MAYBE ? state : state == SHELL_YES ? SHELL_NO : SHELL_YES;
     }
-    if (next_is(s, "[") || next_is(s, "[["))
+    if (shell_next_is(s, "[") || shell_next_is(s, "[["))
         return run_test(s);
     if (run_declaration(s, active))
         return SHELL_YES;
@@ -350,12 +293,12 @@ static enum shell_state behind(enum shell_state active, enum shell_state state, 
 static enum shell_state run_chain(struct shell *s, enum shell_state active)
 {
     enum shell_state state = run_command(s, active);
-    for (skip(s, false); s->at < s->size && !s->broken; skip(s, false)) {
+    for (shell_skip(s, false); s->at < s->size && !s->broken; shell_skip(s, false)) {
         bool and = !strncmp(s->text + s->at, "&&", 2), or = !strncmp(s->text + s->at, "||", 2);
         if (!and&&! or &&s->text[s->at] != '|')
             break;
         s->at += and || or ? 2 : 1 + (s->text[s->at + 1] == '&');
-        skip(s, true);
+        shell_skip(s, true);
         enum shell_state runs = and || or ? behind(active, state, and) : active;
         enum shell_state other = run_command(s, runs);
         if (runs == SHELL_YES)
@@ -378,7 +321,7 @@ static enum shell_state within(enum shell_state outer, enum shell_state inner)
 static enum shell_state run_condition(struct shell *s, enum shell_state active)
 {
     enum shell_state state = SHELL_MAYBE;
-    for (skip(s, true); s->at < s->size && !next_is(s, "then") && !s->broken; skip(s, true)) {
+    for (shell_skip(s, true); s->at < s->size && !shell_next_is(s, "then") && !s->broken; shell_skip(s, true)) {
         size_t before = s->at;
         state = run_chain(s, active == SHELL_YES ? SHELL_NO : active); /* its commands are not launches */
         s->at += s->at == before;
@@ -424,10 +367,10 @@ static void run_if(struct shell *s, enum shell_state active, unsigned nest)
 static void run_loop(struct shell *s, enum shell_state active, unsigned nest)
 {
     static const char *const end[] = {"done", NULL};
-    while (s->at < s->size && !next_is(s, "do")) {
+    while (s->at < s->size && !shell_next_is(s, "do")) {
         size_t stop = shell_word_end(s, s->at);
         s->at = stop > s->at ? stop : s->at + 1;
-        skip(s, true);
+        shell_skip(s, true);
     }
     take(s, "do");
     size_t from = s->at;
@@ -441,7 +384,7 @@ static void run_loop(struct shell *s, enum shell_state active, unsigned nest)
 static enum shell_state match_patterns(struct shell *s, const char *subject)
 {
     enum shell_state state = SHELL_NO;
-    for (skip(s, true); s->at < s->size && s->text[s->at] != ')' && !s->broken; skip(s, true)) {
+    for (shell_skip(s, true); s->at < s->size && s->text[s->at] != ')' && !s->broken; shell_skip(s, true)) {
         size_t end = shell_word_end(s, s->at);
         struct cells cells = {0};
         const char *open;
@@ -463,14 +406,14 @@ static void run_case(struct shell *s, enum shell_state active, unsigned nest)
     static const char *const end[] = {"esac", NULL};
     struct cells cells = {0};
     const char *open, *subject;
-    skip(s, false);
+    shell_skip(s, false);
     size_t stop = shell_word_end(s, s->at);
     shell_expand(s, s->at, stop, false, &cells);
     subject = shell_text(s, &cells, &open);
     s->at = stop;
     take(s, "in");
     bool found = false;
-    for (skip(s, true); s->at < s->size && !next_is(s, "esac") && !s->broken; skip(s, true)) {
+    for (shell_skip(s, true); s->at < s->size && !shell_next_is(s, "esac") && !s->broken; shell_skip(s, true)) {
         enum shell_state runs = within(active, match_patterns(s, open ? NULL : subject));
         size_t from = s->at;
         run_branch(s, found ? SHELL_NO : runs, end, nest);
@@ -489,9 +432,9 @@ static bool run_compound(struct shell *s, enum shell_state active, unsigned nest
         run_if(s, active, nest);
     else if (take(s, "case"))
         run_case(s, active, nest);
-    else if (next_is(s, "for") || next_is(s, "while") || next_is(s, "until"))
+    else if (shell_next_is(s, "for") || shell_next_is(s, "while") || shell_next_is(s, "until"))
         run_loop(s, active, nest);
-    else if (next_is(s, "{") || next_is(s, "}") || next_is(s, "function"))
+    else if (shell_next_is(s, "{") || shell_next_is(s, "}") || shell_next_is(s, "function"))
         s->at = shell_word_end(s, s->at);
     else
         return false;
@@ -505,63 +448,17 @@ static void run_list(struct shell *s, enum shell_state active, const char *const
         s->broken = true;
     }
     while (!s->broken) {
-        skip(s, true);
+        shell_skip(s, true);
         if (s->at >= s->size || !strncmp(s->text + s->at, ";;", 2))
             return;
         for (const char *const *word = until; *word; word++)
-            if (next_is(s, *word))
+            if (shell_next_is(s, *word))
                 return;
         size_t before = s->at;
         if (!run_compound(s, active, nest + 1))
             run_chain(s, active);
         s->at += s->at == before;
     }
-}
-
-/* ---- #SBATCH lines ---- */
-
-static void read_sbatch(struct shell *s)
-{
-    static const char *const nodes[] = {"--nodes", "-N", NULL};
-    static const char *const tasks[] = {"--gpus-per-node", "--ntasks-per-node", "--gres=gpu", "--gpus-per-task", NULL};
-    for (const char *line = s->text; line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, "#SBATCH", 7) != 0)
-            continue;
-        const char *option = line + 7 + strspn(line + 7, " \t");
-        for (size_t i = 0; i < 2; i++)
-            for (const char *const *name = i ? tasks : nodes; *name; name++) {
-                size_t length = strlen(*name);
-                if (strncmp(option, *name, length) != 0 || !strchr(" =:\t", option[length]))
-                    continue;
-                const char *value = option + length + strspn(option + length, " =:\t");
-                value += strcspn(value, "0123456789\n");
-                struct shell_word word = {arena_print(s->arena, "%.*s", (int)strspn(value, "0123456789"), value),
-                                          text_place(s->file, s->text, (size_t)(option - s->text)), NULL};
-                if (*word.text)
-                    *(i ? &s->out->tasks : &s->out->nodes) = word;
-            }
-    }
-}
-
-/* Slurm sets these for the script. */
-static void define(struct shell *s, const char *name, const char *value, bool fixed)
-{
-    struct cells *word = arena_array(s->arena, 1, sizeof *word);
-    for (const char *at = value; *at; at++)
-        shell_add(s, word, *at, s->size, false);
-    shell_assign(s, name, strlen(name), word, 1, false, false);
-    shell_variable(s, name, strlen(name))->fixed |= fixed;
-}
-
-static void define_slurm(struct shell *s)
-{
-    static const char *const nodes[] = {"SLURM_NNODES", "SLURM_JOB_NUM_NODES", NULL};
-    static const char *const tasks[] = {"SLURM_NTASKS_PER_NODE", "SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE", NULL};
-    for (const char *const *name = nodes; s->out->nodes.text && *name; name++)
-        define(s, *name, s->out->nodes.text, false);
-    for (const char *const *name = tasks; s->out->tasks.text && *name; name++)
-        define(s, *name, s->out->tasks.text, false);
 }
 
 bool shell_read(const char *file, const char *text, size_t size, const struct shell_define *defines,
@@ -571,10 +468,10 @@ bool shell_read(const char *file, const char *text, size_t size, const struct sh
     unsigned errors = diag->errors;
     *out = (struct shell_command){0};
     struct shell s = {.file = file, .text = text, .size = size, .arena = arena, .diag = diag, .out = out};
-    read_sbatch(&s);
-    define_slurm(&s);
+    shell_read_sbatch(&s);
+    shell_define_slurm(&s);
     for (size_t i = 0; i < define_count; i++)
-        define(&s, defines[i].name, defines[i].value, true);
+        shell_define(&s, defines[i].name, defines[i].value, true);
     run_list(&s, SHELL_YES, nothing, 0);
     finish(&s);
     return diag->errors == errors;

@@ -77,4 +77,21 @@ enum shell_state shell_test(struct shell *shell, const struct cells *words, size
 /* Whole-number arithmetic. False where something is not known. */
 bool shell_arithmetic(struct shell *shell, const char *text, int64_t *value);
 
+/* ---- shell_skip.c ---- */
+
+/* Blanks, continued lines and comments; with `lines` also the ends of lines and semicolons. */
+void shell_skip(struct shell *s, bool lines);
+/* Whether the next word is that one. */
+bool shell_next_is(const struct shell *s, const char *word);
+/* A redirection: the operator and its file, or the whole here-document. */
+void shell_skip_redirection(struct shell *s);
+
+/* ---- shell_slurm.c ---- */
+
+void shell_read_sbatch(struct shell *s);
+/* Gives a variable its value; `fixed`: no assignment changes it. */
+void shell_define(struct shell *s, const char *name, const char *value, bool fixed);
+/* What Slurm sets for the script. */
+void shell_define_slurm(struct shell *s);
+
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "platforms/network/network_read.h"
+#include "platforms/platform_numbers.h"
 
 #include "base/arena.h"
 #include "base/paths.h"
@@ -111,7 +112,7 @@ static void add_link(struct reader *reader, const char *id, const char *policy, 
     static const char *const pairs[] = {"SPLITDUPLEX", "FULLDUPLEX", NULL};
     const char *name = arena_copy(reader->arena, id);
     bool fatpipe = !strcmp(policy, "FATPIPE"), added;
-    if (reader_is_any(policy, pairs))
+    if (xml_is_any(policy, pairs))
         added = name_table_add(&reader->pairs, name, network_add_pair(reader->network, name, bandwidth, latency));
     else if (fatpipe || !strcmp(policy, "SHARED"))
         added = name_table_add(
@@ -240,7 +241,7 @@ static void start_platform(struct reader *reader, const char **attributes)
     const char *values[1];
     if (!TAKE(reader, "platform", attributes, values, {"version", "0"}))
         return;
-    if (!reader_is_any(values[0], versions))
+    if (!xml_is_any(values[0], versions))
         reader_leave(reader, "version '%.60s'", values[0]);
     if (!reader->has_type)
         reader_leave(reader, "no <!DOCTYPE platform SYSTEM ...>");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* <cluster>: hosts, links and routes that one element stands for. */
 #include "platforms/network/network_reader.h"
+#include "platforms/platform_numbers.h"
 
 #include "base/arena.h"
 #include "platforms/platform_file.h"
@@ -86,7 +87,7 @@ static void add_cluster_host(struct reader *reader, uint32_t zone, uint32_t numb
 static bool is_split(const struct reader *reader)
 {
     static const char *const pairs[] = {"SPLITDUPLEX", "FULLDUPLEX", NULL};
-    return reader_is_any(reader->cluster[CLUSTER_POLICY], pairs);
+    return xml_is_any(reader->cluster[CLUSTER_POLICY], pairs);
 }
 
 /* A host's way up: its own link, and the backbone where there is one. */
@@ -178,7 +179,7 @@ static enum network_routing topology_of(struct reader *reader)
     static const char *const names[] = {"FLAT", "TORUS", "DRAGONFLY"};
     static const enum network_routing routings[] = {NETWORK_STAR, NETWORK_TORUS, NETWORK_DRAGONFLY};
     static const char *const policies[] = {"SHARED", "SPLITDUPLEX", "FULLDUPLEX", "FATPIPE", NULL};
-    if (!reader_is_any(reader->cluster[CLUSTER_POLICY], policies))
+    if (!xml_is_any(reader->cluster[CLUSTER_POLICY], policies))
         reader_leave(reader, "sharing_policy '%.60s'", reader->cluster[CLUSTER_POLICY]);
     for (unsigned i = 0; i < 3; i++)
         if (!strcmp(reader->cluster[CLUSTER_TOPOLOGY], names[i]))

@@ -62,14 +62,6 @@ bool reader_number(struct reader *reader, bool (*parse)(const char *text, double
     return false;
 }
 
-bool reader_is_any(const char *text, const char *const *words)
-{
-    for (; *words; words++)
-        if (!strcmp(text, *words))
-            return true;
-    return false;
-}
-
 bool reader_name_point(struct reader *reader, const char *name, uint32_t point)
 {
     if (name_table_add(&reader->points, name, point))

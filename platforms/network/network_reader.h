@@ -97,9 +97,6 @@ bool reader_take(struct reader *reader, const char *element, const char **attrib
 bool reader_number(struct reader *reader, bool (*parse)(const char *text, double *value), const char *text, bool zero,
                    double *value);
 
-/* Whether `text` is one of the words, which end with NULL. */
-bool reader_is_any(const char *text, const char *const *words);
-
 /* Gives a point its name. Names are unique, whatever they name. */
 bool reader_name_point(struct reader *reader, const char *name, uint32_t point);
 

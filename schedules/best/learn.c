@@ -3,97 +3,14 @@
 
 #include "base/arena.h"
 #include "schedules/best/clauses.h"
+#include "schedules/best/learn_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { WORK_OF_STATE = 400, RESTART = 100, THIN_FIRST = 4000, LEVELS_KEPT = 2 };
 
-static const double DECAY = 0.95, ACTIVITY_MAX = 1e100;
-
-struct learn {
-    const struct instance *instance;
-    struct knowledge *k;
-    /* Which variable is decided next: the one that dead ends had to do with lately. */
-    double *activity, step;
-    uint32_t *heap, *place, heap_count; /* place: index + 1 in the heap */
-    bool *phase;                        /* [variable]: how it is decided */
-    /* The analysis of a conflict. */
-    uint32_t *queue; /* entries, the last first: a heap */
-    size_t queue_count, queue_capacity;
-    bool *seen; /* [entry] */
-    size_t seen_capacity;
-    uint32_t *learnt;
-    size_t learnt_count, learnt_capacity;
-    uint32_t *level_marks, mark;
-    size_t level_capacity;
-    size_t thin_at;
-    uint32_t conflicts, restart_number;
-};
-
-/* ---- the heap of variables ---- */
-
-static bool is_first(const struct learn *learn, uint32_t a, uint32_t b)
-{
-    return learn->activity[a] > learn->activity[b] || (!(learn->activity[a] < learn->activity[b]) && a < b);
-}
-
-static void heap_up(struct learn *learn, uint32_t at)
-{
-    uint32_t variable = learn->heap[at];
-    for (; at > 0 && is_first(learn, variable, learn->heap[(at - 1) / 2]); at = (at - 1) / 2) {
-        learn->heap[at] = learn->heap[(at - 1) / 2];
-        learn->place[learn->heap[at]] = at + 1;
-    }
-    learn->heap[at] = variable;
-    learn->place[variable] = at + 1;
-}
-
-static void heap_down(struct learn *learn, uint32_t at)
-{
-    uint32_t variable = learn->heap[at];
-    for (uint32_t child = 2 * at + 1; child < learn->heap_count; child = 2 * at + 1) {
-        child += child + 1 < learn->heap_count && is_first(learn, learn->heap[child + 1], learn->heap[child]);
-        if (!is_first(learn, learn->heap[child], variable))
-            break;
-        learn->heap[at] = learn->heap[child];
-        learn->place[learn->heap[at]] = at + 1;
-        at = child;
-    }
-    learn->heap[at] = variable;
-    learn->place[variable] = at + 1;
-}
-
-static void heap_insert(struct learn *learn, uint32_t variable)
-{
-    if (learn->place[variable])
-        return;
-    learn->heap[learn->heap_count] = variable;
-    heap_up(learn, learn->heap_count++);
-}
-
-static uint32_t heap_take(struct learn *learn)
-{
-    uint32_t variable = learn->heap[0];
-    learn->place[variable] = 0;
-    if (--learn->heap_count > 0) {
-        learn->heap[0] = learn->heap[learn->heap_count];
-        heap_down(learn, 0);
-    }
-    return variable;
-}
-
-static void bump(struct learn *learn, uint32_t variable)
-{
-    learn->activity[variable] += learn->step;
-    if (learn->activity[variable] > ACTIVITY_MAX) {
-        for (uint32_t i = 0; i < learn->k->variables; i++)
-            learn->activity[i] /= ACTIVITY_MAX;
-        learn->step /= ACTIVITY_MAX;
-    }
-    if (learn->place[variable])
-        heap_up(learn, learn->place[variable] - 1);
-}
+static const double DECAY = 0.95;
 
 /* ---- create ---- */
 
@@ -267,7 +184,7 @@ static void analyse(struct learn *learn, const uint32_t *at)
         k->work++;
         bool last = learn->queue_count == 0 || k->entries[learn->queue[0]].level < entry.level;
         if (!entry.is_bound)
-            bump(learn, entry.what / 2);
+            learn_bump(learn, entry.what / 2);
         if (!entry.is_bound && (learn->learnt_count > 0 || last))
             learn_literal(learn, literal_not(entry.what));
         else
@@ -287,7 +204,7 @@ static void undone(void *user, uint32_t variable, bool positive)
 {
     struct learn *learn = user;
     learn->phase[variable] = positive;
-    heap_insert(learn, variable);
+    learn_insert(learn, variable);
 }
 
 static void note_places(struct trying *trying)
@@ -411,7 +328,7 @@ static bool begin(struct trying *trying, int64_t most)
     learn->heap_count = 0;
     memset(learn->place, 0, k->variables * sizeof *learn->place);
     for (uint32_t variable = 0; variable < k->variables; variable++)
-        heap_insert(learn, variable);
+        learn_insert(learn, variable);
     return !k->conflict && propagate(k);
 }
 
@@ -420,7 +337,7 @@ static bool decide(struct learn *learn)
 {
     struct knowledge *k = learn->k;
     while (learn->heap_count > 0) {
-        uint32_t variable = heap_take(learn);
+        uint32_t variable = learn_take(learn);
         k->work += 4;
         if (k->value[variable])
             continue;

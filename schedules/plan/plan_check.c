@@ -2,8 +2,10 @@
 #include "schedules/plan/plan_check.h"
 
 #include "base/arena.h"
+#include "schedules/plan/plan_lock.h"
 #include "schedules/plan/plan_walk.h"
 #include "schedules/plan/plan_weights.h"
+#include "schedules/plan/plan_words.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -57,31 +59,6 @@ static struct plan_mistake nowhere(void)
     return (struct plan_mistake){.worker = PLAN_NOWHERE, .other_worker = PLAN_NOWHERE};
 }
 
-struct words {
-    char text[64];
-};
-
-/* "the backward", "half a of the forward", ... */
-static struct words kind_words(unsigned kind, unsigned part)
-{
-    static const char *const kinds[] = {"forward",
-                                        "backward",
-                                        "weight gradient",
-                                        "eviction",
-                                        "fetch",
-                                        "recomputation",
-                                        "handing on of weights for the forward",
-                                        "handing on of weights for the backward",
-                                        "handing on of the gradient"};
-    struct words words;
-    snprintf(words.text, sizeof words.text, "%s%s",
-             part == PART_WHOLE ? "the "
-             : part == PART_A   ? "half a of the "
-                                : "half b of the ",
-             kinds[kind]);
-    return words;
-}
-
 /* ---- slot by slot ---- */
 
 static bool check_range(struct check *check, uint32_t worker, size_t index, const struct slot *slot)
@@ -116,7 +93,7 @@ static void check_place(struct check *check, uint32_t worker, size_t index, cons
     if (home != worker && !is_partner(check->plan, home, worker, slot) && !slot_hands_on(slot))
         report(check, at_slot(worker, index),
                "stage %u of pipeline %u lives on worker %u, but worker %u runs %s of micro-batch %u", slot->stage,
-               slot->pipeline, home, worker, kind_words(slot->kind, slot->part).text, slot->micro_batch);
+               slot->pipeline, home, worker, plan_words_of(slot->kind, slot->part).text, slot->micro_batch);
     uint32_t *pipeline = &check->pipeline[slot->micro_batch];
     if (*pipeline == PLAN_NOWHERE)
         *pipeline = slot->pipeline;
@@ -249,7 +226,7 @@ static void check_slot(struct check *check, uint32_t worker, size_t index)
     if (check->seen[cell] & mask) {
         bool search = check->reporter && check->mistakes < SEARCHED;
         report(check, search ? with_first(check, worker, index, slot) : at_slot(worker, index),
-               "%s of micro-batch %u, stage %u is there more than once", kind_words(slot->kind, slot->part).text,
+               "%s of micro-batch %u, stage %u is there more than once", plan_words_of(slot->kind, slot->part).text,
                slot->micro_batch, slot->stage);
         return;
     }
@@ -325,7 +302,7 @@ static void report_missing(struct check *check, uint32_t micro_batch, uint32_t s
                            enum slot_part part)
 {
     report(check, at_cell(check, micro_batch, stage),
-           "%s of micro-batch %u, stage %u is missing; it belongs on worker %u", kind_words(kind, part).text,
+           "%s of micro-batch %u, stage %u is missing; it belongs on worker %u", plan_words_of(kind, part).text,
            micro_batch, stage, plan_worker(check->plan, check->pipeline[micro_batch], stage));
 }
 
@@ -347,8 +324,9 @@ static void check_passes(struct check *check, uint32_t micro_batch, uint32_t sta
             !plan_passes(check->plan, kind, stage, micro_batch))
             continue;
         report(check, at_cell(check, micro_batch, stage),
-               "%s of micro-batch %u, stage %u is missing; it belongs on worker %u", kind_words(kind, PART_WHOLE).text,
-               micro_batch, stage, plan_pass_sender(check->plan, kind, stage, micro_batch));
+               "%s of micro-batch %u, stage %u is missing; it belongs on worker %u",
+               plan_words_of(kind, PART_WHOLE).text, micro_batch, stage,
+               plan_pass_sender(check->plan, kind, stage, micro_batch));
     }
 }
 
@@ -413,115 +391,12 @@ static void check_copies(struct check *check)
             report(check, nowhere(), "worker %u cannot have worker %u as partner", worker, plan->partners[worker]);
 }
 
-/* ---- dead-locks ---- */
-
-/* What a worker that cannot go on waits for. */
-struct wait {
-    const struct slot *slot; /* the slot of its block that waits */
-    size_t index;
-    uint32_t stage, micro_batch; /* of the awaited operation */
-    unsigned kind, part;
-    uint32_t worker; /* that should run it */
-};
-
-static enum slot_kind awaited_kind(unsigned missing)
+static void report_lock(struct check *check, const struct plan_walk *walk)
 {
-    switch (missing) {
-    case DONE_FORWARD:
-        return SLOT_FORWARD;
-    case DONE_RETURN:
-        return SLOT_FETCH;
-    case DONE_PASS_FORWARD:
-        return SLOT_PASS_FORWARD;
-    case DONE_PASS_BACKWARD:
-        return SLOT_PASS_BACKWARD;
-    case DONE_PASS_GRADIENT:
-        return SLOT_PASS_GRADIENT;
-    default:
-        return SLOT_BACKWARD;
-    }
-}
-
-static bool find_input(const struct plan *plan, const struct plan_walk *walk, struct wait *wait)
-{
-    struct plan_input inputs[PLAN_INPUTS_MAX];
-    uint16_t own = walk->done[(size_t)wait->slot->micro_batch * plan->stages + wait->slot->stage];
-    unsigned count = plan_inputs(plan, wait->slot, own, inputs);
-    for (unsigned i = 0; i < count; i++) {
-        unsigned missing = inputs[i].mask & ~walk->done[(size_t)inputs[i].micro_batch * plan->stages + inputs[i].stage];
-        if (!missing)
-            continue;
-        wait->kind = awaited_kind(missing);
-        wait->part = missing == 2 ? PART_A : missing == 4 ? PART_B : PART_WHOLE;
-        wait->stage = inputs[i].stage;
-        wait->micro_batch = inputs[i].micro_batch;
-        wait->worker = inputs[i].worker;
-        return true;
-    }
-    return false;
-}
-
-static struct wait find_wait(const struct plan *plan, const struct plan_walk *walk, uint32_t worker)
-{
-    struct wait wait = {0};
-    const struct plan_order *order = &plan->orders[worker];
-    size_t end = plan_block_end(order, walk->next[worker]);
-    for (wait.index = walk->next[worker]; wait.index < end; wait.index++) {
-        wait.slot = &order->slots[wait.index];
-        if (find_input(plan, walk, &wait))
-            break;
-    }
-    return wait;
-}
-
-/* A worker on the cycle with the lowest number: follow the waits from any blocked worker until one repeats. */
-static uint32_t cycle_start(const struct plan *plan, const struct plan_walk *walk)
-{
-    uint32_t worker = 0;
-    while (walk->next[worker] >= plan->orders[worker].count)
-        worker++;
-    for (uint32_t i = 0; i < plan->workers; i++)
-        worker = find_wait(plan, walk, worker).worker;
-    uint32_t lowest = worker;
-    for (uint32_t next = find_wait(plan, walk, worker).worker; next != worker;
-         next = find_wait(plan, walk, next).worker)
-        if (next < lowest)
-            lowest = next;
-    return lowest;
-}
-
-__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size, const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text + used, size - used, format, arguments);
-    va_end(arguments);
-}
-
-static void report_cycle(struct check *check, const struct plan_walk *walk)
-{
-    enum { SPELLED = 8 }; /* waits that are spelled out; longer cycles are cut */
-    const struct plan *plan = check->plan;
-    uint32_t start = cycle_start(plan, walk), worker = start, length = 0;
-    struct wait first = find_wait(plan, walk, start);
     char text[960];
-    snprintf(text, sizeof text, "worker %u", start);
-    do {
-        struct wait wait = find_wait(plan, walk, worker);
-        if (length < SPELLED)
-            append(text, sizeof text, "%s waits for %s of micro-batch %u in stage %u", length ? ", which" : "",
-                   kind_words(wait.kind, wait.part).text, wait.micro_batch, wait.stage);
-        if (length < SPELLED && wait.worker != worker)
-            append(text, sizeof text, " from worker %u", wait.worker);
-        else if (length < SPELLED)
-            append(text, sizeof text, ", which is not before it in its own order");
-        worker = wait.worker;
-        length++;
-    } while (worker != start);
-    if (length > SPELLED)
-        append(text, sizeof text, ", and so on through %u workers", length);
-    report(check, at_slot(start, first.index), "this order can never finish: %s", text);
+    uint32_t worker;
+    size_t index = plan_lock_describe(check->plan, walk, text, sizeof text, &worker);
+    report(check, at_slot(worker, index), "this order can never finish: %s", text);
 }
 
 bool plan_check(const struct plan *plan, const struct plan_reporter *reporter)
@@ -550,7 +425,7 @@ bool plan_check(const struct plan *plan, const struct plan_reporter *reporter)
         return false;
     struct plan_walk walk;
     if (!plan_walk_run(&walk, plan, NULL, NULL))
-        report_cycle(&check, &walk);
+        report_lock(&check, &walk);
     plan_walk_finish(&walk);
     return check.mistakes == 0;
 }

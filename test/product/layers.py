@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """layers.py: the table of folders in CONTRIBUTING.md is true of every #include "..." of the sources. A folder includes
-itself and what its row lists, and a row lists only folders that stand above it, so that there are no cycles. Then each
-rule is broken once in a copy of the texts and has to be found, with file and line."""
+itself and what its row lists, and a row lists only folders that stand above it, so that there are no cycles. No folder
+has more than 40 sources, no source more than 500 lines but where one table is most of it. Then each rule is broken once
+in a copy of the texts and has to be found, with file and line."""
 import os
 import pathlib
 import re
@@ -13,6 +14,7 @@ PAGE = "CONTRIBUTING.md"
 HEAD = "| folder | what is in it | may use |"
 SOURCE = (".c", ".h", ".cpp", ".hpp")
 FLAT = 40
+LONG = 500
 INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
 
 
@@ -123,9 +125,29 @@ def check_folder(tree, rows, folder, names):
                 yield f'{folder}/{name}:{number}: #include "{match[1]}": {wrong}'
 
 
+def largest_table(lines):
+    """Lines of the longest initialiser at file scope."""
+    longest, begin = 0, None
+    for number, line in enumerate(lines):
+        if begin is None and re.match(r"\S.*= \{$|\S.*= \{[^}]*$", line):
+            begin = number
+        elif begin is not None and line.startswith("};") or begin is not None and line.rstrip().endswith("}};"):
+            longest, begin = max(longest, number + 1 - begin), None
+    return longest
+
+
+def check_lengths(tree):
+    """Of the product's sources; a file may be one table."""
+    for path, text in sorted(tree.texts.items()):
+        lines = text.splitlines()
+        counts = path != PAGE and not path.startswith("test/")
+        if counts and len(lines) > LONG and 2 * largest_table(lines) < len(lines):
+            yield f"{path}: {len(lines)} lines, more than {LONG}, and no table that is most of it"
+
+
 def check_tree(tree):
     rows = read_table(tree)
-    faults = list(check_table(tree, rows))
+    faults = [*check_table(tree, rows), *check_lengths(tree)]
     for folder, names in tree.files():
         faults += check_folder(tree, rows, folder, names)
     return faults
@@ -168,6 +190,7 @@ BROKEN = [("an include turned round",
            'commands/main.c:1: #include "test/support/hand_made.h": `test/support` stands below `commands`'),
           ("a path from beside the file", lambda tree: put(tree, "base/arena.c", '#include "bulk.h"\n'),
            'base/arena.c:1: #include "bulk.h": no such file'), ("a folder too full", crowd, "base: "),
+          ("a file too long", lambda tree: put(tree, "base/arena.c", LONG * "\n"), "base/arena.c: "),
           ("a folder without row", lambda tree: put(tree, "platforms/new/one.c", ""), "platforms/new: the table"),
           ("a row without folder", lambda tree: replace(tree, "| `base/` |", "| `cellar/` | nothing | |\n| `base/` |"),
            "`cellar` is no folder"),

@@ -356,4 +356,11 @@ void lowering_add_messages(struct lowering *l, uint32_t worker);
 /* Stashes that are evicted to partners (SLOT_EVICT) or come back (SLOT_FETCH). */
 void lowering_add_stash_messages(struct lowering *l, enum slot_kind kind);
 
+/* ---- work_costs.c: what slots cost, alone and as one ---- */
+
+uint32_t lowering_slot_cost(const struct lowering *l, const struct slot *slot);
+enum stagesim_kind lowering_slot_work(const struct slot *slot);
+uint32_t lowering_block_cost(struct lowering *l, const struct slot *forward, const struct slot *second,
+                             enum slot_joined joined);
+
 #endif

@@ -3,83 +3,6 @@
 
 #include <string.h>
 
-static uint32_t slot_cost(const struct lowering *l, const struct slot *slot)
-{
-    const struct stage_costs *stage = costs_of(l, slot);
-    switch (slot->kind) {
-    case SLOT_FORWARD:
-        return stage->forward[1];
-    case SLOT_WEIGHT:
-        return stage->weight;
-    default:
-        return slot->part != PART_WHOLE ? stage->half : slot->split ? stage->input : stage->backward;
-    }
-}
-
-static enum stagesim_kind slot_work(const struct slot *slot)
-{
-    return slot->kind == SLOT_FORWARD  ? STAGESIM_FORWARD
-           : slot->kind == SLOT_WEIGHT ? STAGESIM_WEIGHT
-                                       : STAGESIM_BACKWARD;
-}
-
-/* What a forward or a backward of a stage is shorter by in a braid. */
-static double braided(const struct stagesim_pipeline *costs, uint32_t stage)
-{
-    return costs->block ? (at(costs->forward, stage) + at(costs->backward, stage) - costs->block[stage]) / 2 : 0;
-}
-
-static struct stagesim_cost second_cost(const struct lowering *l, const struct slot *slot)
-{
-    const struct stagesim_pipeline *costs = l->costs;
-    uint32_t stage = slot->stage;
-    double weight = at(costs->weight, stage), flops = at(costs->weight_flops, stage);
-    if (slot->kind == SLOT_WEIGHT)
-        return (struct stagesim_cost){.seconds = weight, .flops = flops};
-    if (slot->kind == SLOT_FORWARD)
-        return (struct stagesim_cost){.seconds = at(costs->forward, stage),
-                                      .flops = at(costs->forward_flops, stage),
-                                      .memory = at(costs->activation, stage),
-                                      .stash = chunk(l)};
-    return (struct stagesim_cost){.seconds = at(costs->backward, stage) - (slot->split ? weight : 0),
-                                  .flops = at(costs->backward_flops, stage) - (slot->split ? flops : 0)};
-}
-
-/* A forward and another slot as one. */
-static struct stagesim_cost joint_cost(const struct lowering *l, const struct slot *forward, const struct slot *second,
-                                       enum slot_joined joined)
-{
-    const struct stagesim_pipeline *costs = l->costs;
-    struct stagesim_cost cost = second_cost(l, second);
-    cost.seconds += at(costs->forward, forward->stage);
-    cost.flops += at(costs->forward_flops, forward->stage);
-    cost.memory += at(costs->activation, forward->stage);
-    cost.stash += chunk(l);
-    if (joined == SLOT_BRAIDED)
-        cost.seconds -=
-            braided(costs, forward->stage) + (second->kind == SLOT_WEIGHT ? 0 : braided(costs, second->stage));
-    else if (costs->block) /* a stage's time is that of its forward with its backward; two share one at half each */
-        cost.seconds = (costs->block[forward->stage] + costs->block[second->stage]) / 2 -
-                       (second->split ? at(costs->weight, second->stage) : 0);
-    return cost;
-}
-
-static uint32_t block_cost(struct lowering *l, const struct slot *forward, const struct slot *second,
-                           enum slot_joined joined)
-{
-    for (size_t i = l->block_count; i-- > 0;) {
-        const struct block_cost *known = &l->blocks[i];
-        if (known->forward_stage == forward->stage && known->second_stage == second->stage &&
-            known->kind == second->kind && known->joined == joined && known->split == second->split)
-            return known->cost;
-    }
-    l->blocks = array_grow(l->blocks, &l->block_capacity, l->block_count + 1, sizeof *l->blocks);
-    l->blocks[l->block_count++] =
-        (struct block_cost){forward->stage, second->stage,   add_cost(l, joint_cost(l, forward, second, joined)),
-                            second->kind,   (uint8_t)joined, second->split};
-    return l->blocks[l->block_count - 1].cost;
-}
-
 /* The operations that a slot begins and ends with. */
 static void remember(struct lowering *l, const struct slot *slot, uint32_t first, uint32_t last)
 {
@@ -203,7 +126,7 @@ static uint32_t add_work(struct lowering *l, struct worker_state *state, struct 
 static struct work work_of(const struct lowering *l, const struct slot *slot)
 {
     const struct stage_costs *stage = costs_of(l, slot);
-    struct work work = {.cost = slot_cost(l, slot), .rest = NONE, .n = slot->part == PART_WHOLE};
+    struct work work = {.cost = lowering_slot_cost(l, slot), .rest = NONE, .n = slot->part == PART_WHOLE};
     if (slot->kind == SLOT_WEIGHT)
         return work;
     work.exchanges = slot->kind == SLOT_FORWARD ? &stage->forward_exchanges : &stage->backward_exchanges;
@@ -255,8 +178,8 @@ static void add_block(struct lowering *l, struct worker_state *state, const stru
     struct stagesim_identity identity =
         identify(l, forward, other->kind == SLOT_FORWARD ? STAGESIM_FORWARD : STAGESIM_BLOCK);
     uint32_t begun = begin_block(l, state, lists, identity, braid);
-    uint32_t id = add_compute(l, state, identity, block_cost(l, forward, other, second->joined));
-    struct block block = {.kind = (uint8_t)slot_work(other),
+    uint32_t id = add_compute(l, state, identity, lowering_block_cost(l, forward, other, second->joined));
+    struct block block = {.kind = (uint8_t)lowering_slot_work(other),
                           .part = other->part,
                           .stage = other->stage,
                           .pipeline = other->pipeline,
@@ -276,7 +199,7 @@ static void add_pair(struct lowering *l, struct worker_state *state, const struc
 {
     struct stagesim_identity identity = identify(l, first, STAGESIM_FORWARD);
     uint32_t id = add_compute(l, state, identity, costs_of(l, first)->forward[2]);
-    struct block block = {.kind = (uint8_t)slot_work(second),
+    struct block block = {.kind = (uint8_t)lowering_slot_work(second),
                           .part = second->part,
                           .stage = second->stage,
                           .pipeline = second->pipeline,
@@ -338,7 +261,7 @@ static void add_again_and_backward(struct lowering *l, struct worker_state *stat
 
 static void add_whole(struct lowering *l, struct worker_state *state, const struct slot *slot)
 {
-    struct stagesim_identity identity = identify(l, slot, slot_work(slot));
+    struct stagesim_identity identity = identify(l, slot, lowering_slot_work(slot));
     uint32_t first;
     add_work(l, state, identity, work_of(l, slot), &first);
     settle(l, state, identity);
@@ -428,7 +351,7 @@ static bool ends_layer(const struct stage_costs *stage, const struct slot *slot,
 static void add_part(struct lowering *l, struct worker_state *state, const struct slot *slot,
                      const struct part_costs *list, uint32_t index, uint32_t *first)
 {
-    struct stagesim_identity identity = identify(l, slot, slot_work(slot));
+    struct stagesim_identity identity = identify(l, slot, lowering_slot_work(slot));
     uint32_t gathers[FAMILIES] = {NONE, NONE};
     if (list == costs_of(l, slot)->parts && begins_layer(costs_of(l, slot), slot, index))
         add_gathers(l, state, slot, &list[index], gathers);
@@ -463,7 +386,7 @@ static void add_in_parts(struct lowering *l, struct worker_state *state, const s
         if (syncs)
             add_to_bucket(l, state, slot, index, step + 1 == count);
     }
-    settle(l, state, identify(l, slot, slot_work(slot)));
+    settle(l, state, identify(l, slot, lowering_slot_work(slot)));
     remember(l, slot, first, state->last);
 }
 
@@ -476,7 +399,7 @@ static void add_coarse(struct lowering *l, struct worker_state *state, const str
         uint32_t index = slot->kind == SLOT_FORWARD ? step : stage->coarse_count - 1 - step;
         add_part(l, state, slot, stage->coarse, index, step ? NULL : &first);
     }
-    settle(l, state, identify(l, slot, slot_work(slot)));
+    settle(l, state, identify(l, slot, lowering_slot_work(slot)));
     remember(l, slot, first, state->last);
 }
 

@@ -4,18 +4,12 @@
  * thread blocks that come to a chunk in no certain order are noticed, whichever comes first here. */
 #include "base/arena.h"
 #include "simulator/collectives/msccl/program.h"
+#include "simulator/collectives/msccl/values.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { CELLS_MAX = 1 << 26, CYCLE_SHOWN = 8 };
-
-#define NOTHING UINT32_MAX
-
-struct value {
-    uint32_t chunk; /* NOTHING: not written yet */
-    uint64_t set[MSCCL_RANKS_MAX / 64];
-};
 
 /* A chunk of a buffer. */
 struct cell {
@@ -74,79 +68,6 @@ __attribute__((format(printf, 3, 4))) static bool mistake(struct run *run, struc
 
 /* ---- what chunks hold ---- */
 
-static bool copies(enum stagesim_collective kind)
-{
-    return kind == STAGESIM_ALL_GATHER || kind == STAGESIM_ALL_TO_ALL || kind == STAGESIM_BROADCAST;
-}
-
-static bool has(const struct value *value, uint32_t rank)
-{
-    return value->set[rank / 64] >> rank % 64 & 1;
-}
-
-static struct value part_of(uint32_t rank, uint32_t chunk)
-{
-    struct value value = {.chunk = chunk};
-    value.set[rank / 64] = 1ull << rank % 64;
-    return value;
-}
-
-static bool same(const struct value *a, const struct value *b)
-{
-    return a->chunk == b->chunk && (a->chunk == NOTHING || !memcmp(a->set, b->set, sizeof a->set));
-}
-
-/* What a rank's input holds in the beginning; of what is only moved, every rank's chunks have numbers of their own. */
-static struct value input_of(const struct msccl_program *program, uint32_t rank, uint32_t chunk)
-{
-    if (program->kind == STAGESIM_BROADCAST)
-        return rank == 0 ? part_of(0, chunk) : (struct value){.chunk = NOTHING};
-    return part_of(rank, copies(program->kind) ? rank * program->length[MSCCL_INPUT] + chunk : chunk);
-}
-
-/* What the collective leaves in a rank's output; NOTHING: anything. */
-static struct value output_of(const struct msccl_program *program, uint32_t rank, uint32_t chunk)
-{
-    uint32_t part = program->chunks / program->ranks;
-    switch (program->kind) {
-    case STAGESIM_ALL_GATHER:
-        return part_of(chunk / part, chunk);
-    case STAGESIM_ALL_TO_ALL:
-        return part_of(chunk / part, chunk / part * program->chunks + rank * part + chunk % part);
-    case STAGESIM_BROADCAST:
-        return part_of(0, chunk);
-    default:
-        break;
-    }
-    struct value all = {.chunk = program->kind == STAGESIM_REDUCE_SCATTER ? rank * part + chunk : chunk};
-    if (program->kind == STAGESIM_REDUCE && rank)
-        all.chunk = NOTHING;
-    for (uint32_t other = 0; other < program->ranks; other++)
-        all.set[other / 64] |= 1ull << other % 64;
-    return all;
-}
-
-static const char *describe(const struct run *run, const struct value *value)
-{
-    uint32_t source = 0, missing = 0, length = run->program->length[MSCCL_INPUT], ranks = run->program->ranks;
-    if (value->chunk == NOTHING)
-        return "nothing";
-    while (!has(value, source))
-        source++;
-    if (run->program->kind == STAGESIM_BROADCAST)
-        return arena_print(run->arena, "chunk %u", value->chunk);
-    if (copies(run->program->kind))
-        return arena_print(run->arena, "chunk %u of GPU %u", value->chunk % length, source);
-    while (missing < ranks && has(value, missing))
-        missing++;
-    struct value alone = part_of(source, value->chunk);
-    if (missing == ranks)
-        return arena_print(run->arena, "chunk %u added up over all GPUs", value->chunk);
-    if (same(value, &alone))
-        return arena_print(run->arena, "chunk %u of GPU %u alone", value->chunk, source);
-    return arena_print(run->arena, "chunk %u added up without GPU %u", value->chunk, missing);
-}
-
 static struct cell *cell_at(const struct run *run, uint32_t rank, enum msccl_buffer buffer, uint32_t offset)
 {
     const struct msccl_program *program = run->program;
@@ -188,7 +109,7 @@ static bool read_cell(const struct access *access, unsigned end, uint32_t chunk,
 {
     struct run *run = access->run;
     struct cell *cell = cell_at(run, access->block->gpu, access->step->buffer[end], access->step->offset[end] + chunk);
-    if (cell->value.chunk == NOTHING)
+    if (cell->value.chunk == VALUE_NOTHING)
         return mistake(run, access->step->at, "reads chunk %u of %s, which holds nothing yet",
                        access->step->offset[end] + chunk, buffer_names[access->step->buffer[end]]);
     if (cell->writer != MSCCL_NONE && !happened(access, cell->writer, cell->written))
@@ -224,10 +145,11 @@ static bool add(const struct access *access, struct value *sum, const struct val
 {
     struct run *run = access->run;
     for (uint32_t rank = 0; rank < run->program->ranks && sum->chunk == other->chunk; rank++)
-        if (has(sum, rank) && has(other, rank))
+        if (value_has(sum, rank) && value_has(other, rank))
             return mistake(run, access->step->at, "adds GPU %u's part of chunk %u a second time", rank, sum->chunk);
     if (sum->chunk != other->chunk)
-        return mistake(run, access->step->at, "adds %s to %s", describe(run, sum), describe(run, other));
+        return mistake(run, access->step->at, "adds %s to %s", value_describe(run->program, run->arena, sum),
+                       value_describe(run->program, run->arena, other));
     for (size_t i = 0; i < sizeof sum->set / sizeof *sum->set; i++)
         sum->set[i] |= other->set[i];
     return true;
@@ -436,11 +358,12 @@ static void check_end(struct run *run)
                     program->blocks[i].send, run->progress[i].under_way);
     for (uint32_t rank = 0; rank < program->ranks && !run->failed; rank++)
         for (uint32_t chunk = 0; chunk < program->length[MSCCL_OUTPUT] && !run->failed; chunk++) {
-            struct value wanted = output_of(program, rank, chunk);
+            struct value wanted = value_output(program, rank, chunk);
             const struct value *found = &cell_at(run, rank, MSCCL_OUTPUT, chunk)->value;
-            if (wanted.chunk != NOTHING && !same(&wanted, found))
+            if (wanted.chunk != VALUE_NOTHING && !value_same(&wanted, found))
                 mistake(run, program->gpus[rank].at, "chunk %u of GPU %u's %soutput is in the end %s; expected %s",
-                        chunk, rank, run->in_place ? "in-place " : "", describe(run, found), describe(run, &wanted));
+                        chunk, rank, run->in_place ? "in-place " : "", value_describe(run->program, run->arena, found),
+                        value_describe(run->program, run->arena, &wanted));
         }
 }
 
@@ -449,12 +372,12 @@ static void begin(struct run *run)
     const struct msccl_program *program = run->program;
     uint32_t blocks = program->block_count;
     for (size_t i = 0; i < run->first_cell[program->ranks]; i++) {
-        run->cells[i].value.chunk = NOTHING;
+        run->cells[i].value.chunk = VALUE_NOTHING;
         run->cells[i].writer = MSCCL_NONE;
     }
     for (uint32_t rank = 0; rank < program->ranks; rank++)
         for (uint32_t chunk = 0; chunk < program->length[MSCCL_INPUT]; chunk++)
-            cell_at(run, rank, MSCCL_INPUT, chunk)->value = input_of(program, rank, chunk);
+            cell_at(run, rank, MSCCL_INPUT, chunk)->value = value_input(program, rank, chunk);
     for (uint32_t i = 0; i < blocks; i++) {
         run->progress[i].clock = arena_array(run->arena, blocks, sizeof(uint16_t));
         run->told[i] = arena_array(run->arena, program->blocks[i].count + (size_t)1, sizeof **run->told);
