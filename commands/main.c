@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "commands/cli/command.h"
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
@@ -12,7 +11,9 @@
 #include "base/standard_streams.h"
 #include "base/table.h"
 #include "cluster/cluster.h"
+#include "commands/cli/command.h"
 #include "commands/cli/help_text.h"
+#include "platforms/hardware/hardware.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -162,5 +163,6 @@ int main(int argc, char **argv)
     apart_done(code);
     if (!SANITIZED)
         _exit(code); /* all is written; what libraries do at the end may need memory that there is not */
+    hardware_forget();
     return code;
 }

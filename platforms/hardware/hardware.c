@@ -95,13 +95,6 @@ const struct node *hardware_find_file(enum hardware kind, const char *path, stru
     return map && check_kind(kind, map, diag) ? complete(kind, map, 0, diag) : NULL;
 }
 
-const struct node *hardware_find_text(enum hardware kind, const char *name, const char *text, size_t size,
-                                      struct diag *diag)
-{
-    struct node *map = hardware_load_text(name, text, size, diag);
-    return map && check_kind(kind, map, diag) ? complete(kind, map, 0, diag) : NULL;
-}
-
 const struct node *hardware_value(enum hardware kind, const char *key, const struct node *value, struct diag *diag)
 {
     if (value->kind == NODE_SCALAR && *value->text)

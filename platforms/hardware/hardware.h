@@ -50,9 +50,6 @@ const char *const *hardware_users_files(size_t *count);
 const struct node *hardware_find(enum hardware kind, const char *name, struct place at, struct diag *diag);
 /* The same of a file by its path, which must hold a definition of that kind. */
 const struct node *hardware_find_file(enum hardware kind, const char *path, struct place at, struct diag *diag);
-/* The same of text in memory; `name` is what messages call its file. */
-const struct node *hardware_find_text(enum hardware kind, const char *name, const char *text, size_t size,
-                                      struct diag *diag);
 /* The same of a value in a file: a name, or a map with the definition itself. `key` is the value's, for messages. */
 const struct node *hardware_value(enum hardware kind, const char *key, const struct node *value, struct diag *diag);
 

@@ -22,11 +22,6 @@ bool hardware_is_own(struct place at)
     return at.file && strncmp(at.file, built_in, sizeof built_in - 1) == 0;
 }
 
-const char *hardware_folder(enum hardware kind)
-{
-    return folders[kind];
-}
-
 static const struct hardware_text *find_embedded(enum hardware kind, const char *name)
 {
     for (size_t i = 0; i < hardware_text_count; i++)
@@ -66,7 +61,7 @@ struct node *hardware_load_file(const char *path, struct place at, struct diag *
     return document_load_kind(&yaml_file, path, at, hardware_arena(), diag);
 }
 
-struct node *hardware_load_text(const char *name, const char *text, size_t size, struct diag *diag)
+static struct node *load_text(const char *name, const char *text, size_t size, struct diag *diag)
 {
     return document_parse_kind(&yaml_file, name, text, size, hardware_arena(), diag);
 }
@@ -81,7 +76,7 @@ struct node *hardware_load(enum hardware kind, const char *name, struct place at
     if (!own)
         return NULL;
     const char *place = arena_print(hardware_arena(), "%s%s/%s.yaml", built_in, folders[kind], name);
-    struct node *map = hardware_load_text(place, own->text, own->size, diag);
+    struct node *map = load_text(place, own->text, own->size, diag);
     if (!map) /* tests have read each of them: nothing else can be wrong */
         die_of_memory(own->size);
     return map;

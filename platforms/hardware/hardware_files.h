@@ -18,15 +18,11 @@ struct hardware_text {
 extern const struct hardware_text hardware_texts[];
 extern const size_t hardware_text_count;
 
-/* "devices", "products", ... */
-const char *hardware_folder(enum hardware kind);
 /* The map of the file of that name, fresh for the caller to change: a file NAME.yaml beside the file of `at`, then one
  * of $STAGESIM_PLATFORMS, then the embedded one. NULL after a mistake was reported, or, with *known false, where there
  * is none. Memory from hardware_arena. */
 struct node *hardware_load(enum hardware kind, const char *name, struct place at, bool *known, struct diag *diag);
 /* The same for a file by its path. */
 struct node *hardware_load_file(const char *path, struct place at, struct diag *diag);
-/* The same of text in memory. */
-struct node *hardware_load_text(const char *name, const char *text, size_t size, struct diag *diag);
 
 #endif

@@ -29,8 +29,6 @@ struct preset {
 /* Those of a name, or of a user's file by its path (NAME.yaml, or with a '/'); `at` is who asks for it. NULL where
  * there is none of the name, or after a mistake was reported. Read once, it lives as long as the process. */
 const struct preset *preset_read(const char *name, struct place at, struct diag *diag);
-/* The same of text in memory, found as `name` from then on. */
-const struct preset *preset_read_text(const char *name, const char *text, size_t size, struct diag *diag);
 /* All presets that have names, in the order of the table; *count of them. Mistakes in the user's are reported. */
 const struct preset *const *preset_table(size_t *count, struct diag *diag);
 /* The preset of a name in letters of any case, or of a file; NULL: there is none, or it has mistakes. */

@@ -289,14 +289,6 @@ const struct preset *preset_read(const char *name, struct place at, struct diag 
     return preset;
 }
 
-const struct preset *preset_read_text(const char *name, const char *text, size_t size, struct diag *diag)
-{
-    struct preset *preset = read_product(hardware_find_text(HARDWARE_PRODUCT, name, text, size, diag), diag);
-    if (preset)
-        hardware_keep(HARDWARE_PRODUCT, name, preset);
-    return preset;
-}
-
 const struct preset *const *preset_table(size_t *count, struct diag *diag)
 {
     size_t names;

@@ -8,8 +8,30 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
+
+static char folder[] = "/tmp/stagesim-fuzz-XXXXXX", fuzz_file[64], again_file[64];
+
+static void remove_files(void)
+{
+    unlink(fuzz_file);
+    unlink(again_file);
+    rmdir(folder);
+}
+
+/* Files of this process. */
+static void name_files(void)
+{
+    if (*fuzz_file)
+        return;
+    if (!mkdtemp(folder))
+        abort();
+    snprintf(fuzz_file, sizeof fuzz_file, "%s/fuzz.yaml", folder);
+    snprintf(again_file, sizeof again_file, "%s/again.yaml", folder);
+    atexit(remove_files);
+}
 
 /* The platform without the comment on top; NULL where it does not come in that size. */
 static char *platform_of(const char *preset, uint32_t nodes)
@@ -27,6 +49,16 @@ static char *platform_of(const char *preset, uint32_t nodes)
     return copy;
 }
 
+/* The product of a text in a file of that name. */
+static const struct preset *read_text(const char *name, const char *text, size_t size, struct diag *diag)
+{
+    FILE *out = fopen(name, "w");
+    bool written = out && fwrite(text, 1, size, out) == size;
+    if (!out || fclose(out) || !written)
+        abort();
+    return preset_read(name, (struct place){0}, diag);
+}
+
 static void write_and_read_again(const struct preset *preset, struct arena *arena, struct diag *diag)
 {
     struct fault fault = {""};
@@ -39,11 +71,11 @@ static void write_and_read_again(const struct preset *preset, struct arena *aren
     bool written = node && preset->fabric.kind == FABRIC_SWITCHED && product_write(&design, "again", out, &fault);
     fclose(out);
     if (written) {
-        if (!preset_read_text("again", text, size, diag))
+        if (!read_text(again_file, text, size, diag))
             abort();
-        first = platform_of("again", 1);
-        second = platform_of("again", 3);
-        char *own = platform_of("fuzz", 1);
+        first = platform_of(again_file, 1);
+        second = platform_of(again_file, 3);
+        char *own = platform_of(fuzz_file, 1);
         if (!first != !own)
             abort();
         free(own);
@@ -57,11 +89,12 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
     struct diag diag = {0};
     struct arena *arena = arena_create();
-    const struct preset *preset = preset_read_text("fuzz", (const char *)data, size, &diag);
+    name_files();
+    const struct preset *preset = read_text(fuzz_file, (const char *)data, size, &diag);
     if (!preset && !diag.errors)
         abort();
     if (preset && preset->devices <= 64) {
-        free(platform_of("fuzz", 3));
+        free(platform_of(fuzz_file, 3));
         write_and_read_again(preset, arena, &diag);
     }
     arena_destroy(arena);
