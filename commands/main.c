@@ -160,9 +160,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "stagesim: %s\n", fault.text);
         code = EXIT_FAILED;
     }
+    hardware_forget();
     apart_done(code);
     if (!SANITIZED)
         _exit(code); /* all is written; what libraries do at the end may need memory that there is not */
-    hardware_forget();
     return code;
 }
