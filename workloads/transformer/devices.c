@@ -98,12 +98,14 @@ static bool set_efficiency(struct transformer_job *j, const struct stagesim_devi
     const char *table = p->table;
     if (p->efficiency > 0 || p->profile) {
         efficiency_constant(&out->efficiency, p->efficiency > 0 ? p->efficiency : 1);
+        out->device.held = p->clock;
         out->device.bandwidth = p->profile ? device->memory_bandwidth : 0;
         return true;
     }
     bool measured = measures(j, device);
     if (measured && !set_kernels(j, device, out))
         return false;
+    out->device.held = measured ? 1 : p->clock; /* measured kernels have it themselves */
     if (!table)
         table = find_table(j, device);
     if (!table) {

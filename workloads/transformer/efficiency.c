@@ -174,7 +174,7 @@ double efficiency_operator_time(const struct efficiency_device *device, const st
     double flops = operator->shape.kind == KERNEL_GROUPED ? operator->flops / operator->shape.groups : operator->flops;
     double share = operator->flash ? efficiency->flash : efficiency_at(curve_of(efficiency, operator, narrow), flops);
     double peak = operator->wide ? device->wide_peak : device->peak;
-    peak *= device->clock > 0 ? device->clock : 1;
+    peak *= (device->clock > 0 ? device->clock : 1) * (device->held > 0 ? device->held : 1);
     double computing = operator->matrix ? operator->flops /(peak *share) : 0;
     double moving = device->bandwidth > 0 ? operator->bytes /(
                                                 device->bandwidth *efficiency_at(&efficiency->memory, operator->bytes))

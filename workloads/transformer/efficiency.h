@@ -46,14 +46,15 @@ struct efficiency_device {
     double wide_peak;           /* the same of those that stay in 16 bits */
     bool fp8;                   /* the precision in use has 8 bits */
     double clock;               /* share of its full clock at which it computes; 0: all of it */
+    double held;                /* clock in training over that of the table's measurements; 0: the same */
     double bandwidth;           /* bytes per second of its memory; 0: moving bytes costs nothing */
     bool own_flash;             /* the scenario says what flash attention reaches */
     double plain_peak;          /* flop/s in fp32 outside of matrix units, for whoever asks; 0: not known */
     struct kernel_use *kernels; /* measured kernels, which count where they have an operator; NULL: none */
 };
 
-/* Seconds of one operator: launch + max(flops / (clock peak e(flops)), bytes / (bandwidth e(bytes))). A measured kernel
- * takes 1 / clock times its time where arithmetic bounds it, by its flops over the peak and its bytes over the
+/* Seconds of one operator: launch + max(flops / (clock held peak e(flops)), bytes / (bandwidth e(bytes))). A measured
+ * kernel takes 1 / clock times its time where arithmetic bounds it, by its flops over the peak and its bytes over the
  * bandwidth; another one keeps its time as long as arithmetic at that clock takes no more. */
 double efficiency_operator_time(const struct efficiency_device *device, const struct transformer_operator *operator);
 /* Seconds of operators that follow each other, but with the `behind` seconds of transfers that the device then waits

@@ -211,8 +211,10 @@ const struct stagesim_field transformer_fields[] = {
          "GPU has them; default the table's without a name"),
     {"compute.source", STAGESIM_FIELD_TEXT, offsetof(struct transformer_parameters, source), false, 0, 0, NULL,
      "kernels: measured: the source that is taken where several measured a kernel; default the first of the table"},
-    RATIO("compute.clock", clock, 0.1, 2,
-          "kernels: measured: clock of the GPU while it trains over that of the measurements; default 1"),
+    RATIO(
+        "compute.clock", clock, 0.1, 2,
+        "clock that the GPU holds while it trains, over that of the table's or the kernels' measurements: products and "
+        "attention take 1 / clock times as long, what moves memory as long as before; default 1"),
     {"compute.dispatch", STAGESIM_FIELD_TIME, offsetof(struct transformer_parameters, dispatch), false, 0, 1, NULL,
      "seconds of the host to issue an operator; default the table's, with measured kernels 0"},
     {"compute.expert_dispatch", STAGESIM_FIELD_TIME, offsetof(struct transformer_parameters, expert_dispatch), false, 0,

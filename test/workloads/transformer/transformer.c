@@ -353,6 +353,12 @@ Test(efficiency, time_is_launch_and_the_longer_of_computing_and_moving)
     expect(efficiency_operator_time(&device, &matrix), 1e-6 + 1e8 / 0.5e12, "computing");
     expect(efficiency_operator_time(&device, &wide), 1e-6 + 1e8 / 0.25e12, "in 16 bits where others are in fp8");
     expect(efficiency_operator_time(&device, &vector), 1e-6 + 1e6 / 0.8e9, "moving");
+    device.held = 0.8;
+    expect(efficiency_operator_time(&device, &matrix), 1e-6 + 1e8 / 0.4e12, "computing at the clock that is held");
+    expect(efficiency_operator_time(&device, &vector), 1e-6 + 1e6 / 0.8e9, "moving goes on as before");
+    device.clock = 0.5;
+    expect(efficiency_operator_time(&device, &matrix), 1e-6 + 1e8 / 0.2e12, "of which a cap leaves half");
+    device.held = device.clock = 0;
     struct transformer_operators two = {{matrix, {"", true, false, true, false, 1e8, 1e3}}, 2};
     double weight;
     expect(efficiency_time(&device, &two, 0, &weight), 2e-3, "the host's issue");
