@@ -35,6 +35,7 @@ struct idle_nodes {
     size_t entry_count;
     const struct idle_policy *policies; /* policy_count of them */
     size_t policy_count;
+    bool running_given; /* how many jobs run at a time is written there, no default */
 };
 
 /* The same with its log read and every job with its curve. */

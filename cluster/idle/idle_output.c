@@ -108,9 +108,9 @@ void idle_print(FILE *out, const struct idle_study *study, const char *name, enu
         return;
     }
     struct arena *arena = arena_create();
-    diag_print(out, "%s: %u nodes, %.2f idle on average in %s; %zu elastic job%s, work in %s\n", name,
+    diag_print(out, "%s: %u nodes, %.2f idle on average in %s; %zu elastic job%s%s, work in %s\n", name,
                study->log->node_count, first->idle_time / first->duration, idle_duration(first->duration, arena),
-               study->job_count, readable_plural(study->job_count), idle_work_unit(study));
+               study->job_count, readable_plural(study->job_count), idle_waiting(study, arena), idle_work_unit(study));
     if (study->simulated)
         fprintf(out, "%zu sizes of jobs were simulated for their throughput\n", study->simulated);
     print_policies(out, study, format);
@@ -197,6 +197,7 @@ void idle_summary_write(FILE *out, const struct idle_study *study, const struct 
     json_number(&json, "idle_node_s", first->idle_time);
     json_number(&json, "mean_idle_nodes", first->idle_time / first->duration);
     json_integer(&json, "simulated_sizes", study->simulated);
+    json_integer(&json, "running_most", study->nodes->policies[0].running);
     json_array_begin(&json, "policies", true);
     for (size_t i = 0; i < study->nodes->policy_count; i++)
         write_policy(&json, study, i);

@@ -18,6 +18,8 @@ const char *idle_policy_name(const struct idle_policy *policy, struct arena *are
 const char *idle_duration(double seconds, struct arena *arena);
 /* What work is counted in: "samples", "s of one node". */
 const char *idle_work_unit(const struct idle_study *study);
+/* ", of which at most N run at a time (...)" where there are more jobs than that; else empty. */
+const char *idle_waiting(const struct idle_study *study, struct arena *arena);
 
 /* What people read, or with csv and json programs: a row for each policy, and in text the jobs of the first one. */
 void idle_print(FILE *out, const struct idle_study *study, const char *name, enum table_format format);

@@ -345,6 +345,7 @@ static void read_policies(struct reading *reading)
                                  .grow_new = values.grow_rate == 1,
                                  .profile = values.profile};
     read_profile_sizes(reading, &values.profile_sizes, &policy);
+    reading->nodes->running_given = node_get(node, "running") != NULL;
     list_policies(reading, &values, policy);
 }
 

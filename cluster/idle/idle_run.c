@@ -20,10 +20,11 @@ static int check(struct simulation_context *context)
     if (!study)
         return EXIT_BAD_INPUT;
     size_t policies = nodes->policy_count;
-    diag_print(stdout, "%s: ok\n%u nodes, %zu changes in %s; %zu elastic job%s; %zu way%s to decide\n",
+    diag_print(stdout, "%s: ok\n%u nodes, %zu changes in %s; %zu elastic job%s%s; %zu way%s to decide\n",
                context->scenario->file, study->log->node_count, study->moments.count,
                idle_duration(study->moments.duration, context->arena), study->job_count,
-               readable_plural(study->job_count), policies, readable_plural(policies));
+               readable_plural(study->job_count), idle_waiting(study, context->arena), policies,
+               readable_plural(policies));
     return EXIT_DONE;
 }
 

@@ -19,3 +19,12 @@ const char *idle_work_unit(const struct idle_study *study)
 {
     return study->nodes->policies[0].objective == OBJECTIVE_SAMPLES ? "samples" : "s of one node";
 }
+
+const char *idle_waiting(const struct idle_study *study, struct arena *arena)
+{
+    uint64_t most = study->nodes->policies[0].running;
+    return study->job_count <= most
+               ? ""
+               : arena_print(arena, ", of which at most %llu run at a time (idle_nodes.decide.running%s)",
+                             (unsigned long long)most, study->nodes->running_given ? "" : " is not given");
+}

@@ -18,6 +18,7 @@ const struct scenario_kind jobs_kind = {
     .saved = JOBS_SAVED,
     .platform = true,
     .read = jobs_read,
+    .schedules = true,
     .check = jobs_check,
     .run = jobs_run,
 };

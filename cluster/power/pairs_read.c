@@ -94,14 +94,14 @@ static const char *platform_of(struct reading *reading)
 {
     const struct node *node = node_get(reading->root, "platform");
     const char *directory = path_directory(reading->request->file, reading->arena);
-    if (!node || node->kind != NODE_SCALAR || node_is_empty(node)) {
+    if (node && node->kind == NODE_REFUSED)
+        return NULL;
+    if (!node || (node->kind != NODE_SCALAR && node->kind != NODE_MAP) || node_is_empty(node)) {
         diag_error(reading->diag, node ? node->at : reading->root->at,
                    "expected 'platform', a file or a preset such as dgx-a100:1");
         return NULL;
     }
-    if (platform_source_is_preset(node->text, directory, reading->arena))
-        return platform_source_rooted(node->text, directory, reading->arena);
-    return path_of_file(directory, node->text, node->at.line == 0, reading->arena);
+    return scenario_platform_value(node, directory, reading->arena);
 }
 
 static void load_jobs(struct reading *reading, const struct pairs_values *values)

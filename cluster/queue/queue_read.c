@@ -144,16 +144,6 @@ static const char *read_text(struct reading *reading, const struct node *map, co
 
 /* ---- types ---- */
 
-/* The platform as a scenario elsewhere can name it. */
-static const char *platform_text(const struct reading *reading)
-{
-    const struct platform_source *source = &reading->shell->platform;
-    char *whole = source->file ? realpath(source->file, NULL) : NULL;
-    const char *text = arena_copy(reading->arena, whole ? whole : source->text);
-    free(whole);
-    return text;
-}
-
 static struct scenario *load_type(struct reading *reading, const struct node *node, const char *file)
 {
     struct fault fault = {""};
@@ -163,22 +153,27 @@ static struct scenario *load_type(struct reading *reading, const struct node *no
         diag_error(reading->diag, written->at, "scenario: %s; expected a scenario's file", fault.text);
         return NULL;
     }
+    const char *platform =
+        scenario_platform_value(node_get(reading->root, "platform"), reading->directory, reading->arena);
     struct scenario_set *set = arena_alloc(reading->arena, sizeof *set);
-    *set = (struct scenario_set){NULL, arena_print(reading->arena, "platform=%s", platform_text(reading))};
+    *set = (struct scenario_set){NULL, arena_print(reading->arena, "platform=%s", platform)};
     struct scenario_request request = {.file = path, .sets = set, .set_count = 1, .plugins = reading->request->plugins};
     return scenario_load(&request, reading->arena, reading->diag);
 }
 
-static bool read_type(struct reading *reading, const struct node *node, struct queue_type *type)
+/* A type with mistakes has its name, so that jobs of it are no mistakes as well. */
+static void read_type(struct reading *reading, const struct node *node, struct queue_type *type)
 {
     unsigned errors = reading->diag->errors;
+    *type = (struct queue_type){.name = node->key, .at = node->key_at};
+    if (node->kind == NODE_REFUSED)
+        return;
     if (node->kind != NODE_MAP) {
         diag_error(reading->diag, node->at,
                    "type %s is %s; expected a map such as {scenario: gpt.yaml, iterations: 1000}", node->key,
                    node_describe(node, reading->arena));
-        return false;
+        return;
     }
-    *type = (struct queue_type){.name = node->key, .at = node->key_at};
     fields_check_keys(&reading->reader, &type_section, type_others, node);
     fields_read(&reading->reader, &type_section, node, node->at, type);
     const char *file = read_text(reading, node, "scenario", "a scenario's file such as gpt.yaml");
@@ -187,7 +182,6 @@ static bool read_type(struct reading *reading, const struct node *node, struct q
                    "nodes_min is %llu, which is more than nodes_max, %llu", (unsigned long long)type->nodes_min,
                    (unsigned long long)type->nodes_max);
     type->scenario = file && reading->diag->errors == errors ? load_type(reading, node, file) : NULL;
-    return type->scenario != NULL;
 }
 
 static void read_types(struct reading *reading)
@@ -203,8 +197,7 @@ static void read_types(struct reading *reading)
     }
     struct queue_type *types = arena_array(reading->arena, list->count + 1, sizeof *types);
     for (const struct node *node = list->first; node; node = node->next)
-        if (read_type(reading, node, &types[reading->queue->type_count]))
-            reading->queue->type_count++;
+        read_type(reading, node, &types[reading->queue->type_count++]);
     reading->queue->types = types;
 }
 

@@ -442,7 +442,11 @@ static struct scenario *read_kind(const struct scenario_kind *kind, const struct
                                   struct node *root, unsigned errors, struct arena *arena, struct diag *diag)
 {
     struct scenario *scenario = NULL;
-    if (request->kinds)
+    if (request->kinds && request->schedule && !kind->schedules)
+        diag_error(diag, node_get(root, kind->key)->key_at,
+                   "'%s' makes this a scenario of %s, which has no schedule for another to take the place of",
+                   kind->key, kind->summary);
+    else if (request->kinds)
         scenario = kind->read(request, root, arena, diag);
     else
         diag_error(diag, node_get(root, kind->key)->key_at,

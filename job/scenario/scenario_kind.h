@@ -15,6 +15,7 @@ struct scenario_kind {
     const char *key;     /* of the top level; at most one such key is in a scenario */
     const char *summary; /* what such a scenario is, for messages: "several jobs on one platform" */
     bool platform;       /* it has one, which is loaded before it is checked or run */
+    bool schedules;      /* its jobs take the schedule of a request; others refuse one */
     /* Tables that it writes where a job writes those of its operations (output.trace: csv), NULL-terminated, at most
      * KIND_TABLES_MAX. It then prints its own table in every format as well. NULL: neither. */
     const char *const *tables;
@@ -44,5 +45,8 @@ struct scenario *scenario_load_part(const struct scenario_request *request, stru
 void scenario_apply_set(struct node *root, const struct scenario_set *set, const char *example, struct arena *arena,
                         struct diag *diag);
 void scenario_read_output(struct scenario *scenario, struct node *root, const struct fields_reader *fields);
+/* A tree's `platform` (a word or a map) as one value for `--set platform=VALUE`, which means the same in a scenario of
+ * any other folder; `directory` is where the tree's relative paths begin. Memory from the arena. */
+const char *scenario_platform_value(const struct node *platform, const char *directory, struct arena *arena);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/path_near.h"
 #include "base/paths.h"
+#include "job/scenario/scenario_kind.h"
 #include "job/scenario/scenario_parts.h"
 #include "job/scenario/scenario_tables.h"
 #include "platforms/presets/presets.h"
@@ -180,6 +181,51 @@ static void read_map(struct loader *loader, const struct node *map)
     else
         diag_error(loader->fields.diag, map->at,
                    "platform has no 'file' and no 'preset'; expected one such as {preset: dgx-h100, nodes: 64}");
+}
+
+/* ---- for scenarios elsewhere ---- */
+
+/* A file seen from anywhere; what is none stays as it is. */
+static const char *rooted_file(const char *text, const char *directory, bool typed, struct arena *arena)
+{
+    char *whole = realpath(path_of_file(directory, text, typed, arena), NULL);
+    const char *rooted = whole ? arena_copy(arena, whole) : text;
+    free(whole);
+    return rooted;
+}
+
+/* In single quotes, where one stands for itself as two. */
+static const char *quoted(const char *text, struct arena *arena)
+{
+    char *copy = arena_array(arena, 2 * strlen(text) + 3, 1), *to = copy;
+    *to++ = '\'';
+    for (; *text; text++) {
+        if (*text == '\'')
+            *to++ = '\'';
+        *to++ = *text;
+    }
+    *to++ = '\'';
+    *to = '\0';
+    return copy;
+}
+
+const char *scenario_platform_value(const struct node *platform, const char *directory, struct arena *arena)
+{
+    bool typed = platform->at.line == 0;
+    const char *text = "";
+    if (platform->kind == NODE_SCALAR)
+        return platform_source_is_preset(platform->text, directory, arena)
+                   ? platform_source_rooted(platform->text, directory, arena)
+                   : rooted_file(platform->text, directory, typed, arena);
+    for (const struct node *child = platform->first; child; child = child->next) {
+        const char *value = child->kind == NODE_SCALAR ? child->text : "";
+        if (!strcmp(child->key, "file"))
+            value = rooted_file(value, directory, typed, arena);
+        else if (!strcmp(child->key, "preset"))
+            value = platform_source_rooted(value, directory, arena);
+        text = arena_print(arena, "%s%s%s: %s", text, *text ? ", " : "", child->key, quoted(value, arena));
+    }
+    return arena_print(arena, "{%s}", text);
 }
 
 /* ---- all of them ---- */

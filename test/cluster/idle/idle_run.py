@@ -260,6 +260,25 @@ def check_files(folder):
     check.that(first == contents(folder, names), "the same files again")
 
 
+def check_running(folder):
+    """Ten jobs run at a time unless the scenario says otherwise, which is said where there are more of them."""
+    with open(os.path.join(folder, "idle.csv"), "w", encoding="utf-8") as out:
+        out.write("node,from,to\n" + "".join(f"n{i},0,100\n" for i in range(20)))
+    for count, running, said in ((20, None, "20 elastic jobs, of which at most 10 run at a time "
+                                  "(idle_nodes.decide.running is not given)"), (10, None, "10 elastic jobs"),
+                                 (20, 15, "20 elastic jobs, of which at most 15 run at a time "
+                                  "(idle_nodes.decide.running)"), (20, 20, "20 elastic jobs")):
+        write(folder, scenario({"log": "idle.csv", "jobs": {"a": {"points": {"1": 1}, "count": count}},
+                                "decide": {"running": running} if running else {}}))
+        for command, after in (("check", ";"), ("run", ", work")):
+            printed = tool.run(binary, command, "t.yaml", cwd=folder).stdout
+            check.that(said + after in printed, f"{command} of {count} jobs, {running} at a time: {printed[:300]}")
+        tool.run(binary, "run", "t.yaml", "-o", "out", "--quiet", cwd=folder)
+        got = summary(folder)
+        began = sum("began_s" in job for job in got["policies"][0]["jobs"])
+        check.that(got["running_most"] == (running or 10) and began == min(count, running or 10), f"{began} began")
+
+
 # ---- logs of batch jobs, throughputs of stagesim ----
 
 def check_gaps(folder):
@@ -311,6 +330,7 @@ with tempfile.TemporaryDirectory() as scratch:
     for number in range(1, 9):
         compare(scratch, number)
     check_files(scratch)
+    check_running(scratch)
     check_gaps(scratch)
     check_scaling(scratch)
 check_week()

@@ -72,6 +72,20 @@ def check_ranking(check, binary, folder):
             check.that(tuple(cells[1:5]) in same, f"{objective}: {line}, expected {names}")
 
 
+def check_platforms(check, binary, folder):
+    """The platform as a word and as a map, for jobs in another folder."""
+    (folder / "jobs").mkdir()
+    for share in SHARES:
+        (folder / "jobs" / f"{share}.yaml").write_text((folder / f"{share}.yaml").read_text())
+    text = PAIRS.format(caps="75W, 125W", budget=200, objective="throughput").replace("arithmetic.yaml, ", "")
+    (folder / "pairs.yaml").write_text(text)
+    printed = tool.run(binary, "run", "pairs.yaml", cwd=folder).stdout
+    far = text.replace("mixed.yaml", "jobs/mixed.yaml").replace("memory.yaml", "jobs/memory.yaml")
+    for platform in ("half.xml", "{file: half.xml}"):
+        (folder / "pairs.yaml").write_text(far.replace("platform: half.xml", f"platform: {platform}"))
+        check.that(tool.run(binary, "run", "pairs.yaml", cwd=folder).stdout == printed, f"platform {platform}")
+
+
 def check_by_hand(check, binary, folder):
     """The example of doc/definitions.md."""
     (folder / "pairs.yaml").write_text(PAIRS.format(caps="75W, 125W", budget=200, objective="throughput")
@@ -113,6 +127,7 @@ def main():
         folder = pathlib.Path(name)
         write(folder)
         check_ranking(check, binary, folder)
+        check_platforms(check, binary, folder)
         check_by_hand(check, binary, folder)
         check_together(check, binary, folder)
         check_refused(check, binary, folder)

@@ -406,6 +406,26 @@ def against_runs(stagesim, folder):
     check.that(again.jobs == result.jobs and again.spans == result.spans, "the same again")
 
 
+def platforms(stagesim, folder):
+    """Types run on the queue's platform however that is written, wherever their scenarios lie."""
+    (folder / "far" / "own models").mkdir(parents=True)
+    (folder / "far" / "model.yaml").write_text(MODEL)
+    (folder / "far" / "own models" / "it's.yaml").write_text("from: dgx-h100\n")
+    write_log(folder, [(0.0, 4, 0, 1.0)], "model")
+    times = []
+    for platform in ("{preset: dgx-h100, nodes: 4, pod: 1, oversubscription: 8}",
+                     "{preset: \"far/own models/it's.yaml\", nodes: 4, pod: 1, oversubscription: 8}",
+                     "dgx-h100:4", "{preset: dgx-h100, nodes: 4}", "\"far/own models/it's.yaml:4\""):
+        (folder / "queue.yaml").write_text(f"platform: {platform}\nqueue:\n  log: jobs.csv\n  types: {{model: "
+                                           "{scenario: far/model.yaml, iterations: 50}}\n")
+        times.append(float(Run(stagesim, folder, "easy", "--engine", "simgrid").jobs[0]["alone_s"]))
+        alone = summary(stagesim, "far/model.yaml", "alone", "--set", "parallel.data=4", "--set",
+                        f"platform={platform}", cwd=folder)
+        check.near(times[-1], 50 * alone["time"]["iteration_s"], f"platform {platform}", 1e-9)
+    check.that(times[0] == times[1] and times[2] == times[3] == times[4], f"the same platforms: {times}")
+    check.that(times[0] > 1.01 * times[2], f"what the map says has an effect: {times}")
+
+
 # ---- other programs, other commands ----
 
 def paje(stagesim, folder):
@@ -465,6 +485,7 @@ def main():
         by_hand(stagesim, folder)
         elastic_jobs(stagesim, folder)
         against_runs(stagesim, folder)
+        platforms(stagesim, folder)
         paje(stagesim, folder)
         policies_side_by_side(stagesim, folder)
     sys.exit(check.done())

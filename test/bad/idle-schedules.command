@@ -1,0 +1,1 @@
+sweep idle-schedules.yaml --schedules all

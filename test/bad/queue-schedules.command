@@ -1,0 +1,1 @@
+compare queue-schedules.yaml --schedules gpipe,1f1b
