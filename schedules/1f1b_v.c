@@ -4,7 +4,8 @@
  * is repeated every six slots. Then the table is compacted slot by slot: everything moves forward to the first free
  * slot after its inputs, forwards only as long as the worker stashes less than the whole table does at most. */
 #include "base/arena.h"
-#include "schedules/zero_bubble.h"
+#include "schedules/kit/zero_bubble.h"
+#include "schedules/schedules.h"
 
 /* The parts of a block: slots of forwards and halves of backwards, in the two chunks. */
 enum part { FIRST_FORWARD, SECOND_FORWARD, SECOND_BACKWARD, SECOND_REST, FIRST_BACKWARD, FIRST_REST, PERIOD };

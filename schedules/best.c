@@ -5,8 +5,8 @@
 #include "schedules/best/best.h"
 
 #include "base/arena.h"
+#include "schedules/kit/stage_times.h"
 #include "schedules/rules.h"
-#include "schedules/stage_times.h"
 
 #include <string.h>
 

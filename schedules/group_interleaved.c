@@ -8,8 +8,8 @@
 #include "schedules/group_interleaved.h"
 
 #include "base/arena.h"
+#include "schedules/kit/stage_times.h"
 #include "schedules/schedules.h"
-#include "schedules/stage_times.h"
 
 static const struct schedule_option options[] = {GROUP_OPTION_ROWS, {0}};
 

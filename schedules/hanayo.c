@@ -4,8 +4,9 @@
  * times: a worker that is free takes a backward before a forward, then the lowest micro-batch, then the latest stage.
  * Times are whole numbers in the ratio of forward to backward, so that what ends together does so in every unit. */
 #include "base/arena.h"
+#include "schedules/kit/zero_bubble.h"
+#include "schedules/schedules.h"
 #include "schedules/ratio.h"
-#include "schedules/zero_bubble.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -19,9 +19,9 @@
  * begins. All this is done in whole numbers. */
 #include "base/arena.h"
 #include "schedules/group_interleaved.h"
+#include "schedules/kit/stage_times.h"
 #include "schedules/plan/plan_walk.h"
 #include "schedules/schedules.h"
-#include "schedules/stage_times.h"
 
 enum { OPTION_OFFLOAD = GROUP_OPTIONS, OPTION_TRANSFER };
 

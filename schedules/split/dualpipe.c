@@ -3,8 +3,9 @@
  * each, and in the steady state a forward of one direction and a backward of the other run as one block, which hides
  * the communication of either behind the computation of the other. Weight gradients are put off only at the ends, where
  * they fill bubbles. */
-#include "schedules/schedules.h"
+#include "schedules/kit/generate.h"
 #include "schedules/split/dualpipe_steps.h"
+#include "schedules/split/split.h"
 
 static struct plan *generate(const struct schedule_request *request)
 {

@@ -3,7 +3,7 @@
 #ifndef STAGESIM_DUALPIPE_STEPS_H
 #define STAGESIM_DUALPIPE_STEPS_H
 
-#include "schedules/schedule.h"
+#include "schedules/kit/schedule.h"
 
 /* The option `backward` alone: whether a backward outside of blocks is one piece, or its input gradient, which leaves
  * for the next worker at once, and then its weight gradient. */

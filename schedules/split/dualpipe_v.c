@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* DualPipeV: DualPipe cut in half. Every worker holds two half stages in a V; the way down and the way up are the two
  * directions whose forwards and backwards run as blocks, so that one copy of the weights is enough. */
+#include "schedules/kit/zero_bubble.h"
 #include "schedules/split/dualpipe_steps.h"
-#include "schedules/zero_bubble.h"
+#include "schedules/split/split.h"
 
 static struct plan *generate(const struct schedule_request *request)
 {

@@ -3,7 +3,8 @@
  * collectives of tensor parallelism of either hide behind the computations of the other. Nine steps make the order of a
  * worker; some input gradients leave their weight gradients for later, and those are braided with forwards, too. */
 #include "base/arena.h"
-#include "schedules/zero_bubble.h"
+#include "schedules/kit/zero_bubble.h"
+#include "schedules/split/split.h"
 
 #include <stdlib.h>
 

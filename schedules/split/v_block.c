@@ -2,7 +2,7 @@
 #include "schedules/split/v_block.h"
 
 #include "base/arena.h"
-#include "schedules/zero_bubble.h"
+#include "schedules/kit/zero_bubble.h"
 
 #include <assert.h>
 #include <stdlib.h>

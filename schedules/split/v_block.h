@@ -4,7 +4,7 @@
 #ifndef STAGESIM_V_BLOCK_H
 #define STAGESIM_V_BLOCK_H
 
-#include "schedules/schedule.h"
+#include "schedules/kit/schedule.h"
 
 /* Slots of the passes of micro-batch 0 on one worker: forward of the way down and of the way up, backward (input
  * gradient) of the way up and of the way down. No two may be equal modulo 6. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* V-Half: a building block in which stashes live half as long as in 1F1B: 6 D slots of time instead of 12 D, for two
  * half stages a worker in a V. Its bubble is about half of 1F1B's. */
+#include "schedules/kit/zero_bubble.h"
+#include "schedules/split/split.h"
 #include "schedules/split/v_block.h"
-#include "schedules/zero_bubble.h"
 
 static struct v_block block(uint32_t workers, uint32_t worker)
 {

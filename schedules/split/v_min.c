@@ -2,8 +2,9 @@
 /* V-Min: the building block of the shortest life of stashes, 4 D slots of time instead of 1F1B's 12 D, for two half
  * stages a worker in a V. Passes follow each other as directly as dependencies allow, so it suffers when their times
  * differ. */
+#include "schedules/kit/zero_bubble.h"
+#include "schedules/split/split.h"
 #include "schedules/split/v_block.h"
-#include "schedules/zero_bubble.h"
 
 static struct v_block block(uint32_t workers, uint32_t worker)
 {

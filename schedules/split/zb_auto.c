@@ -5,8 +5,9 @@
  * where a worker would wait or needs room. Three switches of this pass are tried in all eight ways; the first with the
  * smallest span of a worker counts. Times are whole numbers, so that the unit does not matter. */
 #include "base/arena.h"
-#include "schedules/stage_times.h"
-#include "schedules/zero_bubble.h"
+#include "schedules/kit/stage_times.h"
+#include "schedules/kit/zero_bubble.h"
+#include "schedules/split/split.h"
 
 enum { OPTION_MEMORY, OPTION_STASH };
 enum { ONE_P, TWO_P, UNLIMITED };

@@ -2,7 +2,8 @@
 /* ZB-H1: 1F1B whose backward is split. Worker w runs the weight gradient of a micro-batch w backwards after its input
  * gradient, so that the input gradients travel upstream early, the weight gradients fill the drain, and no worker
  * stashes more than the first one does in 1F1B. */
-#include "schedules/zero_bubble.h"
+#include "schedules/kit/zero_bubble.h"
+#include "schedules/split/split.h"
 
 static void order(struct plan *plan, uint32_t worker)
 {

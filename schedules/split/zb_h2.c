@@ -3,7 +3,8 @@
  * by 2 w backwards. With N >= 2D - 1 and equal passes every worker computes without a gap from its first operation to
  * its last; the price is a stash of 2D - 1 micro-batches and an optimizer step that does not wait for the other
  * workers. */
-#include "schedules/zero_bubble.h"
+#include "schedules/kit/zero_bubble.h"
+#include "schedules/split/split.h"
 
 /* One iteration, from micro-batch `first` on. */
 static void order(struct plan *plan, uint32_t worker, uint32_t first, uint32_t count)

@@ -3,7 +3,8 @@
  * and comes back up, and the last worker starts backwards at once. With N >= 2D - 1 and equal passes no worker waits
  * between its first and last operation, at a stash of D micro-batches. With fewer micro-batches the order for 2D - 1 is
  * run with the missing ones left out. */
-#include "schedules/zero_bubble.h"
+#include "schedules/kit/zero_bubble.h"
+#include "schedules/split/split.h"
 
 /* Appends the next passes of a worker; micro-batches of either chunk come in order. */
 struct cursor {

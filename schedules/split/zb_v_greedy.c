@@ -6,8 +6,9 @@
  * nothing, or when a first run has shown that the worker has the time. Two switches are tried both ways; the first pass
  * in which the worker that waits most waits least counts. Times are whole numbers, so that the unit does not matter. */
 #include "base/arena.h"
-#include "schedules/stage_times.h"
-#include "schedules/zero_bubble.h"
+#include "schedules/kit/stage_times.h"
+#include "schedules/kit/zero_bubble.h"
+#include "schedules/split/split.h"
 
 enum { CHUNKS = 2, PASSES = BEST_KINDS * CHUNKS };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "schedules/zero_bubble.h"
+#include "schedules/kit/zero_bubble.h"
 
 enum optimizer { POST_VALIDATION, BLOCKING };
 

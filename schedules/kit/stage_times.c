@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "schedules/stage_times.h"
+#include "schedules/kit/stage_times.h"
 
 #include "base/arena.h"
 

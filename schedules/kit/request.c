@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests of any schedule: their defaults, whether they fit, and why not. */
-#include "schedules/schedule.h"
+#include "schedules/kit/schedule.h"
 
 #include "base/quantity.h"
 

@@ -3,7 +3,7 @@
 #ifndef STAGESIM_ZERO_BUBBLE_H
 #define STAGESIM_ZERO_BUBBLE_H
 
-#include "schedules/schedules.h"
+#include "schedules/kit/generate.h"
 
 /* The option `optimizer` alone, for schedules whose workers end an iteration at different times: with post-validation
  * (the default) a worker steps on its own gradients and goes on with the next iteration, and the global check (norm,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "schedules/schedules.h"
+#include "schedules/kit/generate.h"
 
 uint32_t stages_one_per_worker(const struct schedule_request *request)
 {

@@ -4,7 +4,7 @@
 #define STAGESIM_STAGE_TIMES_H
 
 #include "schedules/best/instance.h"
-#include "schedules/schedule.h"
+#include "schedules/kit/schedule.h"
 
 /* Writes times and latency of a problem with `stages` stages; without `split` there is no weight gradient of its own.
  * Times are the request's costs, or where it has none those of a share, spread evenly; memory is the arena's. */
