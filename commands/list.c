@@ -12,7 +12,7 @@
 #include "job/scenario/plugin.h"
 #include "schedules/schedule.h"
 #include "simulator/collectives/algorithm.h"
-#include "simulator/engines/engine.h"
+#include "simulator/run/engine_table.h"
 #include "workloads/workload_table.h"
 
 #include <errno.h>

@@ -4,8 +4,8 @@
 
 #include "base/arena.h"
 #include "schedules/schedule.h"
-#include "simulator/engines/folded_run.h"
 #include "simulator/program/beats.h"
+#include "simulator/run/folded_run.h"
 
 /* No more iterations than this many operations, about, are tried. */
 enum { OPERATIONS_MAX = 1 << 20 };

@@ -5,8 +5,8 @@
  * Times are whole numbers in the ratio of forward to backward, so that what ends together does so in every unit. */
 #include "base/arena.h"
 #include "schedules/kit/zero_bubble.h"
-#include "schedules/schedules.h"
 #include "schedules/ratio.h"
+#include "schedules/schedules.h"
 
 #include <stdlib.h>
 #include <string.h>

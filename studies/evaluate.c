@@ -6,7 +6,7 @@
 #include "job/steady/steady_run.h"
 #include "simulator/engines/analytic/columns.h"
 #include "simulator/engines/engine.h"
-#include "simulator/engines/folded_run.h"
+#include "simulator/run/folded_run.h"
 #include "studies/describe.h"
 
 uint64_t count_operations(const struct program *program)

@@ -11,8 +11,8 @@
 #include "base/table.h"
 #include "job/scenario/scenario_kind.h"
 #include "simulator/engines/engine.h"
-#include "simulator/engines/folded_run.h"
 #include "simulator/engines/simgrid_part.h"
+#include "simulator/run/folded_run.h"
 #include "studies/describe.h"
 #include "studies/simulation_run.h"
 

@@ -10,6 +10,7 @@
 #include "commands/collective/collective_output.h"
 #include "simulator/collectives/msccl/msccl.h"
 #include "simulator/program/program.h"
+#include "simulator/run/engine_table.h"
 
 #include <getopt.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
 #include "commands/cli/command.h"
 #include "simulator/collectives/assignment.h"
 #include "simulator/collectives/msccl/msccl.h"
-#include "simulator/engines/folded_run.h"
 #include "simulator/program/program.h"
+#include "simulator/run/folded_run.h"
 
 #include <math.h>
 #include <stdlib.h>

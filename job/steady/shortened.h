@@ -10,8 +10,8 @@
 #define STAGESIM_SHORTENED_H
 
 #include "job/job.h"
-#include "simulator/engines/folded_run.h"
 #include "simulator/program/steady.h"
+#include "simulator/run/folded_run.h"
 
 struct shortened {
     const struct job *job; /* with fewer micro-batches */

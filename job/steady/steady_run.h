@@ -4,8 +4,8 @@
 #define STAGESIM_STEADY_RUN_H
 
 #include "job/job.h"
-#include "simulator/engines/folded_run.h"
 #include "simulator/program/steady.h"
+#include "simulator/run/folded_run.h"
 
 /* As folded_run for a job of the scenario. Where the scenario allows it a shorter job is run, and where a state of that
  * comes back, the timeline is that of the whole job (simulator/program/extension.h); everything is run otherwise. */

@@ -44,8 +44,7 @@ struct engine {
     const char *(*weighs)(void);
 };
 
-extern const struct engine engine_simgrid, engine_analytic;
-/* NULL-terminated. */
-extern const struct engine *const engine_table[];
+/* Contention-free, in analytic/, and the one that loads simgrid/ when it is first asked, in simulator/run. */
+extern const struct engine engine_analytic, engine_simgrid;
 
 #endif

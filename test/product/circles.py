@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""circles.py BUILD: no two files of a folder need each other, neither directly nor around others of the folder. What a
-file needs is what the linker sees: symbols that its object takes and another one defines, so that names alike, and
-names that only one file knows, do not count. Then arrows are turned round in a copy, and have to be found."""
+"""circles.py BUILD: no two files of a folder need each other, neither directly nor around others of the folder, and no
+two folders. What a file needs is what the linker sees: symbols that its object takes and another one defines, so that
+names alike, and names that only one file knows, do not count. Then arrows are turned round in a copy, and have to be
+found."""
 import collections
 import json
 import os
@@ -41,17 +42,21 @@ def symbols(paths):
 
 
 def needs_of(build):
-    """source -> the sources of its folder that it needs -> a symbol of theirs."""
+    """source -> the sources of its folder that it needs -> a symbol of theirs; and the same of folders."""
     sources = objects(build)
     defines, takes = symbols(sorted(sources))
     definer = {name: sources[path] for path in defines for name in defines[path]}
-    needs = {source: {} for source in sources.values()}
+    files = {source: {} for source in sources.values()}
+    folders = {os.path.dirname(source): {} for source in files}
     for path, names in takes.items():
-        for name in sorted(names):
-            other = definer.get(name)
-            if other and other != sources[path] and os.path.dirname(other) == os.path.dirname(sources[path]):
-                needs[sources[path]].setdefault(other, name)
-    return needs
+        for name in sorted(names & definer.keys()):
+            source, other = sources[path], definer[name]
+            folder, holder = os.path.dirname(source), os.path.dirname(other)
+            if folder != holder:
+                folders[folder].setdefault(holder, f"{name} in {os.path.basename(source)}")
+            elif other != source:
+                files[source].setdefault(other, name)
+    return files, folders
 
 
 def reached(needs, start):
@@ -74,13 +79,13 @@ def circles(needs):
 
 
 def tell(needs, circle):
-    lines = [f"{os.path.dirname(min(circle))}: {len(circle)} files need each other in a circle"]
+    lines = [f"{len(circle)} need each other in a circle:"]
     lines += [f"  {source} needs {other}: {name}" for source in sorted(circle)
               for other, name in sorted(needs[source].items()) if other in circle]
     return "\n".join(lines)
 
 
-def check_search(needs):
+def check_search(needs, least):
     """Every arrow turned round as well is a circle with both its ends; a copy without that is none."""
     arrows = [(source, other) for source in sorted(needs) for other in sorted(needs[source])]
     for source, other in arrows[::max(1, len(arrows) // 100)]:
@@ -88,14 +93,17 @@ def check_search(needs):
         turned[other][source] = "turned"
         if not any({source, other} <= circle for circle in circles(turned)):
             yield f"{other} needs {source}, turned round, was not found"
-    if len(arrows) < 300:
+    if len(arrows) < least:
         yield f"only {len(arrows)} arrows were seen"
 
 
 def main():
-    needs = needs_of(pathlib.Path(sys.argv[1]).resolve())
-    faults = [tell(needs, circle) for circle in circles(needs)] or list(check_search(needs))
-    print("\n".join(faults) or f"{len(needs)} sources, {sum(map(len, needs.values()))} arrows, no circle")
+    files, folders = needs_of(pathlib.Path(sys.argv[1]).resolve())
+    faults = [tell(needs, circle) for needs in (files, folders) for circle in circles(needs)]
+    faults = faults or [*check_search(files, 300), *check_search(folders, 200)]
+    counts = [f"{len(needs)} {what}, {sum(map(len, needs.values()))} arrows"
+              for needs, what in ((files, "sources"), (folders, "folders"))]
+    print("\n".join(faults) or f"{'; '.join(counts)}: no circle")
     return bool(faults)
 
 

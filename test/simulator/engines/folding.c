@@ -9,8 +9,8 @@
 #include "base/arena.h"
 #include "schedules/schedule.h"
 #include "simulator/collectives/assignment.h"
-#include "simulator/engines/folded_run.h"
 #include "simulator/engines/simgrid/bridge.h"
+#include "simulator/run/folded_run.h"
 #include "test/support/pipeline_job.h"
 
 #include <math.h>

@@ -4,8 +4,8 @@
 #include "base/arena.h"
 #include "base/sanitized.h"
 #include "schedules/schedule.h"
-#include "simulator/engines/folded_run.h"
 #include "simulator/engines/simgrid/bridge.h"
+#include "simulator/run/folded_run.h"
 #include "test/support/mesh_platform.h"
 #include "test/support/pipeline_job.h"
 

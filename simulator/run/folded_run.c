@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "simulator/engines/folded_run.h"
+#include "simulator/run/folded_run.h"
 
 #include "base/arena.h"
 #include "simulator/engines/class_network.h"

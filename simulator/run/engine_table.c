@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "simulator/engines/engine.h"
+#include "simulator/run/engine_table.h"
 
 #include <stddef.h>
 
