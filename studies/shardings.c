@@ -220,15 +220,24 @@ static void put_row(const struct study *study, const struct sharding_row *row)
     put_text(study->results, row->csv);
 }
 
-/* A plan that was timed. */
-static void hand_over(const struct study *study, const char *name, const struct dlrm_placement *placement,
+/* HugeCTR's planner knows of no tables in host memory. */
+static bool is_planned(const struct study *study, const struct dlrm_placement *placement)
+{
+    for (uint32_t i = 0; i < study->task.count; i++)
+        if (placement->places[i].split == DLRM_HOST)
+            return false;
+    return true;
+}
+
+/* A plan that was timed; `own`: by the scenario's rules as they stand there. */
+static void hand_over(const struct study *study, const char *name, const struct dlrm_placement *placement, bool own,
                       struct sharding_row *row)
 {
     char *yaml = text_of(study, placement, sharding_rules_yaml), *csv = text_of(study, placement, sharding_rules_csv);
     row->name = name;
     row->simgrid = NAN;
-    row->cost = sharding_balanced_cost(&study->task, placement);
-    row->yaml = yaml;
+    row->cost = is_planned(study, placement) ? sharding_balanced_cost(&study->task, placement) : NAN;
+    row->yaml = own ? "" : yaml;
     row->csv = csv;
     row->cut = row->replicated = 0;
     for (uint32_t i = 0; i < study->task.count; i++) {
@@ -287,12 +296,17 @@ struct proposals {
 /* False where it cannot be run. */
 static bool add_own(struct study *study, double *loads)
 {
-    struct sharding_row row = {
-        .name = "scenario", .simgrid = NAN, .cost = NAN, .yaml = "", .csv = "", .cut = 0, .replicated = 0};
-    bool ok = time_rules(study, NULL, &row, loads);
-    if (ok)
-        put_row(study, &row);
-    return ok;
+    struct sharding_row row;
+    struct dlrm_job job = {.parameters = study->scenario->parameters,
+                           .tables = (struct dlrm_table *)(uintptr_t)study->task.tables,
+                           .table_count = study->task.count,
+                           .ranks = study->task.ranks};
+    if (!time_rules(study, NULL, &row, loads))
+        return false;
+    if (dlrm_model_place(&job))
+        hand_over(study, "scenario", &job.placement, true, &row);
+    dlrm_placement_finish(&job.placement);
+    return true;
 }
 
 static void propose_all(struct study *study, struct proposals *proposals, double *loads)
@@ -306,7 +320,7 @@ static void propose_all(struct study *study, struct proposals *proposals, double
             dlrm_placement_finish(&proposal.placement);
             continue;
         }
-        hand_over(study, maker->name, &proposal.placement, &row);
+        hand_over(study, maker->name, &proposal.placement, false, &row);
         proposal.seconds = row.fits ? row.analytic : INFINITY;
         proposals->items =
             array_grow(proposals->items, &proposals->capacity, proposals->count + 1, sizeof *proposals->items);
@@ -350,7 +364,7 @@ static void search(struct study *study, const struct proposals *proposals, doubl
     struct sharding_row row;
     study->searching = false;
     if (best && time_plan(study, &best->placement, &row, loads))
-        hand_over(study, "search", &best->placement, &row);
+        hand_over(study, "search", &best->placement, false, &row);
 }
 
 /* Where no plan can be run, what hinders the scenario's own is said. */

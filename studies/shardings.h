@@ -23,7 +23,7 @@ struct sharding_row {
     double cost;              /* of HugeCTR's planner, sharding_balanced_cost; NaN of the scenario's own */
     uint32_t cut, replicated; /* tables */
     bool fits;                /* true where the capacity is not known */
-    const char *yaml, *csv;   /* the plan as rules; empty of the scenario's own */
+    const char *yaml, *csv;   /* the plan as rules; yaml is empty of the scenario's own */
 };
 
 struct sharding_rows {

@@ -28,6 +28,8 @@ static int find_and_print(const struct options *options, const struct scenario *
         return code;
     division_print(stdout, &study, method, options->format);
     fflush(stdout);
+    if (!table_is_read(options->format))
+        division_print_slower(stderr, "note: ", &study, method);
     if (study.stopped)
         fputs("stopped early: SimGrid has not simulated all divisions\n", stderr);
     struct writing writing = {&study, method};

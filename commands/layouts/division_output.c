@@ -98,6 +98,26 @@ static void print_figures(FILE *out, const struct division_study *study, enum ta
     table_destroy(table);
 }
 
+unsigned division_fastest(const struct division_study *study)
+{
+    unsigned fastest = DIVISION_METHODS;
+    for (unsigned i = 0; i < DIVISION_METHODS; i++)
+        if (study->methods[i].found && !isnan(study->methods[i].simgrid) &&
+            (fastest == DIVISION_METHODS || study->methods[i].simgrid < study->methods[fastest].simgrid))
+            fastest = i;
+    return fastest;
+}
+
+void division_print_slower(FILE *out, const char *before, const struct division_study *study, unsigned method)
+{
+    char own[READABLE_MAX], other[READABLE_MAX];
+    unsigned fastest = division_fastest(study);
+    if (fastest < DIVISION_METHODS && study->methods[fastest].simgrid < study->methods[method].simgrid)
+        fprintf(out, "%s%s is slower on SimGrid than %s: %s for %s\n", before, division_names[method],
+                division_names[fastest], readable_seconds(own, study->methods[method].simgrid),
+                readable_seconds(other, study->methods[fastest].simgrid));
+}
+
 static void print_remarks(FILE *out, const struct division_study *study, unsigned method)
 {
     const struct partition *partition = &study->methods[method].partition;
@@ -109,6 +129,7 @@ static void print_remarks(FILE *out, const struct division_study *study, unsigne
         fputs(partition->balanced ? ", with which both take equally long\n" : "\n", out);
     } else
         fprintf(out, "every level halves the layers among %u x %s\n", devices, study->kinds[0]);
+    division_print_slower(out, "", study, method);
 }
 
 /* ---- json ---- */
@@ -156,6 +177,9 @@ static void print_json(FILE *out, const struct division_study *study, unsigned m
     json_object_begin(&json, NULL, true);
     json_integer(&json, "schema", 1);
     json_text(&json, "method", division_names[method]);
+    unsigned fastest = division_fastest(study);
+    if (fastest < DIVISION_METHODS)
+        json_text(&json, "fastest_on_simgrid", division_names[fastest]);
     json_array_begin(&json, "devices", false);
     for (uint32_t kind = 0; kind < study->kind_count; kind++)
         json_text(&json, NULL, study->kinds[kind]);
@@ -197,8 +221,9 @@ void division_print(FILE *out, const struct division_study *study, unsigned meth
 void division_write(FILE *out, const struct division_study *study, unsigned method)
 {
     const struct partition *partition = &study->methods[method].partition;
-    fprintf(out, "# %u ranks divided by stagesim layouts --method %s\nlayers:\n", 1u << study->levels,
-            division_names[method]);
+    fprintf(out, "# %u ranks divided by stagesim layouts --method %s\n", 1u << study->levels, division_names[method]);
+    division_print_slower(out, "# ", study, method);
+    fputs("layers:\n", out);
     for (uint32_t layer = 0; layer < study->layer_count; layer++) {
         fputs("- ", out);
         division_write_row(out, study, partition, layer);

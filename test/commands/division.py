@@ -206,6 +206,29 @@ def check_written(folder):
             near(summary["time"]["iteration_s"], divisions[method][f"{engine}_s"], f"{method} on {engine}", 1e-4)
 
 
+def check_slower(folder):
+    """A method that SimGrid finds slower than another says so, wherever its division goes; no other method does."""
+    scenario = pathlib.Path(__file__).resolve().parents[2] / "scenarios" / "accpar.yaml"
+    seen = set()
+    for network in ("alexnet", "vgg-16"):
+        for method in ("accpar", "hypar", "owt", "data"):
+            arguments = [STAGESIM, "layouts", scenario, "--method", method, "--set", f"model={network}"]
+            done = subprocess.run([*arguments, "--format", "json", "-o", folder / "division.yaml"], capture_output=True,
+                                  text=True, timeout=100)
+            study = json.loads(done.stdout)
+            simulated = {division["method"]: division["simgrid_s"] for division in study["divisions"]}
+            fastest = min(simulated, key=simulated.get)
+            slower = simulated[method] > simulated[fastest]
+            seen.add(slower)
+            said = f"{method} is slower on SimGrid than {fastest}: "
+            written = (folder / "division.yaml").read_text()
+            printed = run("layouts", scenario, "--method", method, "--set", f"model={network}")
+            expect(study["fastest_on_simgrid"] == fastest, f"{network}: {study['fastest_on_simgrid']}")
+            for text, begin in ((done.stderr, "note: "), (written, "# "), (printed, "\n")):
+                expect((begin + said in text) == slower and ("is slower" in text) == slower, f"{network}: {text[:200]}")
+    expect(seen == {True, False}, f"slower: {seen}")
+
+
 def check_refused(folder):
     """Devices that two halves of equal size cannot be made of."""
     for speeds, text in (([3e12, 1e12, 1e12, 1e12], "1 rank is on 'm-3000000000000' and 3 on others"),
@@ -229,6 +252,7 @@ def main():
         check_equal(folder)
         check_unequal(folder)
         check_written(folder)
+        check_slower(folder)
         check_refused(folder)
     print("\n".join(faults))
     return 1 if faults else 0

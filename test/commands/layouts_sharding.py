@@ -104,8 +104,19 @@ def check_dcnv2(folder):
     check.near(rows["rows"]["planner_cost"], 75.138889, "cost of all tables cut", 1e-6)
     check.near(rows["naive"]["planner_cost"], 112.583333, "cost of tables in turn", 1e-6)
     check.that(rows["balanced"]["cut"] == 1 and rows["rows"]["cut"] == 26, "tables that are cut")
-    check.that("planner_cost" not in rows["scenario"] or rows["scenario"]["planner_cost"] is None,
-               "a cost of the scenario's own plan")
+    own_rules = {"[{table: '*', split: row}]": "rows", "[{table: '*', split: column}]": "columns",
+                 "[{table: '*', split: table}]": "naive"}
+    for rules, same in own_rules.items():  # what the scenario says itself costs what the proposal of that name does
+        found = shardings(path, "balanced", "--top", 0, "--set", f"dlrm.sharding={rules}")["shardings"]
+        own = next(row for row in found if row["sharding"] == "scenario")
+        check.that({**rows[same], "sharding": "scenario"} == own, f"{rules}: {own}, and {rows[same]}")
+    mixed = shardings(path, "greedy", "--top", 0, "--set", "dlrm.sharding=[{table: C1, split: replicated}, "
+                      "{table: 'C2*', split: row, ranks: 0-3}]")["shardings"]
+    own = next(row for row in mixed if row["sharding"] == "scenario")
+    check.that(own["replicated"] == 1 and own["cut"] == 8 and own["planner_cost"] > 30, f"tables of its own: {own}")
+    host = shardings(path, "greedy", "--top", 0, "--set", "dlrm.sharding=[{table: C1, split: host}]")["shardings"]
+    own = next(row for row in host if row["sharding"] == "scenario")
+    check.that(own.get("planner_cost") is None, f"the planner knows no host memory: {own}")
     check.that(set(shardings(path, "greedy", "--top", 0)["shardings"][0]) == set(rows["naive"]), "keys of a row")
     names = {row["sharding"] for row in shardings(path, "greedy", "--top", 0)["shardings"]}
     # In pieces, C20 to C22 with 40 million rows each would lie on one GPU.

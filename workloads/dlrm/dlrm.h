@@ -96,6 +96,9 @@ struct dlrm_table dlrm_table_of(const struct dlrm_parameters *parameters, size_t
  * filled is to be freed by dlrm_model_finish in both cases. */
 bool dlrm_model_describe(struct dlrm_job *job);
 void dlrm_model_finish(struct dlrm_job *job);
+/* Fills the placement alone, from the parameters' rules, the tables and the number of ranks. False with the mistakes
+ * reported by `api`, which rules that were described before do without. dlrm_placement_finish frees it. */
+bool dlrm_model_place(struct dlrm_job *job);
 /* Whether the published counts are those of the layers and tables; reports where not. */
 bool dlrm_model_check_counts(const struct dlrm_job *job);
 

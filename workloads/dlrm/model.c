@@ -115,7 +115,7 @@ static bool apply_rule(struct dlrm_job *j, const struct dlrm_rule *rule, uint32_
     return matches > 0;
 }
 
-static bool place_tables(struct dlrm_job *j)
+bool dlrm_model_place(struct dlrm_job *j)
 {
     const struct dlrm_rule *rules = j->parameters->rules.rows;
     uint32_t *ranks = array_zeroed(j->ranks, sizeof *ranks);
@@ -139,7 +139,7 @@ static void count_unique(struct dlrm_job *j)
 
 bool dlrm_model_describe(struct dlrm_job *j)
 {
-    if (!fill_tables(j) || !place_tables(j))
+    if (!fill_tables(j) || !dlrm_model_place(j))
         return false;
     count_unique(j);
     return true;
