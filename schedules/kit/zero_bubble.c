@@ -3,27 +3,21 @@
 
 enum optimizer { POST_VALIDATION, BLOCKING };
 
-static const char *const optimizers[] = {"post-validation", "blocking", NULL};
+const char *const optimizer_names[] = {"post-validation", "blocking", NULL};
 
-const struct schedule_option optimizer_options[] = {
-    {.key = "optimizer",
-     .names = optimizers,
-     .initial = POST_VALIDATION,
-     .doc = "what a worker's step waits for: nothing, or all workers"},
-    {0},
-};
+const struct schedule_option optimizer_options[] = {OPTIMIZER_OPTION, {0}};
 
-struct schedule_request optimizer_request(const struct schedule_request *request)
+struct schedule_request optimizer_request(const struct schedule_request *request, uint32_t option)
 {
     struct schedule_request spelled = *request;
-    if (request->options[0] == BLOCKING)
+    if (request->options[option] == BLOCKING)
         spelled.iterations = 1;
     return spelled;
 }
 
-void optimizer_apply(const struct schedule_request *request, struct plan *plan)
+void optimizer_apply(const struct schedule_request *request, uint32_t option, struct plan *plan)
 {
-    plan->step = request->options[0] == BLOCKING ? PLAN_STEP_BLOCKING : PLAN_STEP_LOCAL;
+    plan->step = request->options[option] == BLOCKING ? PLAN_STEP_BLOCKING : PLAN_STEP_LOCAL;
 }
 
 uint32_t stages_two_per_worker(const struct schedule_request *request)

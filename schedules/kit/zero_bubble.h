@@ -5,16 +5,22 @@
 
 #include "schedules/kit/generate.h"
 
-/* The option `optimizer` alone, for schedules whose workers end an iteration at different times: with post-validation
+/* The option `optimizer`, for schedules whose workers end an iteration at different times: with post-validation
  * (the default) a worker steps on its own gradients and goes on with the next iteration, and the global check (norm,
  * overflow) comes after the fact; blocking waits for an all-reduce over all workers before any step, so that iterations
  * do not overlap. */
+#define OPTIMIZER_OPTION                                                                                               \
+    {                                                                                                                  \
+        .key = "optimizer", .names = optimizer_names, .doc = "what a worker's step waits for: nothing, or all workers" \
+    }
+extern const char *const optimizer_names[];
+/* That option alone. */
 extern const struct schedule_option optimizer_options[];
 
-/* The request as `optimizer` at options[0] lets the plan spell it out: one iteration when it blocks. */
-struct schedule_request optimizer_request(const struct schedule_request *request);
+/* The request as `optimizer`, the option of that number, lets the plan spell it out: one iteration when it blocks. */
+struct schedule_request optimizer_request(const struct schedule_request *request, uint32_t option);
 /* Writes the kind of step into the plan. */
-void optimizer_apply(const struct schedule_request *request, struct plan *plan);
+void optimizer_apply(const struct schedule_request *request, uint32_t option, struct plan *plan);
 
 /* The stages of schedules with two chunks a worker: 2 D. */
 uint32_t stages_two_per_worker(const struct schedule_request *request);

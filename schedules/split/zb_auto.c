@@ -9,7 +9,7 @@
 #include "schedules/kit/zero_bubble.h"
 #include "schedules/split/split.h"
 
-enum { OPTION_MEMORY, OPTION_STASH };
+enum { OPTION_MEMORY, OPTION_STASH, OPTION_OPTIMIZER };
 enum { ONE_P, TWO_P, UNLIMITED };
 enum { HALF, WHOLE };
 
@@ -25,6 +25,7 @@ static const struct schedule_option options[] = {
                       .names = stashes,
                       .initial = HALF,
                       .doc = "what of a stash the weight gradient still needs: half of it, or all"},
+    [OPTION_OPTIMIZER] = OPTIMIZER_OPTION,
     {0},
 };
 
@@ -287,10 +288,22 @@ static struct line *best_pass(const struct schedule_request *request, const stru
     return best;
 }
 
+/* One iteration of a worker, from micro-batch `first` on. */
+static void append(struct plan *plan, const struct line *line, uint32_t worker, uint32_t first)
+{
+    uint32_t done[BEST_KINDS] = {0};
+    for (uint32_t i = 0; i < line->length; i++) {
+        enum slot_kind kind = (enum slot_kind)line->word[i];
+        plan_append(plan, worker, kind, 0, worker, first + done[kind]++)->split = kind == SLOT_BACKWARD;
+    }
+}
+
 static struct plan *generate(const struct schedule_request *request)
 {
     struct arena *arena = arena_create();
-    struct plan *plan = plan_create_looped(request, request->workers);
+    struct schedule_request spelled = optimizer_request(request, OPTION_OPTIMIZER);
+    struct plan *plan = plan_create_looped(&spelled, request->workers);
+    optimizer_apply(request, OPTION_OPTIMIZER, plan);
     uint32_t *worker_of = arena_array(arena, request->workers, sizeof *worker_of);
     for (uint32_t stage = 0; stage < request->workers; stage++)
         worker_of[stage] = stage;
@@ -301,12 +314,9 @@ static struct plan *generate(const struct schedule_request *request)
     stage_times_fill(request, request->workers, true, &problem, arena);
     const struct line *lines = best_pass(request, instance_create(&problem, arena), arena);
     for (uint32_t worker = 0; worker < request->workers; worker++) {
-        uint32_t done[BEST_KINDS] = {0};
-        plan_expect(plan, worker, lines[worker].length);
-        for (uint32_t i = 0; i < lines[worker].length; i++) {
-            enum slot_kind kind = (enum slot_kind)lines[worker].word[i];
-            plan_append(plan, worker, kind, 0, worker, done[kind]++)->split = kind == SLOT_BACKWARD;
-        }
+        plan_expect(plan, worker, (size_t)lines[worker].length * spelled.iterations);
+        for (uint32_t iteration = 0; iteration < spelled.iterations; iteration++)
+            append(plan, &lines[worker], worker, iteration * request->micro_batches);
     }
     arena_destroy(arena);
     return plan;
@@ -316,6 +326,7 @@ const struct schedule schedule_zb_auto = {
     .name = "zb-auto",
     .summary = "ZB-1p and ZB-2p: a split backward placed for these very times, within a limit of stashes",
     .source = "Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024, arXiv 2401.10241, and its implementation",
+    .crosses = true,
     .split_backward = true,
     .adapts = true,
     .options = options,

@@ -27,9 +27,9 @@ static void order(struct plan *plan, uint32_t worker, uint32_t first, uint32_t c
 
 static struct plan *generate(const struct schedule_request *request)
 {
-    struct schedule_request spelled = optimizer_request(request);
+    struct schedule_request spelled = optimizer_request(request, 0);
     struct plan *plan = plan_create_looped(&spelled, spelled.workers);
-    optimizer_apply(request, plan);
+    optimizer_apply(request, 0, plan);
     for (uint32_t worker = 0; worker < spelled.workers; worker++)
         for (uint32_t iteration = 0; iteration < spelled.iterations; iteration++)
             order(plan, worker, iteration * spelled.micro_batches, spelled.micro_batches);

@@ -306,10 +306,10 @@ static void append(struct plan *plan, const struct line *line, uint32_t worker, 
 static struct plan *generate(const struct schedule_request *request)
 {
     struct arena *arena = arena_create();
-    struct schedule_request spelled = optimizer_request(request);
+    struct schedule_request spelled = optimizer_request(request, 0);
     uint32_t workers = request->workers, count = request->micro_batches;
     struct plan *plan = plan_create_waves(&spelled, 2 * workers);
-    optimizer_apply(request, plan);
+    optimizer_apply(request, 0, plan);
     uint32_t *worker_of = arena_array(arena, plan->stages, sizeof *worker_of);
     for (uint32_t stage = 0; stage < plan->stages; stage++)
         worker_of[stage] = plan_worker(plan, 0, stage);

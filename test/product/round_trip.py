@@ -11,7 +11,7 @@ import tool
 
 STAGES = "forward: [1s, 1.1s, 0.9s, 1.3s], backward: 2s, weight: 0.9s, message: 1GB, gradient: 3GB, activation: 1GB"
 # A file is one iteration and then a flush; these go on without one.
-OVERLAPPING = {"pipedream", "pipedream-2bw", "zb-h2", "zb-v", "zb-v-greedy"}
+OVERLAPPING = {"pipedream", "pipedream-2bw", "zb-auto", "zb-h2", "zb-v", "zb-v-greedy"}
 # Their orders follow from times and messages, of which `schedule` knows others than `run`.
 ADAPTING = ("best", "pipe-offload", "zb-auto")
 PLATFORMS = {"pipe-offload": "pcie-a100-8.xml"}  # schedules that need host memory
