@@ -13,6 +13,7 @@ void job_describe(const struct job *job, struct run_description *run)
                                     .platform_file = scenario->platform_name,
                                     .workload = scenario->workload->name,
                                     .schedule = scenario->schedule_name,
+                                    .calibration = scenario->calibration,
                                     .micro_batch_size = (double)scenario->micro_batch_size,
                                     .figures = job->figures,
                                     .asynchronous = job->asynchronous,

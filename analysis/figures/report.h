@@ -26,6 +26,7 @@ extern const char *const cause_names[CAUSES];
 struct run_description {
     const char *scenario_file, *scenario_name; /* name: the file's base name without .yaml */
     const char *platform_file, *workload, *schedule, *engine;
+    const char *calibration;         /* runs that the framework's profile was calibrated with; NULL: none */
     double micro_batch_size;         /* samples; 0: not known (then no throughput block) */
     struct stagesim_figures figures; /* what the workload declared; 0: not known, not given */
     bool asynchronous;               /* the schedule is not equivalent to synchronous training */

@@ -132,6 +132,8 @@ void report_verdict(FILE *out, const struct report *report)
         fprintf(out, ", %s MFU", readable_percent(text, report->mfu));
     put_memory(out, report);
     fputs(". ", out);
+    if (report->run.calibration)
+        fprintf(out, "Calibrated with %s. ", report->run.calibration);
     put_idle(out, report);
     put_training(out, report);
     fputs("</p>\n", out);

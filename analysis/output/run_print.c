@@ -20,6 +20,8 @@ static void print_iteration(FILE *out, const struct report *report)
     else if (report->steady_state && !report->cycle_iterations)
         fprintf(out, "; none of its states came back in %u iterations", report->iterations);
     fputc('\n', out);
+    if (report->run.calibration)
+        fprintf(out, "%-18s with %s\n", "calibrated", report->run.calibration);
 }
 
 static void print_steady(FILE *out, const struct report *report)

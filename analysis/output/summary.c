@@ -58,6 +58,7 @@ static void write_scenario(struct json_writer *json, const struct report *report
     write_text(json, "model", run->model);
     write_text(json, "precision", run->precision);
     write_text(json, "gpu", run->gpu);
+    write_text(json, "calibration", run->calibration);
     json_object_end(json);
 }
 

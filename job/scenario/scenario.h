@@ -66,10 +66,13 @@ struct scenario_request {
 
 /* All memory belongs to the arena given to scenario_load. */
 struct scenario {
-    const char *file, *name;    /* as given; what it is called: its key, or the file's own name without .yaml */
-    const char *directory;      /* of the file: relative paths start here */
-    const char *model_file;     /* that stands for the section `model`, as it can be opened; NULL: none */
-    const char *framework_file; /* the profile of its framework, as it can be opened; NULL: none */
+    const char *file, *name;      /* as given; what it is called: its key, or the file's own name without .yaml */
+    const char *directory;        /* of the file: relative paths start here */
+    const char *model_file;       /* that stands for the section `model`, as it can be opened; NULL: none */
+    const char *framework_file;   /* the profile of its framework, as it can be opened; NULL: none */
+    const char **framework_files; /* that one and those that it starts from, framework_count of them */
+    size_t framework_count;
+    const char *calibration; /* what the profile was calibrated with, "3 runs of 2026-11-20"; NULL: it was not */
     struct platform_source platform;
     const struct what_if *what_if; /* changes of it, what_if_count of them */
     size_t what_if_count;

@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char framework_key[] = "framework", no_framework[] = "none", condition_key[] = "if", rules_key[] = "when";
+static const char framework_key[] = "framework", no_framework[] = "none", condition_key[] = "if", rules_key[] = "when",
+                  base_key[] = "from", calibrated_key[] = "calibrated";
+
+enum { BASES_MAX = 8 }; /* profiles that start from each other */
 
 /* Sections that a profile can have: what is said of how a framework works, and not of the job. */
 static const char *const profile_sections[] = {"schedule",    "communication", "memory", "compute",
@@ -84,15 +87,21 @@ static void check_section(const struct loader *loader, const struct node *sectio
 
 static void check_rule(const struct loader *loader, const struct node *rule, bool conditional)
 {
-    const char *words[] = {"schedule", "communication", "memory", "compute", "transformer", "dlrm", rules_key};
-    size_t count = sizeof words / sizeof *words;
-    if (conditional)
-        words[count - 1] = condition_key;
-    for (const struct node *child = rule->first; child; child = child->next)
+    static const char *const of_rules[] = {condition_key, NULL}, *const of_profiles[] = {rules_key, base_key,
+                                                                                         calibrated_key, NULL};
+    const char *words[] = {"schedule", "communication", "memory", "compute", "transformer", "dlrm", NULL, NULL, NULL};
+    size_t sections = 6, count = sections;
+    for (const char *const *word = conditional ? of_rules : of_profiles; *word; word++)
+        words[count++] = *word;
+    for (const struct node *child = rule->first; child; child = child->next) {
+        bool known = false;
+        for (size_t i = sections; i < count; i++)
+            known |= !strcmp(child->key, words[i]);
         if (is_section(child->key))
             check_section(loader, child);
-        else if (strcmp(child->key, words[count - 1]) != 0)
+        else if (!known)
             fields_report_unknown(&loader->fields, "a framework's profile", child, words, count);
+    }
 }
 
 /* ---- conditions ---- */
@@ -214,6 +223,7 @@ void scenario_apply_framework(struct loader *loader, const struct fields_section
 
 /* ---- finding the file ---- */
 
+/* Of a value that was typed on the command line the way starts at the scenario, of others at the file they stand in. */
 static const char *find_profile(struct loader *loader, const struct node *node)
 {
     struct arena *arena = loader->fields.arena;
@@ -230,22 +240,73 @@ static const char *find_profile(struct loader *loader, const struct node *node)
     return NULL;
 }
 
+/* What a profile was calibrated with: "3 runs of 2026-11-20". */
+static void read_calibration(struct loader *loader, const struct node *profile)
+{
+    struct arena *arena = loader->fields.arena;
+    const struct node *runs = node_get(profile, calibrated_key);
+    const char *first = NULL, *last = NULL;
+    if (!runs)
+        return;
+    if (runs->kind != NODE_LIST || !runs->count) {
+        diag_error(loader->fields.diag, runs->at,
+                   "%s is %s; expected the list of runs that `stagesim calibrate` writes", calibrated_key,
+                   node_describe(runs, arena));
+        return;
+    }
+    for (const struct node *run = runs->first; run; run = run->next) {
+        const struct node *date = node_get(run, "date");
+        const char *text = date && date->kind == NODE_SCALAR ? date->text : NULL;
+        first = text && (!first || strcmp(text, first) < 0) ? text : first;
+        last = text && (!last || strcmp(text, last) > 0) ? text : last;
+    }
+    const char *runs_text = arena_print(arena, "%zu run%s", runs->count, runs->count == 1 ? "" : "s");
+    loader->scenario->calibration = !first                ? runs_text
+                                    : strcmp(first, last) ? arena_print(arena, "%s of %s to %s", runs_text, first, last)
+                                                          : arena_print(arena, "%s of %s", runs_text, first);
+}
+
+/* Reads the profile that `node` names, first those that it starts from, whose values give way to its own. */
+static bool take_profile(struct loader *loader, const struct node *node)
+{
+    struct scenario *scenario = loader->scenario;
+    const char *path = find_profile(loader, node);
+    if (scenario->framework_count == BASES_MAX) {
+        diag_error(loader->fields.diag, node->at,
+                   "more than %d profiles start from each other, perhaps in a circle; expected fewer", BASES_MAX);
+        return false;
+    }
+    struct node *profile = path ? document_load(path, node->at, loader->fields.arena, loader->fields.diag) : NULL;
+    if (!profile)
+        return false;
+    scenario->framework_files[scenario->framework_count++] = path;
+    const struct node *base = node_get(profile, base_key);
+    if (base && (base->kind != NODE_SCALAR || node_is_empty(base)))
+        diag_error(loader->fields.diag, base->at, "%s is %s; expected a framework or the file of a profile", base_key,
+                   node_describe(base, loader->fields.arena));
+    else if (base && !take_profile(loader, base))
+        return false;
+    check_rule(loader, profile, false);
+    collect(loader, profile);
+    collect_rules(loader, profile);
+    read_calibration(loader, profile);
+    return true;
+}
+
 void scenario_read_framework(struct loader *loader)
 {
     struct arena *arena = loader->fields.arena;
     const struct node *node = node_get(loader->root, framework_key);
     if (!node || node->kind != NODE_SCALAR || node_is_empty(node) || !strcmp(node->text, no_framework))
         return;
-    const char *path = find_profile(loader, node);
-    struct node *profile = path ? document_load(path, node->at, arena, loader->fields.diag) : NULL;
-    if (!profile)
-        return;
-    loader->scenario->framework_file = path;
     loader->framework = arena_alloc(arena, sizeof *loader->framework);
-    *loader->framework = (struct node){.kind = NODE_MAP, .at = profile->at};
-    check_rule(loader, profile, false);
-    collect(loader, profile);
-    collect_rules(loader, profile);
+    *loader->framework = (struct node){.kind = NODE_MAP, .at = node->at};
+    loader->scenario->framework_files = arena_array(arena, BASES_MAX, sizeof(const char *));
+    if (!take_profile(loader, node)) {
+        loader->framework = NULL;
+        return;
+    }
+    loader->scenario->framework_file = loader->scenario->framework_files[0];
     scenario_apply_framework(loader, &memory_section);
     scenario_apply_framework(loader, &communication_section);
     if (node_get(loader->root, recompute_section.name))

@@ -101,8 +101,8 @@ const struct scenario_input *scenario_input_list(const struct scenario *scenario
         *count = inputs.count;
         return fault->text[0] ? NULL : inputs.list;
     }
-    if (scenario->framework_file)
-        add_file(&inputs, "framework", scenario->framework_file);
+    for (size_t i = 0; i < scenario->framework_count; i++)
+        add_file(&inputs, "framework", scenario->framework_files[i]);
     add_sections(&inputs, scenario);
     if (scenario->platform.file)
         add_file(&inputs, "platform", scenario->platform.file);

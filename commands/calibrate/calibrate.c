@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stagesim calibrate: from measured runs to a framework's profile of one's own. */
+#include "studies/calibrate/calibrate.h"
+
+#include "base/arena.h"
+#include "base/paths.h"
+#include "commands/calibrate/calibrate_output.h"
+#include "commands/cli/command.h"
+#include "commands/cli/result.h"
+#include "commands/cli/words.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct arguments {
+    struct arena *arena;
+    struct calibration_request request;
+    const char **measured;
+    struct scenario_set *sets;
+    const char *output, *format;
+    bool quiet;
+};
+
+static const struct option long_options[] = {
+    {"measured", required_argument, NULL, 'm'},
+    {"set", required_argument, NULL, 's'},
+    {"plugins", no_argument, NULL, 'p'},
+    {"format", required_argument, NULL, 'f'},
+    {"output", required_argument, NULL, 'o'},
+    {"quiet", no_argument, NULL, 'q'},
+    {NULL, 0, NULL, 0},
+};
+
+static int read_option(const struct command *command, int option, struct arguments *a)
+{
+    switch (option) {
+    case 'm':
+        a->measured[a->request.measured_count++] = optarg;
+        return 0;
+    case 's':
+        if (!strchr(optarg, '='))
+            return command_usage(command, "'%s' is no KEY=VALUE such as framework=megatron", optarg);
+        a->sets[a->request.set_count++] = (struct scenario_set){.text = optarg};
+        return 0;
+    case 'p':
+        a->request.plugins = true;
+        return 0;
+    case 'f':
+        a->format = optarg;
+        return 0;
+    case 'o':
+        a->output = optarg;
+        return 0;
+    case 'q':
+        a->quiet = true;
+        return 0;
+    default:
+        return command_usage(command, "the command line is not understood");
+    }
+}
+
+struct writing {
+    const struct calibration *calibration;
+    const char *directory;
+    struct arena *arena;
+};
+
+static bool write_profile(FILE *out, void *user, struct fault *fault)
+{
+    (void)fault;
+    const struct writing *writing = user;
+    calibration_write_profile(writing->calibration, writing->directory, out, writing->arena);
+    return true;
+}
+
+static int calibrate_files(const struct command *command, struct arguments *a)
+{
+    unsigned format = TABLE_TEXT;
+    size_t scenarios = a->request.scenario_count, measured = a->request.measured_count;
+    if (!measured)
+        return command_usage(command, "expected --measured with a log, a table or a time such as 9.0s");
+    if (scenarios > 1 && scenarios != measured)
+        return command_usage(command, "%zu scenarios have %zu --measured; expected one for each, or one scenario",
+                             scenarios, measured);
+    if (a->format && format_read(command, a->format, table_format_names, TABLE_FORMATS, &format))
+        return EXIT_USAGE;
+    struct calibration calibration;
+    int code = calibrate(&a->request, a->arena, &calibration);
+    if (code == EXIT_DONE && a->output) {
+        struct writing writing = {&calibration, path_directory(a->output, a->arena), a->arena};
+        code = result_write("calibrate", a->output, write_profile, &writing);
+    }
+    if (code == EXIT_DONE && !a->quiet)
+        calibration_print(&calibration, format, stdout);
+    return code;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    struct arguments a = {.arena = arena_create()};
+    int code = 0;
+    a.measured = arena_array(a.arena, (size_t)argc, sizeof *a.measured);
+    a.sets = arena_array(a.arena, (size_t)argc, sizeof *a.sets);
+    for (int option; !code && (option = getopt_long(argc, argv, "o:", long_options, NULL)) != -1;)
+        code = read_option(command, option, &a);
+    a.request.measured = a.measured;
+    a.request.sets = a.sets;
+    a.request.scenarios = (const char *const *)argv + optind;
+    a.request.scenario_count = (size_t)(argc - optind);
+    if (!code)
+        code = calibrate_files(command, &a);
+    arena_destroy(a.arena);
+    return code;
+}
+
+const struct command command_calibrate = {
+    .name = "calibrate",
+    .arguments = "[SCENARIO]... --measured FILE|TIME... [OPTION]...",
+    .summary = "from measured runs to a profile that predicts the next ones",
+    .help =
+        "Fits what the measurements can settle (clock, fixed time of an iteration, the host's time for an "
+        "operator, memory that no\n"
+        "formula counts) and writes it as a profile: `framework: mine.yaml`.\n\n"
+        "  --measured FILE|TIME             log of Megatron-LM, torchtitan, NeMo, DeepSpeed, Hugging Face's Trainer "
+        "or MLPerf; table (.csv)\n"
+        "                                   with the columns seconds, scenario, bytes, date and keys of the "
+        "scenario; or 9.0s; repeatable:\n"
+        "                                   all of one scenario, or one of each\n"
+        "  --set KEY=VALUE                  any value of all scenarios by its dotted path; repeatable\n"
+        "  --plugins                        load plug-ins that scenarios name by their paths\n"
+        "  --format text|csv|json|latex|markdown  of the table of rows\n"
+        "  -o FILE                          write the profile there\n"
+        "  --quiet                          print no table\n"
+        "\nexample:\n  stagesim calibrate scenarios/llama3-70b.yaml --measured 21.5s -o mine.yaml\n",
+    .run = run,
+};

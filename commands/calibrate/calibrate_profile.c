@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "commands/calibrate/calibrate_output.h"
+
+#include "base/arena.h"
+#include "base/table.h"
+#include "commands/cli/words.h"
+#include "job/write/relative.h"
+
+#include <math.h>
+#include <string.h>
+
+/* "fit to 3 runs; 0.79 to 0.83 in 8 of 10 cases". */
+static void write_remark(const struct calibration *c, int p, FILE *out)
+{
+    char low[READABLE_MAX], high[READABLE_MAX];
+    fprintf(out, "  # %s, fitted to %zu run%s", calibration_keys[p].what, c->count, readable_plural(c->count));
+    if (isnan(c->tuning.low[p]))
+        fputs("; one run says nothing of how sure it is", out);
+    else if (calibration_keys[p].seconds)
+        fprintf(out, "; %s to %s in 8 of 10 cases", readable_seconds(low, c->tuning.low[p]),
+                readable_seconds(high, c->tuning.high[p]));
+    else
+        fprintf(out, "; %.4g to %.4g in 8 of 10 cases", c->tuning.low[p], c->tuning.high[p]);
+    if (c->tuning.at_limit[p])
+        fputs("; at its limit", out);
+    fputc('\n', out);
+}
+
+static void write_rows(const struct calibration *c, FILE *out, struct arena *arena)
+{
+    fputs("calibrated:\n", out);
+    for (size_t i = 0; i < c->count; i++) {
+        const struct calibration_row *row = &c->rows[i];
+        fprintf(out, "  - {source: %s", words_yaml(row->source, arena));
+        if (row->at.line && row->last_line > row->at.line)
+            fprintf(out, ", lines: %u-%u", row->at.line, row->last_line);
+        else if (row->at.line)
+            fprintf(out, ", lines: %u", row->at.line);
+        if (*row->date)
+            fprintf(out, ", date: %s", words_yaml(row->date, arena));
+        fprintf(out, ", job: %s, measured: %.6gs, before: %.6gs, after: %.6gs", words_yaml(row->text, arena),
+                row->seconds, row->before, row->after);
+        if (!isnan(row->left_out))
+            fprintf(out, ", left_out: %.6gs", row->left_out);
+        fputs("}\n", out);
+    }
+}
+
+/* The profile that it starts from: an installed one by its name, a file by the way to it. */
+static void write_base(const struct calibration *c, const char *directory, FILE *out, struct arena *arena)
+{
+    bool file = c->base_name && (strchr(c->base_name, '/') || strstr(c->base_name, ".yaml"));
+    if (c->base_name)
+        fprintf(out, "from: %s\n", words_yaml(file ? path_relative(directory, c->base, arena) : c->base_name, arena));
+}
+
+void calibration_write_profile(const struct calibration *c, const char *directory, FILE *out, struct arena *arena)
+{
+    const unsigned section = (unsigned)strlen("compute.");
+    fprintf(out, "# %s calibrated with %zu measured run%s\n", c->base_name ? c->base_name : "No framework", c->count,
+            readable_plural(c->count));
+    write_base(c, directory, out, arena);
+    write_rows(c, out, arena);
+    fputs("compute:\n", out);
+    for (int p = 0; p < TUNING_PARAMETERS; p++)
+        if (c->tuning.values.fitted & 1u << p) {
+            fprintf(out, "  %s: %s", calibration_keys[p].key + section,
+                    calibration_value_text(p, c->tuning.values.value[p], arena));
+            write_remark(c, p, out);
+        }
+    if (c->memory)
+        fprintf(out,
+                "transformer:\n  extra_memory: %.0fB  # what was measured beyond what formulas count, the median\n",
+                c->extra_memory);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "studies/calibrate/calibrate.h"
+
+#include "base/arena.h"
+#include "base/document.h"
+#include "base/exit_code.h"
+#include "base/table.h"
+#include "studies/calibrate/calibrate_parts.h"
+#include "workloads/transformer/transformer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ADVICE_MAX = 2 * TUNING_PARAMETERS + 3, REFINEMENTS = 3 };
+
+/* ---- what can be fitted ---- */
+
+/* A value that the scenario gives itself counts before a profile's, and measured layers have no clock. */
+static unsigned find_possible(const struct calibration *c)
+{
+    unsigned possible = (1u << TUNING_PARAMETERS) - 1;
+    for (size_t i = 0; i < c->count; i++) {
+        const struct scenario *scenario = c->rows[i].scenario;
+        const struct transformer_parameters *p = scenario->parameters;
+        if (p->profile)
+            possible &= ~(1u << TUNING_CLOCK);
+        if (p->profile || p->table || p->efficiency > 0)
+            possible &= ~(1u << TUNING_STEP | 1u << TUNING_DISPATCH);
+    }
+    return possible;
+}
+
+/* What came from a profile has a place in its file. */
+static bool is_own(const struct scenario *scenario, const char *key)
+{
+    const struct node *node = node_find(scenario->root, key);
+    for (size_t i = 0; node && i < scenario->framework_count; i++)
+        if (node->at.file && !strcmp(node->at.file, scenario->framework_files[i]))
+            return false;
+    return node != NULL;
+}
+
+/* The keys that are to be fitted must be the profile's to say. */
+static bool check_keys(const struct calibration *c, struct diag *diag)
+{
+    for (size_t i = 0; i < c->count; i++)
+        for (int p = 0; p < TUNING_PARAMETERS; p++)
+            if (is_own(c->rows[i].scenario, calibration_keys[p].key)) {
+                diag_error(diag, scenario_place(c->rows[i].scenario, calibration_keys[p].key),
+                           "%s is given here, before which a profile's does not count; expected a scenario without it",
+                           calibration_keys[p].key);
+                return false;
+            }
+    if (!c->possible)
+        diag_error(diag, scenario_place(c->rows[0].scenario, "compute"),
+                   "nothing of these jobs can be calibrated: their layers' times are given; expected kernels or an "
+                   "efficiency table");
+    return c->possible != 0;
+}
+
+/* ---- times ---- */
+
+/* The grid is bent between its nodes: exact times at the values that were found correct it. */
+static int refine(struct calibration *c, struct tuning_response *responses, struct arena *arena)
+{
+    double *exact = arena_array(arena, c->count, sizeof *exact);
+    for (int round = 0; round < REFINEMENTS; round++) {
+        int code = calibration_time(c, &c->tuning.values, exact, arena);
+        if (code != EXIT_DONE)
+            return code;
+        bool last = round == REFINEMENTS - 1;
+        for (size_t i = 0; i < c->count && !last; i++) {
+            double step = c->tuning.values.fitted & 1u << TUNING_STEP
+                              ? c->tuning.values.value[TUNING_STEP] - responses[i].own_step
+                              : 0;
+            double interpolated = (tuning_predict(&responses[i], &c->tuning.values) - step) / responses[i].bent;
+            responses[i].bent = (exact[i] - step) / interpolated;
+        }
+        if (!last)
+            tuning_solve(responses, c->count, c->tuning.values.fitted, arena, &c->tuning);
+    }
+    for (size_t i = 0; i < c->count; i++) {
+        c->rows[i].after = exact[i];
+        c->rows[i].left_out = c->tuning.left_out[i];
+    }
+    return EXIT_DONE;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static double median(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, compare);
+    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+/* Rows that the others do not explain: more than 10 % off and more than four robust standard deviations. */
+static void find_contradictions(struct calibration *c, struct arena *arena)
+{
+    const double least = 0.1, deviations = 4 * 1.4826;
+    double *errors = arena_array(arena, c->count, sizeof *errors);
+    if (c->count < 3)
+        return;
+    for (size_t i = 0; i < c->count; i++)
+        errors[i] = fabs(log(c->rows[i].left_out / c->rows[i].seconds));
+    double most = fmax(least, deviations * median(errors, c->count));
+    for (size_t i = 0; i < c->count; i++)
+        c->rows[i].contradicts = fabs(log(c->rows[i].left_out / c->rows[i].seconds)) > most;
+}
+
+/* ---- memory ---- */
+
+/* What the measured peaks are above what formulas count: the median over the rows, and its range in 8 of 10 cases. A
+ * peak of PyTorch's allocator is without what lies outside of it, which stays as the profile has it. */
+static void find_memory(struct calibration *c, struct arena *arena)
+{
+    double *extra = arena_array(arena, c->count, sizeof *extra);
+    size_t count = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        const struct calibration_row *row = &c->rows[i];
+        double counted = row->predicted_bytes - row->extra_bytes;
+        if (row->bytes > 0 && row->predicted_bytes > 0)
+            extra[count++] = row->bytes - counted + (row->of_allocator ? row->extra_bytes : 0);
+    }
+    c->memory = count > 0;
+    c->memory_low = c->memory_high = NAN;
+    if (!c->memory)
+        return;
+    double middle = median(extra, count);
+    size_t tail = count / 10;
+    c->extra_memory = fmax(0, middle);
+    c->memory_over = fmax(0, -middle);
+    if (count > 1) {
+        c->memory_low = fmax(0, extra[tail]);
+        c->memory_high = fmax(0, extra[count - 1 - tail]);
+    }
+}
+
+/* ---- what would settle more ---- */
+
+__attribute__((format(printf, 3, 4))) static void advise(struct calibration *c, struct arena *arena, const char *format,
+                                                         ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (c->advice_count < ADVICE_MAX)
+        c->advice[c->advice_count++] = arena_vprint(arena, format, arguments);
+    va_end(arguments);
+}
+
+/* Which run tells two parameters apart. */
+static const char *telling_run(int a, int b)
+{
+    bool clock = a == TUNING_CLOCK || b == TUNING_CLOCK;
+    return clock && (a == TUNING_STEP || b == TUNING_STEP)           ? "one run with twice the micro-batches"
+           : clock && (a == TUNING_DISPATCH || b == TUNING_DISPATCH) ? "one run with half the micro-batch size"
+                                                                     : "one run with half the layers";
+}
+
+static void find_advice(struct calibration *c, const struct tuning_response *responses, struct arena *arena)
+{
+    const double alike = 0.995;
+    c->advice = arena_array(arena, ADVICE_MAX, sizeof *c->advice);
+    for (int p = 0; p < TUNING_PARAMETERS; p++) {
+        bool fitted = c->tuning.values.fitted & 1u << p;
+        if (fitted && c->tuning.at_limit[p])
+            advise(c, arena, "%s is at its limit: something else slows or speeds these runs up",
+                   calibration_keys[p].name);
+        for (int q = 0; q < TUNING_PARAMETERS && !fitted; q++)
+            if ((c->possible & 1u << p) && (c->tuning.values.fitted & 1u << q) &&
+                fabs(tuning_likeness(responses, c->count, &c->tuning.values, p, q, arena)) > alike)
+                advise(c, arena, "these runs do not tell %s from %s: %s would", calibration_keys[p].name,
+                       calibration_keys[q].name, telling_run(p, q));
+    }
+    if (c->memory_over > 0)
+        advise(c, arena, "less memory was measured than formulas count, by %.3g GiB: extra_memory cannot be below 0",
+               c->memory_over / 1073741824);
+    if (c->count == 1)
+        advise(c, arena, "one run settles one value and says nothing of how sure it is: a second one would");
+}
+
+/* ---- all ---- */
+
+int calibrate(const struct calibration_request *request, struct arena *arena, struct calibration *c)
+{
+    struct diag diag = {.out = stderr};
+    *c = (struct calibration){0};
+    bool ok = calibration_read_rows(request, c, arena, &diag);
+    c->possible = ok ? find_possible(c) : 0;
+    ok = ok && check_keys(c, &diag);
+    if (!ok) {
+        diag_rest(&diag);
+        return diag.trouble ? EXIT_FAILED : EXIT_BAD_INPUT;
+    }
+    struct tuning_response *responses = arena_array(arena, c->count, sizeof *responses);
+    const char **gpu = arena_array(arena, c->count, sizeof *gpu);
+    int code = calibration_respond(c, responses, gpu, arena);
+    if (code != EXIT_DONE)
+        return code;
+    if (!calibration_settle_rows(c, gpu, &diag)) {
+        diag_rest(&diag);
+        return EXIT_BAD_INPUT;
+    }
+    for (size_t i = 0; i < c->count; i++)
+        responses[i].measured = c->rows[i].seconds;
+    tuning_choose(responses, c->count, c->possible, arena, &c->tuning);
+    code = refine(c, responses, arena);
+    if (code != EXIT_DONE)
+        return code;
+    find_contradictions(c, arena);
+    find_memory(c, arena);
+    find_advice(c, responses, arena);
+    return EXIT_DONE;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scenarios beside what was measured of them: which values of a profile make predictions agree. */
+#ifndef STAGESIM_CALIBRATE_H
+#define STAGESIM_CALIBRATE_H
+
+#include "frameworks/logs/training_log.h"
+#include "job/scenario/scenario.h"
+#include "studies/calibrate/tuning.h"
+
+struct arena;
+
+/* What was asked for; borrowed. */
+struct calibration_request {
+    const char *const *scenarios; /* scenario_count files */
+    size_t scenario_count;
+    const char *const *measured; /* measured_count of them: a time as 9.0s, a log, or a table that ends in .csv. One
+                                    scenario: all are of it; otherwise one of each, in their order */
+    size_t measured_count;
+    const struct scenario_set *sets; /* set_count of them, for every scenario */
+    size_t set_count;
+    bool plugins;
+};
+
+/* One measurement. */
+struct calibration_row {
+    struct scenario *scenario; /* with the row's sets */
+    const char *source;        /* name of the file without its directory; "--measured 9.0s" */
+    const char *text;          /* what tables call it: the scenario and what was changed */
+    struct place at;
+    unsigned last_line;             /* with at.line what it was read from; 0: no lines */
+    const struct training_log *log; /* NULL: none */
+    const char *date;               /* "2026-11-20"; "": not known */
+    double seconds, spread;         /* of an iteration; the spread between its steps, 0: not known */
+    double bytes;                   /* memory of the fullest rank; 0: not measured */
+    bool of_allocator;              /* bytes are those of PyTorch's allocator */
+
+    /* Predicted: */
+    double before, after, left_out; /* seconds; left_out NAN: there is no other row */
+    double predicted_bytes;         /* of the fullest rank; 0: not known */
+    double extra_bytes;             /* of them transformer.extra_memory */
+    double samples, tokens;         /* of an iteration; 0: not known */
+    bool contradicts;               /* it lies far from what the others say */
+};
+
+struct calibration {
+    struct calibration_row *rows; /* count of them */
+    size_t count;
+    struct tuning tuning;
+    unsigned possible; /* parameters that could be fitted, a bit each */
+    const char *base;  /* framework that the scenarios name, a file as it can be opened; NULL: none */
+    const char *base_name;
+    bool memory;                                  /* extra_memory says what follows from the rows with bytes */
+    double extra_memory, memory_low, memory_high; /* bytes; low and high NAN: one row alone */
+    double memory_over;                           /* bytes that formulas count beyond what was measured; 0: none */
+    const char **advice;                          /* advice_count sentences: what another run would settle */
+    size_t advice_count;
+};
+
+/* Reads, simulates (analytic engine) and fits. Returns an exit code after every mistake was reported on standard error.
+ * Memory from the arena. */
+int calibrate(const struct calibration_request *request, struct arena *arena, struct calibration *calibration);
+
+/* A parameter as people and files have it. */
+struct calibration_key {
+    const char *key;  /* "compute.clock" */
+    const char *name; /* "clock" */
+    const char *what; /* what it is, in words */
+    bool seconds;     /* its unit; otherwise a ratio */
+};
+extern const struct calibration_key calibration_keys[TUNING_PARAMETERS];
+/* A value with its unit as a scenario takes it. Memory from the arena. */
+const char *calibration_value_text(enum tuning_parameter parameter, double value, struct arena *arena);
+
+#endif

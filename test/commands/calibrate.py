@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""calibrate.py STAGESIM: `stagesim calibrate` with measurements that stagesim itself made with known values: these are
+found, the profile gives the measured times back, other jobs are predicted by it; logs of another job, another GPU, a
+foreign locale and tables with mistakes are refused with their places, and nothing of a log's paths is kept."""
+import csv
+import io
+import json
+import pathlib
+import re
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import tool
+
+STAGESIM = tool.binary_argument()
+check = tool.Checker()
+JOB = """platform: {preset: dgx-h100, nodes: 2}
+framework: FRAMEWORK
+workload: transformer
+model: llama3-8b
+parallel: {tensor: 2, data: 4, pipeline: 2}
+batch: {micro: 1, micro_batches: 8}
+schedule: 1f1b
+compute: {precision: bf16}
+transformer: {sequence_parallel: true}
+engine: analytic
+"""
+
+
+def run(*arguments, expect=0):
+    result = tool.run(STAGESIM, *arguments, expect=None)
+    check.that(result.returncode == expect, f"{arguments}: exit code {result.returncode}, {result.stderr}")
+    return result
+
+
+def seconds(folder, job, *sets):
+    """The iteration as stagesim predicts it."""
+    options = [word for each in sets for word in ("--set", each)]
+    run("run", job, *options, "-o", folder / "out", "--quiet")
+    summary = json.loads((folder / "out/summary.json").read_text())
+    return summary["time"]["iteration_s"], summary
+
+
+def write_job(folder, name="job.yaml", framework="megatron"):
+    (folder / name).write_text(JOB.replace("FRAMEWORK", framework))
+    return folder / name
+
+
+def table(folder, name, rows):
+    """rows: (seconds, {key: value})"""
+    keys = sorted({key for _, values in rows for key in values})
+    text = ",".join(["scenario", "seconds", *keys]) + "\n"
+    text += "".join(",".join(["job.yaml", repr(each), *(str(values.get(key, "")) for key in keys)]) + "\n"
+                    for each, values in rows)
+    (folder / name).write_text(text)
+    return folder / name
+
+
+def profile_value(path, key):
+    found = re.search(rf"^  {key}: ([0-9.e+-]+)", path.read_text(), re.M)
+    return float(found[1]) if found else None
+
+
+def of_one_run(folder):
+    """One time settles the clock; the profile gives it back exactly, and says with what it was calibrated."""
+    job = write_job(folder)
+    truth, _ = seconds(folder, job, "compute.clock=0.73")
+    other, _ = seconds(folder, job, "compute.clock=0.73", "batch.micro_batches=24")
+    profile = folder / "mine.yaml"
+    said = run("calibrate", job, "--measured", f"{truth!r}s", "-o", profile).stdout
+    check.that(abs(profile_value(profile, "clock") - 0.73) < 2e-4, f"clock {profile_value(profile, 'clock')}")
+    check.that("one run settles one value" in said and "twice the micro-batches" in said, said)
+    mine = write_job(folder, "mine-job.yaml", "mine.yaml")
+    again, summary = seconds(folder, mine)
+    check.that(abs(again / truth - 1) < 1e-6, f"{again} for {truth}")
+    check.that(summary["scenario"]["calibration"] == "1 run", summary["scenario"].get("calibration"))
+    check.that("calibrated         with 1 run" in run("run", mine, "--quiet").stdout, "the run does not say it")
+    more, _ = seconds(folder, mine, "batch.micro_batches=24")
+    check.that(abs(more / other - 1) < 1e-3, f"{more} for {other}")
+
+
+def of_several_runs(folder):
+    """Clock and fixed time from runs of two layouts and several batches, which one run alone could not settle."""
+    job = write_job(folder)
+    values = [{"batch.micro_batches": n, "parallel.tensor": t, "parallel.data": 8 // t}
+              for t in (2, 4) for n in (4, 8, 16, 32)]
+    rows = []
+    for each in values:
+        sets = [f"{key}={value}" for key, value in each.items()]
+        rows.append((seconds(folder, job, "compute.clock=0.81", "compute.step=700ms", *sets)[0], each))
+    profile = folder / "two.yaml"
+    text = run("calibrate", "--measured", table(folder, "runs.csv", rows), "-o", profile, "--format", "csv").stdout
+    check.that(abs(profile_value(profile, "clock") - 0.81) < 2e-3, f"clock {profile_value(profile, 'clock')}")
+    check.that(abs(profile_value(profile, "step") - 0.7) < 5e-3, f"step {profile_value(profile, 'step')}")
+    read = list(csv.DictReader(io.StringIO(text)))
+    check.that(len(read) == len(rows), text)
+    check.that(all(abs(float(row["left_out_error"])) < 5e-3 for row in read), text)
+    rows[3] = (rows[3][0] * 1.6, rows[3][1])
+    said = run("calibrate", "--measured", table(folder, "odd.csv", rows)).stdout
+    odd = [line for line in said.splitlines() if "contradicts the others" in line]
+    check.that(len(odd) == 1 and "batch.micro_batches=32" in odd[0], said)
+    measured = str(table(folder, "same.csv", [(rows[0][0], rows[0][1])] * 4))
+    said = run("calibrate", "--measured", measured).stdout
+    check.that("do not tell fixed time from clock" in said, said)
+
+
+def of_logs(folder):
+    """A log's steps, memory and layout; neither its path nor what it says of a machine is kept."""
+    job = write_job(folder)
+    truth, summary = seconds(folder, job, "compute.clock=0.73")
+    secret = folder / "home-of-alice"
+    secret.mkdir()
+    log = secret / "train.log"
+    lines = ["using world size: 16, data-parallel size: 4, tensor-model-parallel size: 2, "
+             "pipeline-model-parallel size: 2", "host node-17.internal: NVIDIA H100 80GB HBM3",
+             "  seq_length ...................................... 8192"]
+    for step in range(1, 13):
+        took = truth * (3 if step == 1 else 1) * 1e3
+        lines.append(f" [2026-11-20 10:00:{step:02}] iteration {step}/ 100 |"
+                     f" elapsed time per iteration (ms): {took!r} |"
+                     " global batch size: 32 | lm loss: 2.0 |")
+    peak = summary["memory"]["peak_bytes"] + 3 * 2**30
+    lines.append(f"[Rank 0] (after 12 iterations) memory (MB) | allocated: 1.0 | max allocated: {peak / 2**20!r}")
+    log.write_text("\n".join(lines) + "\n")
+    profile = folder / "log.yaml"
+    said = run("calibrate", job, "--measured", log, "-o", profile).stdout
+    check.that("train.log: Megatron-LM, 11 steps count; 1 warm-up left out" in said, said)
+    check.that(abs(profile_value(profile, "clock") - 0.73) < 2e-4, profile.read_text())
+    extra = profile_value(profile, "extra_memory")
+    check.that(extra is not None and abs(extra - (2.1 + 2.1 + 3) * 2**30) < 2**20, profile.read_text())
+    text = profile.read_text()
+    check.that("2026-11-20" in text and "train.log" in text, text)
+    check.that(not any(word in text for word in ("alice", "node-17", str(folder))), f"what is nobody's: {text}")
+    for old, new, expected in (
+            ("world size: 16", "world size: 64", "this log is of another job: GPUs is 64 in the log and 16 in"),
+            ("tensor-model-parallel size: 2", "tensor-model-parallel size: 8", "tensor is 8 in the log and 2 in"),
+            ("batch size: 32", "batch size: 32,5", "is no number"),
+            ("seq_length ...................................... 8192", "  seq_length .... 4096", "sequence is 4096"),
+            ("NVIDIA H100", "NVIDIA A100", "of another GPU: A100 in the log and H100-SXM5-80GB"),
+            (" (ms): ", " (ms): x", "is no number")):
+        wrong = folder / "wrong.log"
+        wrong.write_text("\n".join(lines).replace(old, new))
+        told = run("calibrate", job, "--measured", wrong, "-o", folder / "nothing.yaml", expect=1).stderr
+        check.that(expected in told and "wrong.log:" in told, f"{new}: {told}")
+        check.that(not (folder / "nothing.yaml").exists(), "a profile was written after a mistake")
+
+
+def mistakes(folder):
+    job = write_job(folder)
+    for text, expected in (
+            ("seconds,scenario\n", "the table has no row"), ("scenario\njob.yaml\n", "seconds"),
+            ("seconds,scenario\n0,job.yaml\n", "bad.csv:2:1: error: an iteration takes time"),
+            ("seconds,scenario\nfast,job.yaml\n", "bad.csv:2:1: error:"),
+            ("seconds,scenario\n1,none.yaml\n", "none.yaml"),
+            ("seconds,scenario\n1,\n", "the row names no scenario"),
+            ("seconds,scenario,parallel.tenso\n1,job.yaml,4\n", "tensor"),
+            ("seconds,scenario,compute.clock\n1,job.yaml,0.9\n", "compute.clock is given here")):
+        (folder / "bad.csv").write_text(text)
+        told = run("calibrate", "--measured", folder / "bad.csv", "-o", folder / "nothing.yaml", expect=1).stderr
+        check.that(expected in told, f"{text!r}: {told}")
+    check.that(not (folder / "nothing.yaml").exists(), "a profile was written after a mistake")
+    (folder / "layers.yaml").write_text("from: megatron\ncalibrated: nothing\ncompute: {clock: 0.9}\n")
+    told = run("check", write_job(folder, "bad.yaml", "layers.yaml"), expect=1).stderr
+    check.that("layers.yaml:2:13: error: calibrated is the text 'nothing'" in told, told)
+    (folder / "circle.yaml").write_text("from: circle.yaml\n")
+    told = run("check", write_job(folder, "bad.yaml", "circle.yaml"), expect=1).stderr
+    check.that("circle.yaml:1:7: error: more than 8 profiles start from each other" in told, told)
+    for arguments in ((job,), (job, job, "--measured", "1s"), (job, "--measured", "1s", "--set", "engine")):
+        run("calibrate", *arguments, expect=2)
+    told = run("calibrate", job, "--measured", "0s", expect=1).stderr
+    check.that("expected a time such as 9.0s" in told, told)
+    told = run("calibrate", write_job(folder, "stages.yaml"), "--measured", folder / "none.log", expect=3).stderr
+    check.that("none.log" in told, told)
+
+
+def main():
+    for part in (of_one_run, of_several_runs, of_logs, mistakes):
+        with tempfile.TemporaryDirectory() as folder:
+            part(pathlib.Path(folder))
+    sys.exit(check.done())
+
+
+main()

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Logs of each format, typed from public threads (sources.md), against the figures that stand in them; what is left
+ * out; and lines that are refused with their place. */
+#include "frameworks/logs/training_log.h"
+
+#include "base/arena.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct arena *arena;
+
+static void setup(void)
+{
+    arena = arena_create();
+}
+
+static void teardown(void)
+{
+    arena_destroy(arena);
+}
+
+TestSuite(logs, .init = setup, .fini = teardown);
+
+static void near(double got, double expected, const char *what)
+{
+    cr_assert(fabs(got - expected) <= 1e-9 * fabs(expected), "%s: %.17g, expected %.17g", what, got, expected);
+}
+
+/* What is reported of a text; "" where it is read. */
+static const char *complaint(const char *text, struct training_log **log)
+{
+    char *told = NULL;
+    size_t size = 0;
+    struct diag diag = {.out = open_memstream(&told, &size)};
+    struct training_log *read = training_log_parse("run.log", text, strlen(text), arena, &diag);
+    fclose(diag.out);
+    const char *kept = arena_copy(arena, told);
+    free(told);
+    cr_assert(!read == (diag.errors > 0));
+    if (log)
+        *log = read;
+    return kept;
+}
+
+Test(logs, of_public_threads)
+{
+    static const struct {
+        const char *file, *format;
+        enum log_measure measure;
+        size_t kept, others;
+        double mean, gibibytes;
+        const char *date;
+    } rows[] = {
+        {"megatron-llama2-70b.log", "Megatron-LM", LOG_SECONDS, 4, 0, (86.5452 + 87.8716 + 89.4748 + 89.0752) / 4, 0,
+         ""},
+        {"torchtitan-llama3-8b.log", "torchtitan", LOG_TOKENS_PER_S_PER_GPU, 6, 0,
+         (5856 + 5593 + 5868 + 5869 + 5864 + 5862) / 6.0, 49.66, "2025-06-16"},
+        {"torchtitan-experts.log", "torchtitan", LOG_TOKENS_PER_S_PER_GPU, 3, 0, (10050 + 10049 + 10007) / 3.0, 66.91,
+         "2026-02-24"},
+        {"nemo2-esm2.log", "NeMo", LOG_SECONDS, 4, 0, (0.03146 + 0.03163 + 0.03215 + 0.03157) / 4, 0, ""},
+        {"deepspeed-0.7.7.log", "DeepSpeed", LOG_SAMPLES_PER_S, 5, 0,
+         (159.628891629629 + 145.0889530760849 + 157.80592669930536 + 155.10475468488542 + 155.01088859630886) / 5,
+         2.62, "2022-12-20"},
+        {"deepspeed-0.5.log", "DeepSpeed", LOG_SAMPLES_PER_S, 2, 0, (83.48609168106144 + 83.73838805358588) / 2, 9.02,
+         "2022-03-11"},
+        {"deepspeed-pipeline.log", "DeepSpeed", LOG_SAMPLES_PER_S, 1, 0, 257.601, 0, "2022-08-25"},
+        {"deepspeed-breakdown.log", "DeepSpeed (wall_clock_breakdown)", LOG_SECONDS, 1, 0,
+         (435.67 + 744.11 + 0.98) / 1e3, 0, "2021-10-08"},
+        {"trainer-2080.log", "Hugging Face Trainer", LOG_SECONDS, 3, 0, (5.01 + 5.97 + 9.33) / 3, 0, "2021-06-05"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct diag diag = {.out = stderr};
+        const struct training_log *log =
+            training_log_read(arena_print(arena, SOURCE "/test/frameworks/logs/%s", rows[i].file), arena, &diag);
+        cr_assert(log, "%s", rows[i].file);
+        cr_assert_str_eq(log->format, rows[i].format);
+        cr_assert(log->measure == rows[i].measure && log->counts[LOG_KEPT] == rows[i].kept &&
+                      log->count == rows[i].kept + rows[i].others,
+                  "%s: %zu of %zu", rows[i].file, log->counts[LOG_KEPT], log->count);
+        near(log->mean, rows[i].mean, rows[i].file);
+        cr_assert(fabs(log->bytes.value / 1073741824 - rows[i].gibibytes) < 1e-9);
+        cr_assert_str_eq(log->date, rows[i].date);
+    }
+}
+
+Test(logs, steps_that_do_not_count_are_told_apart)
+{
+    struct training_log *log;
+    const char *text =
+        "using world size: 64, data-parallel size: 4, context-parallel size: 1, tensor-model-parallel size: 8, "
+        "pipeline-model-parallel size: 2\n"
+        "  micro_batch_size ................................ 1\n"
+        "  seq_length ...................................... 4096\n"
+        "NVIDIA A100-SXM4-80GB\n"
+        " [2026-11-20 10:00:00] iteration 1/ 9 | elapsed time per iteration (ms): 20000.0 | global batch size: 128 |\n"
+        " [2026-11-20 10:00:20] iteration 2/ 9 | elapsed time per iteration (ms): 30000.0 | global batch size: 256 |\n"
+        " [2026-11-20 10:00:20] iteration 3/ 9 | elapsed time per iteration (ms): 10000.0 | global batch size: 256 |\n"
+        "[Rank 0] (after 3 iterations) memory (MB) | allocated: 100.0 | max allocated: 2048.0 | reserved: 4000.0\n"
+        " [2026-11-20 10:00:20] iteration 4/ 9 | elapsed time per iteration (ms): 10100.0 | global batch size: 256 |\n"
+        "saving checkpoint at iteration       4 to /secret/place\n"
+        " [2026-11-20 10:00:20] iteration 5/ 9 | elapsed time per iteration (ms): 10050.0 | global batch size: 256 |\n"
+        " validation loss at iteration 5 | lm loss value: 2.0\n"
+        " [2026-11-20 10:00:20] iteration 6/ 9 | elapsed time per iteration (ms): 10070.0 | global batch size: 256 |\n"
+        " [2026-11-20 10:00:20] iteration 7/ 9 | elapsed time per iteration (ms): 15000.0 | global batch size: 256 |\n"
+        " [2026-11-20 10:00:20] iteration 8/ 9 | elapsed time per iteration (ms): 9900.0 | global batch size: 256 |\n";
+    cr_assert_str_empty(complaint(text, &log));
+    static const size_t expected[LOG_SORTS] = {3, 1, 1, 1, 1, 1};
+    for (int sort = 0; sort < LOG_SORTS; sort++)
+        cr_assert(log->counts[sort] == expected[sort], "%s: %zu", log_sort_names[sort], log->counts[sort]);
+    near(log->mean, 10, "mean of the steps that count");
+    near(log->spread, 0.1, "their spread");
+    cr_assert(log->first_line == 7 && log->last_line == 15, "%u to %u", log->first_line, log->last_line);
+    static const double facts[LOG_FACTS] = {64, 8, 2, 1, 0, 4, 1, 0, 4096};
+    for (int fact = 0; fact < LOG_FACTS; fact++)
+        cr_assert(log->facts[fact].value == facts[fact], "%s: %g", log_fact_names[fact], log->facts[fact].value);
+    cr_assert_str_eq(log->gpu, "A100");
+    cr_assert(log->bytes.value == 2048.0 * 1048576 && log->bytes.line == 8);
+}
+
+Test(logs, of_other_formats)
+{
+    struct training_log *log;
+    cr_assert_str_empty(complaint("Building 2-D device mesh with ['dp_shard', 'tp'], [4, 2]\n"
+                                  "\033[36m[titan]\033[0m step: 10  loss: 9.1  memory: 45.12GiB(47.5%)  tps: 6,123\n",
+                                  &log));
+    cr_assert(log->mean == 6123 && log->facts[LOG_GPUS].value == 8 && log->facts[LOG_TENSOR].value == 2);
+    cr_assert_str_empty(complaint("Epoch 0:   1%| | 1/9 [00:09<01:12, v_num=, train_step_timing in s=9.450]\r"
+                                  "Epoch 0:   2%| | 2/9 [00:19<01:12, v_num=, train_step_timing in s=9.550]\n"
+                                  "All distributed processes registered. Starting with 64 processes\n",
+                                  &log));
+    cr_assert_str_eq(log->format, "NeMo");
+    near(log->mean, 9.5, "of a progress bar");
+    cr_assert(log->facts[LOG_GPUS].value == 64);
+    cr_assert_str_empty(
+        complaint(":::MLLOG {\"namespace\": \"\", \"key\": \"global_batch_size\", \"value\": 1152, \"metadata\": {}}\n"
+                  ":::MLLOG {\"namespace\": \"\", \"key\": \"tracked_stats\", \"value\": {\"throughput\": 37.5}, "
+                  "\"metadata\": {}}\n",
+                  &log));
+    cr_assert(log->measure == LOG_SAMPLES_PER_S && log->mean == 37.5 && log->facts[LOG_GLOBAL_BATCH].value == 1152);
+    cr_assert_str_empty(
+        complaint("{'train_runtime': 100.0, 'train_samples_per_second': 12.1, 'train_steps_per_second': 0.5}\n", &log));
+    cr_assert(log->mean == 2);
+    cr_assert_str_empty(
+        complaint("iteration 1/ 9 | elapsed time per iteration (s): 93.8 | samples per second: 21.8\n", &log));
+    cr_assert(log->mean == 93.8);
+}
+
+Test(logs, mistakes_have_their_place)
+{
+    static const char *const rows[][2] = {
+        {"", "no line has the time of a step"},
+        {"hello\n\nworld\n", "no line has the time of a step"},
+        {"iteration 1 | elapsed time per iteration (ms): 9012,3 | lm loss\n",
+         "run.log:1:48: error: '9012,3' is no number"},
+        {"\niteration 1 | elapsed time per iteration (ms): nan | lm loss\n", "run.log:2:48: error: 'nan' is no number"},
+        {"iteration 1 | elapsed time per iteration (ms): ", "run.log:1:48: error: the line ends where a number"},
+        {"iteration 1 | elapsed time per iteration (ms): 0 | lm loss\n", "run.log:1:1: error: this step takes no time"},
+        {"[titan] step: 1  loss: 9.1  memory: 4GiB  tps: 6.123,5\n", "'6.123,5' is no number"},
+        {"[titan] step: 1  loss: 9.1  memory: 4GiB  tps: 61,23\n", "'61,23' is no number"},
+        {"iteration 1 | elapsed time per iteration (ms): 1e999 |\n", "'1e999' is no number"},
+        {"saving checkpoint at iteration 1\niteration 2 | elapsed time per iteration (ms): 10.0 |\n",
+         "none of 1 steps counts"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *told = complaint(rows[i][0], NULL);
+        cr_assert(strstr(told, rows[i][1]), "row %zu: %s", i, told);
+    }
+}
