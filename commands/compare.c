@@ -10,6 +10,7 @@
 #include "commands/cli/variants.h"
 #include "commands/cli/words.h"
 #include "commands/compared.h"
+#include "job/scenario/scenario_kind.h"
 #include "schedules/schedule.h"
 #include "studies/record.h"
 #include "studies/simulation.h"
@@ -335,6 +336,29 @@ static int compare_into(struct comparison *comparison, const char *directory)
     return code;
 }
 
+static const char *figure_of(const struct scenario *scenario)
+{
+    return scenario->kind && scenario->kind->figure ? scenario->kind->figure : "";
+}
+
+/* Iterations, queues and idle nodes have no figure in common. */
+static bool check_kinds(struct comparison *comparison)
+{
+    const struct comparison_run *first = &comparison->runs[0];
+    for (size_t i = 1; i < comparison->count; i++) {
+        const struct scenario *scenario = comparison->runs[i].scenario;
+        if (!strcmp(figure_of(scenario), figure_of(first->scenario)))
+            continue;
+        diag_print(stderr,
+                   "%s: error: this is a scenario of %s, and %s of %s: they have no figures in common; "
+                   "expected scenarios of one kind\n",
+                   comparison->runs[i].file, scenario->kind ? scenario->kind->summary : "a job", first->file,
+                   first->scenario->kind ? first->scenario->kind->summary : "a job");
+        return false;
+    }
+    return true;
+}
+
 static int compare(struct comparison *comparison)
 {
     const struct options *options = comparison->options;
@@ -351,6 +375,8 @@ static int compare(struct comparison *comparison)
         fputs("stagesim: no schedule fits the scenario\n", stderr);
         return EXIT_BAD_INPUT;
     }
+    if (!check_kinds(comparison))
+        return EXIT_BAD_INPUT;
     if (!options->output)
         interruption_await();
     int code = options->output ? compare_into(comparison, options->output) : simulate_all(comparison, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/output/comparison.h"
 
+#include "analysis/output/comparison_idle.h"
 #include "analysis/output/comparison_queue.h"
 #include "base/arena.h"
 #include "base/csv.h"
@@ -340,6 +341,8 @@ void comparison_print(FILE *out, const struct comparison_row *rows, size_t count
 {
     if (comparison_is_of_queues(rows, count))
         comparison_queue_print(out, rows, count, format);
+    else if (comparison_is_of_idle(rows, count))
+        comparison_idle_print(out, rows, count, format);
     else if (format == TABLE_CSV)
         print_csv(out, rows, count);
     else if (format == TABLE_JSON)

@@ -19,6 +19,13 @@ struct comparison_queue {
     double makespan, allocated, busy;                    /* seconds, shares */
 };
 
+/* Of a scenario of idle nodes, of its first way to decide: what doc/definitions.md#idle-nodes says. */
+struct comparison_idle {
+    bool known;
+    double work, efficiency, attainment, used; /* samples or seconds of one node; shares */
+    double rescales, preemptions;
+};
+
 /* Plain data without pointers: a forked child can send it through a pipe. Texts are cut where they are too long. */
 struct comparison_row {
     char scenario[COMPARISON_TEXT_MAX], schedule[COMPARISON_TEXT_MAX], engine[16];
@@ -33,8 +40,9 @@ struct comparison_row {
     double bound; /* no order of these stages on these workers takes less, without contention; 0: not known */
     double tokens_per_s, mfu, energy, training_s, training_cost; /* as in struct report */
     struct limits limits;
-    struct comparison_queue queue; /* then `iteration` is its mean completion, and the others say nothing */
-    char reason[256];              /* why it was not run; then there are no figures. Empty: it was run */
+    struct comparison_queue queue;     /* then `iteration` is its mean completion, and the others say nothing */
+    struct comparison_idle idle_nodes; /* then it has no iteration, and the others but samples_per_s say nothing */
+    char reason[256];                  /* why it was not run; then there are no figures. Empty: it was run */
 };
 
 struct comparison_row comparison_row_of(const struct report *report);

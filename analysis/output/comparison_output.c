@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/output/comparison_output.h"
 
+#include "analysis/output/comparison_idle.h"
 #include "analysis/output/comparison_queue.h"
 #include "analysis/output/report_html.h"
 #include "analysis/output/run_files.h"
@@ -30,5 +31,7 @@ bool comparison_write_report(const struct comparison_view *view, struct output *
     FILE *out = output_open(output, "report.html", fault);
     if (out && comparison_is_of_queues(view->rows, view->count))
         return comparison_queue_page(out, view, fault);
+    if (out && comparison_is_of_idle(view->rows, view->count))
+        return comparison_idle_page(out, view, fault);
     return out && report_html_comparison(out, view->title, view->rows, view->gantts, view->links, view->count, fault);
 }

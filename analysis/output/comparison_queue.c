@@ -15,6 +15,8 @@ bool comparison_is_of_queues(const struct comparison_row *rows, size_t count)
     return some;
 }
 
+enum { QUEUE_COLUMNS = 9 };
+
 static void put_seconds(struct table *table, double value)
 {
     char text[READABLE_MAX];
@@ -42,7 +44,7 @@ static void put_row(struct table *table, const struct comparison_row *row)
     table_cell(table, "%s", row->schedule);
     if (*row->reason) {
         table_cell(table, "%s", "not run");
-        for (size_t i = 3; i < table_column_count(table); i++)
+        for (size_t i = 3; i < QUEUE_COLUMNS; i++)
             table_cell(table, "%s", "");
         return;
     }
@@ -55,15 +57,30 @@ static void put_row(struct table *table, const struct comparison_row *row)
     put_share(table, queue->busy);
 }
 
+/* Rows know where their files are for those who read the table back. */
+static bool has_directories(const struct comparison_row *rows, size_t count, enum table_format format)
+{
+    bool some = false;
+    for (size_t i = 0; i < count; i++)
+        some |= *rows[i].directory != '\0';
+    return some && format == TABLE_JSON;
+}
+
 void comparison_queue_print(FILE *out, const struct comparison_row *rows, size_t count, enum table_format format)
 {
-    static const char *const titles[] = {"scenario", "policy",   "waiting",   "completion", "bounded slowdown",
-                                         "fairness", "makespan", "allocated", "busy"};
+    static const char *const titles[QUEUE_COLUMNS] = {
+        "scenario", "policy", "waiting", "completion", "bounded slowdown", "fairness", "makespan", "allocated", "busy"};
     struct table *table = table_create();
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+    bool directories = has_directories(rows, count, format);
+    for (size_t i = 0; i < QUEUE_COLUMNS; i++)
         table_column(table, titles[i], i < 2 ? '<' : '>');
-    for (size_t i = 0; i < count; i++)
+    if (directories)
+        table_column(table, "directory", '<');
+    for (size_t i = 0; i < count; i++) {
         put_row(table, &rows[i]);
+        if (directories)
+            table_cell(table, "%s", rows[i].directory);
+    }
     table_write(table, out, table_style_of(format, out));
     table_destroy(table);
     for (size_t i = 0; i < count && table_is_read(format); i++)

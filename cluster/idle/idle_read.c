@@ -402,6 +402,8 @@ struct scenario *idle_read(const struct scenario_request *request, struct node *
     read_log(&reading);
     read_jobs(&reading);
     read_policies(&reading);
+    if (reading.nodes->policy_count)
+        scenario->schedule_name = reading.nodes->policies[0].chooser->name;
     scenario->log = reading.nodes->log;
     scenario->parts = reading.parts;
     scenario->part_count = reading.part_count;

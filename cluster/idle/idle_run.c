@@ -6,6 +6,9 @@
 #include "cluster/idle/idle_output.h"
 #include "studies/simulation.h"
 
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static bool plugins_of(const struct simulation_context *context)
@@ -28,17 +31,74 @@ static int check(struct simulation_context *context)
     return EXIT_DONE;
 }
 
-/* It has no iteration, which is what comparisons are about. */
+/* More jobs have no rows in the aligned picture of comparisons. */
+enum { ALIGNED_JOBS_MAX = 64 };
+
+static int by_from(const void *left, const void *right)
+{
+    const struct node_stay *a = left, *b = right;
+    return a->from < b->from || a->from > b->from ? (a->from < b->from ? -1 : 1)
+                                                  : (a->job > b->job) - (a->job < b->job);
+}
+
+/* Jobs as rows, with a box for each time in which a job has nodes. */
+static struct gantt *aligned(const struct simulation_context *context, const struct idle_study *study)
+{
+    const struct replay *replay = study->replays[0];
+    struct gantt *gantt = gantt_create(idle_policy_name(&study->nodes->policies[0], context->arena), "", GANTT_SECONDS);
+    size_t shown = study->job_count < ALIGNED_JOBS_MAX ? study->job_count : ALIGNED_JOBS_MAX;
+    struct node_stay *stays = arena_array(context->arena, replay->stay_count + 1, sizeof *stays);
+    struct gantt_box *open = arena_array(context->arena, shown, sizeof *open);
+    for (size_t i = 0; i < shown; i++)
+        open[i] = (struct gantt_box){
+            .row = gantt_add_row(gantt, study->jobs[i].name, -1), .number = GANTT_NO_NUMBER, .kind = GANTT_COMPUTE};
+    if (replay->stay_count)
+        memcpy(stays, replay->stays, replay->stay_count * sizeof *stays);
+    qsort(stays, replay->stay_count, sizeof *stays, by_from);
+    for (size_t i = 0; i < replay->stay_count; i++) {
+        if (stays[i].job >= shown)
+            continue;
+        struct gantt_box *box = &open[stays[i].job];
+        if (stays[i].from > box->end) {
+            if (box->end > box->start)
+                gantt_add_box(gantt, box);
+            box->start = stays[i].from;
+        }
+        box->end = fmax(box->end, stays[i].to);
+    }
+    for (size_t i = 0; i < shown; i++)
+        if (open[i].end > open[i].start)
+            gantt_add_box(gantt, &open[i]);
+    gantt_finish(gantt);
+    return gantt;
+}
+
+static struct comparison_row row_of(const struct simulation_context *context, const struct idle_study *study, size_t i)
+{
+    const struct replay *replay = study->replays[i];
+    struct comparison_row row = {.samples_per_s = replay->work / replay->duration};
+    row.idle_nodes = (struct comparison_idle){.known = true,
+                                              .work = replay->work,
+                                              .efficiency = replay_efficiency(replay),
+                                              .attainment = replay_attainment(replay),
+                                              .used = replay->idle_time > 0 ? replay->used_time / replay->idle_time : 0,
+                                              .rescales = (double)replay->rescales,
+                                              .preemptions = (double)replay->preemptions};
+    snprintf(row.scenario, sizeof row.scenario, "%s", context->scenario->name);
+    snprintf(row.schedule, sizeof row.schedule, "%s", idle_policy_name(&study->nodes->policies[i], context->arena));
+    snprintf(row.engine, sizeof row.engine, "analytic");
+    return row;
+}
+
+/* The first way to decide stands for the scenario; the others are its parts. */
 static void hand_over(const struct simulation_context *context, const struct idle_study *study)
 {
-    struct comparison_row row = {.samples_per_s = study->replays[0]->work / study->replays[0]->duration};
-    snprintf(row.scenario, sizeof row.scenario, "%s", context->scenario->name);
-    snprintf(row.schedule, sizeof row.schedule, "idle nodes");
-    snprintf(row.reason, sizeof row.reason,
-             "idle nodes have no iteration; expected run, which compares what idle_nodes.decide lists");
-    struct gantt *gantt = gantt_create(context->scenario->name, "", GANTT_SECONDS);
-    gantt_finish(gantt);
-    simulation_hand_over(context, &row, NULL, 0, gantt);
+    size_t count = study->nodes->policy_count;
+    struct comparison_row *rows = arena_array(context->arena, count, sizeof *rows);
+    for (size_t i = 0; i < count; i++)
+        rows[i] = row_of(context, study, i);
+    struct gantt *gantt = aligned(context, study);
+    simulation_hand_over(context, &rows[0], rows + 1, count - 1, gantt);
     gantt_destroy(gantt);
 }
 
@@ -75,6 +135,7 @@ static int run(struct simulation_context *context)
 const struct scenario_kind idle_kind = {
     .key = "idle_nodes",
     .summary = "elastic jobs on idle nodes",
+    .figure = "work",
     .tables = idle_table_names,
     .read = idle_read,
     .check = check,

@@ -13,11 +13,11 @@
 /* Where 0 means that it is not known. */
 #define KNOWN(value) ((value) > 0 ? (value) : NAN)
 
-FIGURE(iteration, row->queue.known ? NAN : row->iteration)
+FIGURE(iteration, row->queue.known || row->idle_nodes.known ? NAN : row->iteration)
 FIGURE(samples, KNOWN(row->samples_per_s))
 FIGURE(tokens, KNOWN(row->tokens_per_s))
 FIGURE(mfu, KNOWN(row->mfu))
-FIGURE(bubble, row->queue.known ? NAN : row->bubble)
+FIGURE(bubble, row->queue.known || row->idle_nodes.known ? NAN : row->bubble)
 FIGURE(fill, row->causes[CAUSE_FILL])
 FIGURE(drain, row->causes[CAUSE_DRAIN])
 FIGURE(receive, row->causes[CAUSE_RECEIVE])
@@ -40,6 +40,12 @@ FIGURE(fairness, row->queue.known ? row->queue.fairness : NAN)
 FIGURE(makespan, row->queue.known ? row->queue.makespan : NAN)
 FIGURE(allocated, row->queue.known ? row->queue.allocated : NAN)
 FIGURE(busy, row->queue.known ? row->queue.busy : NAN)
+FIGURE(work, row->idle_nodes.known ? row->idle_nodes.work : NAN)
+FIGURE(efficiency, row->idle_nodes.known ? row->idle_nodes.efficiency : NAN)
+FIGURE(of_best, row->idle_nodes.known ? row->idle_nodes.attainment : NAN)
+FIGURE(used, row->idle_nodes.known ? row->idle_nodes.used : NAN)
+FIGURE(rescales, row->idle_nodes.known ? row->idle_nodes.rescales : NAN)
+FIGURE(preemptions, row->idle_nodes.known ? row->idle_nodes.preemptions : NAN)
 
 const struct sweep_figure sweep_figures[] = {
     {"iteration_s", "iteration time", CHART_SECONDS, -1, of_iteration},
@@ -69,6 +75,12 @@ const struct sweep_figure sweep_figures[] = {
     {"makespan_s", "makespan of all jobs", CHART_SECONDS, -1, of_makespan},
     {"allocated", "nodes' time given to jobs", CHART_PERCENT, 1, of_allocated},
     {"busy", "nodes' time busy", CHART_PERCENT, 1, of_busy},
+    {"work", "work of jobs on idle nodes", CHART_NUMBER, 1, of_work},
+    {"efficiency", "work over that of dedicated nodes", CHART_PERCENT, 1, of_efficiency},
+    {"of_best", "work over the most that could be done", CHART_PERCENT, 1, of_of_best},
+    {"nodes_used", "idle node time used", CHART_PERCENT, 1, of_used},
+    {"rescales", "sizes of jobs changed", CHART_NUMBER, -1, of_rescales},
+    {"preemptions", "times that nodes left a job", CHART_NUMBER, -1, of_preemptions},
     {0},
 };
 

@@ -279,6 +279,46 @@ def check_running(folder):
         check.that(got["running_most"] == (running or 10) and began == min(count, running or 10), f"{began} began")
 
 
+def check_compared(folder):
+    """compare and sweep have of each way to decide what run has, and files that can be looked at."""
+    rng = random.Random(8)
+    jobs = draw_jobs(rng)
+    write_log(folder, draw_log(rng, 10, 2000.0))
+    section = {"log": "idle.csv", "duration": "2000s", "jobs": {job["name"]: entry(job) for job in jobs}}
+    figures = {"work": "work", "efficiency": "efficiency", "of_best": "of_the_best", "rescales": "rescales",
+               "preemptions": "preemptions"}
+    methods = ["optimal", "greedy", "equal", "first"]
+    write(folder, scenario({**section, "decide": {"method": methods}}))
+    tool.run(binary, "run", "t.yaml", "-o", "out", "--quiet", cwd=folder)
+    expected = summary(folder)["policies"]
+    tool.run(binary, "compare", "t.yaml", "-o", "both", "--picture", "svg", "--report", "--quiet", cwd=folder)
+    with open(os.path.join(folder, "both", "comparison.json"), encoding="utf-8") as file:
+        rows = json.load(file)
+    write(folder, scenario({**section, "decide": {"method": "optimal"}}))
+    varied = f"idle_nodes.decide.method={','.join(methods)}"
+    printed = tool.run(binary, "sweep", "t.yaml", "--set", varied, "--format", "csv", "--quiet", cwd=folder).stdout
+    swept = list(csv.DictReader(printed.splitlines()))
+    check.that(len(rows) == len(swept) == len(methods), f"ways to decide: {rows}, {swept}")
+    for policy, row, line in zip(expected, rows, swept):
+        check.that(row["decided_by"].split(",")[0] == line["idle_nodes.decide.method"] == policy["method"], f"{row}")
+        for figure, column in figures.items():
+            check.that(row[column] == policy[figure], f"compare, {policy['method']}: {column} {row[column]}")
+            check.near(float(line[figure]), policy[figure], f"sweep, {policy['method']}: {figure}", 1e-12)
+    check.that(rows[0]["directory"] == "t-optimal", f"the first has files: {rows[0]}")
+    best = max(expected, key=lambda policy: policy["work"])["method"]
+    printed = tool.run(binary, "sweep", "t.yaml", "--set", varied, "--quiet", cwd=folder).stdout
+    check.that("best work of jobs on idle nodes" in printed and f"with idle_nodes.decide.method {best}" in printed,
+               f"the best: {printed}")
+    page = open(os.path.join(folder, "both", "report.html"), encoding="utf-8").read()
+    check.that("The jobs do most with optimal" in page and 'href="t-optimal/report.html"' in page, "the page on top")
+    with open(os.path.join(folder, "queue.yaml"), "w", encoding="utf-8") as file:
+        file.write("platform: dgx-h100:4\nqueue: {log: none.csv}\n")
+    with open(os.path.join(folder, "none.csv"), "w", encoding="utf-8") as file:
+        file.write("submit,nodes,run\n0,1,1\n")
+    error = tool.run(binary, "compare", "t.yaml", "queue.yaml", cwd=folder, expect=1).stderr
+    check.that("they have no figures in common" in error, f"idle nodes and a queue: {error}")
+
+
 # ---- logs of batch jobs, throughputs of stagesim ----
 
 def check_gaps(folder):
@@ -331,6 +371,7 @@ with tempfile.TemporaryDirectory() as scratch:
         compare(scratch, number)
     check_files(scratch)
     check_running(scratch)
+    check_compared(scratch)
     check_gaps(scratch)
     check_scaling(scratch)
 check_week()
