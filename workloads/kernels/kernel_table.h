@@ -8,7 +8,17 @@
 
 #include <stdbool.h>
 
-enum kernel_kind { KERNEL_MATMUL, KERNEL_GROUPED, KERNEL_EXPERTS, KERNEL_ATTENTION, KERNEL_MEMORY };
+enum kernel_kind {
+    KERNEL_MATMUL,
+    KERNEL_GROUPED,
+    KERNEL_EXPERTS,
+    KERNEL_ATTENTION,
+    KERNEL_MEMORY,
+    KERNEL_MAMBA,
+    KERNEL_GATED_DELTA,
+    KERNEL_KIMI_DELTA,
+    KERNEL_LIGHTNING
+};
 extern const char *const kernel_kind_names[]; /* NULL-terminated, as the next two */
 
 /* fp8: one scale for a tensor; fp8_block: one for 1 x 128 or 128 x 128 elements. */
@@ -32,6 +42,7 @@ enum kernel_stage {
     KERNEL_CAST,
     KERNEL_PERMUTE,
     KERNEL_LOSS,
+    KERNEL_CONVOLUTION,
 };
 extern const char *const kernel_stage_names[];
 

@@ -6,7 +6,7 @@
 
 #include "abi/workload.h"
 #include "workloads/transformer/device.h"
-#include "workloads/transformer/memory.h"
+#include "workloads/transformer/kinds/memory.h"
 
 enum layer_type { LAYER_OTHER, LAYER_CONVOLUTION, LAYER_DENSE, LAYER_RECURRENT, LAYER_EMBEDDING, LAYER_POOLING };
 

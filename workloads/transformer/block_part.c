@@ -5,6 +5,15 @@
 #include "base/arena.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+/* Of the parameters of what mixes tokens, those before the core. */
+static double share_before(const struct transformer_model *m)
+{
+    struct transformer_widths widths = transformer_widths_of(m);
+    double into = widths.query + widths.key + widths.value;
+    return into > 0 ? into / (into + widths.output) : 0;
+}
 
 /* The part of an attention's or a feed-forward block's parameters that is in a part of it. */
 static double share_of(const struct transformer_model *m, enum transformer_block block)
@@ -13,9 +22,9 @@ static double share_of(const struct transformer_model *m, enum transformer_block
     double into = widths.query + widths.key + widths.value, first = (m->gated ? 2 : 1) * (double)m->ffn;
     switch (block) {
     case BLOCK_PROJECTIONS:
-        return into / (into + widths.output);
+        return share_before(m);
     case BLOCK_JOIN:
-        return widths.output / (into + widths.output);
+        return into > 0 ? widths.output / (into + widths.output) : 0;
     case BLOCK_CORE:
         return 0;
     case BLOCK_FIRST:
@@ -46,6 +55,8 @@ double transformer_block_parameters(const struct transformer_job *j, enum transf
     case BLOCK_CORE:
     case BLOCK_JOIN:
         return share_of(m, block) * (transformer_attention_divided(m) / t + transformer_attention_whole(m) / w);
+    case BLOCK_PREDICTION:
+        return transformer_prediction_whole(m);
     case BLOCK_ROUTER:
         return transformer_router_whole(m);
     case BLOCK_SHARED:
@@ -126,9 +137,9 @@ static void move_unfused(const struct transformer_job *j, struct transformer_ope
             operators->items[i].matrix || operators->items[i].single ? 1 : j->parameters->unfused;
 }
 
-static struct stagesim_part compute_part(const struct transformer_job *j, const struct transformer_model *model,
-                                         enum transformer_block block)
+static struct stagesim_part compute_part(const struct transformer_job *j, enum transformer_block block)
 {
+    const struct transformer_model *model = &j->model;
     struct stagesim_part part = {.layer = STAGESIM_NONE};
     struct transformer_operators forward, backward;
     transformer_forward(model, &j->layout, block, &forward);
@@ -153,15 +164,61 @@ static struct stagesim_part compute_part(const struct transformer_job *j, const 
     return part;
 }
 
+/* ---- kinds of layers ---- */
+
+bool transformer_find_kinds(struct transformer_job *j)
+{
+    uint32_t layers = (uint32_t)(j->model.layers + j->model.predictions), kinds = 0;
+    uint32_t *firsts = array_zeroed(layers, sizeof *firsts);
+    j->layer_kinds = array_zeroed(layers, sizeof *j->layer_kinds);
+    for (uint32_t layer = 0; firsts && j->layer_kinds && layer < layers; layer++) {
+        struct transformer_model own = transformer_model_of_layer(&j->model, layer);
+        uint32_t kind = 0;
+        for (; kind < kinds; kind++) {
+            struct transformer_model other = transformer_model_of_layer(&j->model, firsts[kind]);
+            if (transformer_layers_alike(&own, &other))
+                break;
+        }
+        if (kind == kinds)
+            firsts[kinds++] = layer;
+        j->layer_kinds[layer] = kind;
+    }
+    j->layer_kind_count = kinds;
+    bool ok = firsts && j->layer_kinds;
+    free(firsts);
+    return ok;
+}
+
+struct transformer_job transformer_at_layer(const struct transformer_job *j, uint32_t layer)
+{
+    struct transformer_job at = *j;
+    if (layer != STAGESIM_NONE)
+        at.model = transformer_model_of_layer(&j->model, layer);
+    return at;
+}
+
+/* Where the costs of a block of such a layer are kept; NULL: nowhere. */
+static struct stagesim_part **kept_part(const struct transformer_job *j, enum transformer_block block, uint32_t layer)
+{
+    struct transformer_known *known = j->known;
+    if (!known || !j->layer_kinds)
+        return NULL;
+    if (!known->parts) {
+        known->parts = array_zeroed(j->layer_kind_count, sizeof *known->parts);
+        known->kinds = known->parts ? j->layer_kind_count : 0;
+    }
+    uint32_t kind = layer == STAGESIM_NONE ? 0 : j->layer_kinds[layer];
+    return known->parts ? &known->parts[kind][block][j->layout.recompute] : NULL;
+}
+
 struct stagesim_part transformer_part(const struct transformer_job *j, enum transformer_block block, uint32_t layer)
 {
-    struct transformer_model model = transformer_model_of_layer(&j->model, layer);
-    bool everywhere = model.window != j->model.window;
-    struct stagesim_part **kept = j->known ? &j->known->parts[block][everywhere][j->layout.recompute] : NULL, part;
+    struct stagesim_part **kept = kept_part(j, block, layer), part;
     if (kept && *kept) {
         part = **kept;
     } else {
-        part = compute_part(j, &model, block);
+        struct transformer_job at = transformer_at_layer(j, layer);
+        part = compute_part(&at, block);
         if (kept && (*kept = array_zeroed(1, sizeof **kept)))
             **kept = part;
     }

@@ -213,9 +213,10 @@ bool transformer_find_devices(struct transformer_job *j)
 
 static void forget_parts(struct transformer_known *known)
 {
-    for (unsigned block = 0; block < TRANSFORMER_BLOCKS; block++)
-        for (unsigned i = 0; i < 2 * TRANSFORMER_RECOMPUTES; i++)
-            free(known->parts[block][i % 2][i / 2]);
+    for (uint32_t kind = 0; kind < known->kinds; kind++)
+        for (unsigned i = 0; i < TRANSFORMER_BLOCKS * TRANSFORMER_RECOMPUTES; i++)
+            free(known->parts[kind][i / TRANSFORMER_RECOMPUTES][i % TRANSFORMER_RECOMPUTES]);
+    free(known->parts);
 }
 
 void transformer_free_devices(struct transformer_job *j)

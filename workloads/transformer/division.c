@@ -120,7 +120,7 @@ static bool check_load(const struct transformer_job *j)
                       j->layout.expert, j->layout.expert);
         ok = false;
     }
-    return ok & refuse(j, r->expert_overlap && !j->model.shared_experts, "expert_overlap",
+    return ok & refuse(j, r->expert_overlap && !(transformer_shared_width(&j->model) > 0), "expert_overlap",
                        "there are no shared experts to compute while tokens travel; expected model.shared_experts");
 }
 

@@ -5,7 +5,7 @@
 #define STAGESIM_EFFICIENCY_H
 
 #include "base/diagnostics.h"
-#include "workloads/transformer/operators.h"
+#include "workloads/transformer/kinds/operators.h"
 
 #include <stdbool.h>
 

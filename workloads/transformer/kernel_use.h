@@ -4,7 +4,7 @@
 #define STAGESIM_KERNEL_USE_H
 
 #include "workloads/kernels/kernel_time.h"
-#include "workloads/transformer/operators.h"
+#include "workloads/transformer/kinds/operators.h"
 
 struct efficiency_device;
 

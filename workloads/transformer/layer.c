@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workloads/transformer/layer.h"
 
+#include "workloads/transformer/kinds/kinds.h"
 #include "workloads/transformer/transformer.h"
 
 /* Numbers of parts that stand apart, see struct stagesim_part. */
@@ -63,9 +64,39 @@ static void add_work(struct stagesim_part *to, const struct stagesim_part *from)
 /* Keys and values of all of a sequence's tokens, as a rank needs them. */
 static double key_value_bytes(const struct transformer_job *j)
 {
+    const struct transformer_kind *kind = transformer_kind_of(&j->model);
     struct transformer_widths widths = transformer_widths_of(&j->model);
-    return j->layout.element_bytes * j->layout.samples * (double)j->model.sequence * (widths.key + widths.value) /
-           j->layout.tensor;
+    double column = j->layout.element_bytes * j->layout.samples * (double)j->model.sequence;
+    if (kind->shared_columns)
+        return column * kind->shared_columns(&j->model, &j->layout);
+    return column * (widths.key + widths.value) / j->layout.tensor;
+}
+
+/* Whether ranks that share a sequence exchange tokens for heads in this layer. */
+static bool exchanges_heads(const struct transformer_job *j)
+{
+    enum kind_sharing sharing = transformer_kind_of(&j->model)->sharing;
+    return sharing == SHARING_HEADS ||
+           (sharing == SHARING_KEYS && j->parameters->routing.context_method == CONTEXT_HEADS);
+}
+
+/* Of a rank's heads, in fp32. */
+static double state_bytes(const struct transformer_job *j)
+{
+    enum { FLOAT = 4 };
+    return FLOAT * j->layout.samples * transformer_kind_of(&j->model)->state(&j->model) / j->layout.tensor;
+}
+
+double transformer_shared_buffer(const struct transformer_job *at)
+{
+    struct transformer_widths widths = transformer_widths_of(&at->model);
+    double column = at->layout.element_bytes * at->layout.samples * (double)at->model.sequence / at->layout.tensor;
+    if (transformer_kind_of(&at->model)->sharing == SHARING_STATES)
+        return at->layout.context * state_bytes(at);
+    if (exchanges_heads(at))
+        return (column * widths.query + column * (widths.key + widths.value)) / at->layout.context;
+    double bytes = key_value_bytes(at);
+    return at->parameters->routing.context_method == CONTEXT_RING ? 2 * bytes / at->layout.context : bytes;
 }
 
 static struct stagesim_exchange context_exchange(enum stagesim_collective collective, enum stagesim_moment moment,
@@ -128,6 +159,17 @@ static uint32_t exchanged_attention(const struct transformer_job *j, struct stag
     return 3;
 }
 
+/* Every rank computes its tokens from an empty state, and gathers what all others' leave: in the backward the same with
+ * gradients (flash-linear-attention's context parallelism, fla/ops/cp @ bc3b101d). */
+static uint32_t passed_states(const struct transformer_job *j, struct stagesim_part *parts)
+{
+    double bytes = j->layout.context * state_bytes(j), times = computes_again(j) ? 2 : 1;
+    add_exchange(&parts[1].forward_exchanges, context_exchange(STAGESIM_ALL_GATHER, STAGESIM_AFTER, bytes, 1));
+    add_exchange(&parts[1].backward_exchanges,
+                 context_exchange(STAGESIM_ALL_GATHER, STAGESIM_AFTER, times * bytes, times));
+    return 3;
+}
+
 /* A linear map whose exchanges run beside it. */
 static struct stagesim_part hiding_part(const struct transformer_job *j, enum transformer_block block, uint32_t layer)
 {
@@ -162,18 +204,16 @@ static uint32_t attention_parts(const struct transformer_job *j, uint32_t layer,
     cut_attention(j, layer, &whole, parts);
     if (j->layout.context <= 1)
         return 3;
-    if (j->division.context_factors) {
+    if (transformer_kind_of(&j->model)->sharing == SHARING_STATES)
+        return passed_states(j, parts);
+    if (exchanges_heads(j))
+        return exchanged_attention(j, parts);
+    if (j->division.context_factors && transformer_kind_of(&j->model)->attends) {
         parts[1].varies = "context";
         parts[1].factors = j->division.context_factors;
     }
-    switch (j->parameters->routing.context_method) {
-    case CONTEXT_RING:
-        return ring_attention(j, parts);
-    case CONTEXT_HEADS:
-        return exchanged_attention(j, parts);
-    default:
-        return gathered_attention(j, parts);
-    }
+    return j->parameters->routing.context_method == CONTEXT_RING ? ring_attention(j, parts)
+                                                                 : gathered_attention(j, parts);
 }
 
 /* ---- experts ---- */
@@ -184,7 +224,7 @@ static double routed_elements(const struct transformer_job *j, double copies, bo
     const struct transformer_layout *l = &j->layout;
     double tokens =
         l->samples * (double)j->model.sequence / l->context / (l->sequence_parallel && !all ? l->tensor : 1);
-    return tokens * copies * (double)j->model.hidden * l->padding * j->division.busiest;
+    return tokens * copies * transformer_expert_width(&j->model) * l->padding * j->division.busiest;
 }
 
 /* All-to-alls to the experts' ranks, or back. Between nodes a token travels once to each node that has some of its
@@ -275,7 +315,7 @@ static uint32_t expert_parts(const struct transformer_job *j, uint32_t number, s
 {
     uint32_t count = 0;
     struct expert_layer layer = {.router = &parts[count++]};
-    if (j->model.shared_experts)
+    if (transformer_shared_width(&j->model) > 0)
         layer.shared = &parts[count++];
     layer.experts = &parts[count++];
     layer.sum = &parts[count++];
@@ -310,12 +350,15 @@ static uint32_t linear_parts(const struct transformer_job *j, uint32_t layer, st
     return count;
 }
 
-uint32_t transformer_layer_parts(const struct transformer_job *j, uint32_t layer, struct stagesim_part *out)
+uint32_t transformer_layer_parts(const struct transformer_job *job, uint32_t layer, struct stagesim_part *out)
 {
+    const struct transformer_job at = transformer_at_layer(job, layer), *j = &at;
     if (j->tensor.algorithm != TENSOR_MEGATRON)
         return linear_parts(j, layer, out);
-    uint32_t count = attention_parts(j, layer, out);
-    if (transformer_has_experts(&j->model, layer))
+    uint32_t count = j->model.mixer == MIXER_NONE ? 0 : attention_parts(j, layer, out);
+    if (j->model.feed == FEED_NONE)
+        return count;
+    if (j->model.feed == FEED_EXPERTS && j->model.experts)
         return count + expert_parts(j, layer, out + count);
     if (!tensor_hides_exchanges(&j->tensor)) {
         out[count] = transformer_part(j, BLOCK_FFN, layer);

@@ -44,6 +44,8 @@ enum { LAYER_PARTS_MAX = 8 };
 /* Checks the routing against model and mesh, and fills j->division. False with the mistakes reported. */
 bool transformer_divide(struct transformer_job *j);
 void transformer_division_finish(struct transformer_division *division);
+/* Bytes that a rank holds of others' while a layer runs, of which the job has the model; with a shared sequence. */
+double transformer_shared_buffer(const struct transformer_job *at);
 /* The parts of one layer in the order of the forward, of which there are at most LAYER_PARTS_MAX; returns how many. */
 uint32_t transformer_layer_parts(const struct transformer_job *j, uint32_t layer, struct stagesim_part *out);
 

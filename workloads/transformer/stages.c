@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From blocks to stages: what the layers that a stage holds cost. */
 #include "base/arena.h"
+#include "workloads/transformer/kinds/kinds.h"
 #include "workloads/transformer/transformer.h"
 
 #include <math.h>
@@ -41,42 +42,123 @@ struct stages {
     uint32_t *ahead; /* [stage]: layers whose weights are asked for before they are needed */
 };
 
-/* Layers of a stage, and those of them that have experts. */
-struct stage_layers {
-    uint32_t first, count, experts;
-};
+/* ---- sums over the layers of a stage ---- */
 
-static struct stage_layers layers_of(const struct transformer_job *j, uint32_t stage)
+/* Of a layer as the job has it. */
+typedef double (*of_layer)(const struct transformer_job *at);
+
+static uint32_t first_layer_of(const struct transformer_job *j, uint32_t stage)
 {
-    struct stage_layers layers = {.count = j->layers[stage]};
+    uint32_t first = 0;
     for (uint32_t i = 0; i < stage; i++)
-        layers.first += j->layers[i];
-    uint64_t before = transformer_expert_layers(&j->model, layers.first);
-    layers.experts = (uint32_t)(transformer_expert_layers(&j->model, layers.first + layers.count) - before);
-    return layers;
+        first += j->layers[i];
+    return first;
+}
+
+/* Layers that predict further tokens, which the last stage holds. */
+static uint32_t further_of(const struct transformer_job *j, uint32_t stage)
+{
+    return stage + 1 == j->stages ? (uint32_t)j->model.predictions : 0;
+}
+
+/* Layers of a kind on a stage, and the first of them. */
+static uint32_t count_kind(const struct transformer_job *j, uint32_t stage, uint32_t kind, uint32_t *first)
+{
+    uint32_t begin = first_layer_of(j, stage), end = begin + j->layers[stage] + further_of(j, stage), count = 0;
+    for (uint32_t layer = begin; layer < end; layer++)
+        if (j->layer_kinds[layer] == kind && !count++)
+            *first = layer;
+    return count;
+}
+
+/* Kinds that are worth the same count together, so that the sum does not depend on how layers are told apart. */
+static double sum_of(const struct transformer_job *j, uint32_t stage, of_layer of)
+{
+    double sum = 0, value = 0, count = 0;
+    for (uint32_t kind = 0; kind < j->layer_kind_count; kind++) {
+        uint32_t first = 0, own = count_kind(j, stage, kind, &first);
+        struct transformer_job at = transformer_at_layer(j, first);
+        double next = own ? of(&at) : 0;
+        if (!own)
+            continue;
+        if (count > 0 && next != value) {
+            sum += count * value;
+            count = 0;
+        }
+        value = next;
+        count += own;
+    }
+    return sum + count * value;
+}
+
+static double largest_of(const struct transformer_job *j, uint32_t stage, of_layer of)
+{
+    double most = 0;
+    for (uint32_t kind = 0; kind < j->layer_kind_count; kind++) {
+        uint32_t first = 0;
+        if (!count_kind(j, stage, kind, &first))
+            continue;
+        struct transformer_job at = transformer_at_layer(j, first);
+        most = fmax(most, of(&at));
+    }
+    return most;
+}
+
+/* ---- parameters ---- */
+
+static double experts_of(const struct transformer_job *at)
+{
+    return at->model.feed == FEED_EXPERTS && at->model.experts ? transformer_expert_parameters(at) : 0;
+}
+
+static double attention_of(const struct transformer_job *at)
+{
+    return transformer_block_parameters(at, BLOCK_ATTENTION);
+}
+
+static double dense_of(const struct transformer_job *at)
+{
+    return at->model.feed == FEED_DENSE ? transformer_block_parameters(at, BLOCK_FFN) : 0;
+}
+
+static double router_of(const struct transformer_job *at)
+{
+    return at->model.feed == FEED_EXPERTS
+               ? transformer_block_parameters(at, BLOCK_ROUTER) + transformer_block_parameters(at, BLOCK_SHARED)
+               : 0;
 }
 
 double transformer_stage_experts(const struct transformer_job *j, uint32_t stage)
 {
-    return layers_of(j, stage).experts * (j->model.experts ? transformer_expert_parameters(j) : 0);
+    return sum_of(j, stage, experts_of);
 }
 
 double transformer_stage_parameters(const struct transformer_job *j, uint32_t stage)
 {
-    struct stage_layers layers = layers_of(j, stage);
-    double sum = layers.count * transformer_block_parameters(j, BLOCK_ATTENTION) +
-                 (layers.count - layers.experts) * transformer_block_parameters(j, BLOCK_FFN);
-    sum += layers.experts *
-           (transformer_block_parameters(j, BLOCK_ROUTER) + transformer_block_parameters(j, BLOCK_SHARED));
+    double sum = sum_of(j, stage, attention_of) + sum_of(j, stage, dense_of);
+    sum += sum_of(j, stage, router_of);
+    sum += further_of(j, stage) * transformer_block_parameters(j, BLOCK_PREDICTION);
     sum += stage == 0 ? transformer_block_parameters(j, BLOCK_INPUT) : 0;
     return sum + (stage + 1 == j->stages ? transformer_block_parameters(j, BLOCK_OUTPUT) : 0);
 }
 
+/* ---- messages ---- */
+
 /* An activation between layers on one rank. */
-static double message_bytes(const struct transformer_job *j)
+static double activation_bytes(const struct transformer_job *j)
 {
     double rows = j->layout.samples * (double)j->model.sequence / j->layout.context;
     return j->layout.element_bytes * rows * (double)j->model.hidden / j->layout.width;
+}
+
+/* All residual streams, and with attention over what blocks of layers left all of these so far, in fp32. */
+static double message_bytes(const struct transformer_job *j, uint32_t stage)
+{
+    enum { FLOAT = 4 };
+    double streams = j->model.streams > 1 ? (double)j->model.streams : 1, one = activation_bytes(j);
+    uint64_t passed = first_layer_of(j, stage) + j->layers[stage],
+             blocks = j->model.residual_blocks ? passed / j->model.residual_blocks : 0;
+    return streams * one + (double)blocks * one * FLOAT / j->layout.element_bytes;
 }
 
 /* Whether ranks that have the same activations each send a part of a message, and gather the parts behind it. */
@@ -87,14 +169,26 @@ static bool divides_messages(const struct transformer_job *j)
 }
 
 /* What comes in parts is gathered before it is used. */
-static void gather_message(const struct transformer_job *j, struct stagesim_part *first)
+static void gather_message(const struct transformer_job *j, uint32_t stage, struct stagesim_part *first)
 {
     unsigned count = 0;
     while (first->forward_exchanges.items[count].bytes > 0)
         count++;
     first->forward_exchanges.items[count] =
         (struct stagesim_exchange){STAGESIM_ALL_GATHER,           STAGESIM_TENSOR,           STAGESIM_BEFORE,
-                                   tensor_equal_axis(&j->tensor), .bytes = message_bytes(j), .buffers = 1};
+                                   tensor_equal_axis(&j->tensor), .bytes = message_bytes(j, stage - 1), .buffers = 1};
+}
+
+/* A layer that predicts a further token: what joins its inputs, the layer, and the output once more, whose weights are
+ * those of the model's own. */
+static uint32_t list_further(const struct transformer_job *on, uint32_t layer, struct stagesim_part *parts)
+{
+    uint32_t count = 0;
+    parts[count++] = transformer_part(on, BLOCK_PREDICTION, STAGESIM_NONE);
+    count += transformer_layer_parts(on, layer, &parts[count]);
+    parts[count] = transformer_part(on, BLOCK_OUTPUT, STAGESIM_NONE);
+    parts[count].gradient = 0;
+    return count + 1;
 }
 
 /* Input and output are parts of their own. */
@@ -114,8 +208,12 @@ static void list_parts(struct stages *s, uint32_t stage, uint32_t first_layer)
     }
     if (stage + 1 == j->stages)
         parts[count++] = transformer_part(&on, BLOCK_OUTPUT, STAGESIM_NONE);
+    for (uint32_t number = 0; number < further_of(j, stage); number++) {
+        parts = array_grow(parts, &capacity, count + LAYER_PARTS_MAX + 3, sizeof *parts);
+        count += list_further(&on, (uint32_t)j->model.layers + number, &parts[count]);
+    }
     if (count && stage > 0 && divides_messages(j))
-        gather_message(j, &parts[0]);
+        gather_message(j, stage, &parts[0]);
     s->parts[stage] = parts;
     s->part_counts[stage] = count;
 }
@@ -154,32 +252,24 @@ static double whole_activation(const struct transformer_job *j)
     kept.recompute = TRANSFORMER_KEEP;
     bool measured = j->profile.rows[PROFILE_LAYER] &&
                     layer_profile_at(&j->profile, PROFILE_LAYER, j->layout.samples, &time, &unused);
-    return measured && time.activation > 0 ? time.activation : transformer_layer_activation(&j->model, &kept);
+    return measured && time.activation > 0 ? time.activation : transformer_own_layer_activation(&j->model, &kept);
 }
 
 /* Recomputation takes from a measured activation what it takes from the formula's. */
 static double layer_activation(const struct transformer_job *j)
 {
     struct transformer_layout kept = j->layout;
-    double left = transformer_layer_activation(&j->model, &j->layout);
+    double left = transformer_own_layer_activation(&j->model, &j->layout);
     kept.recompute = TRANSFORMER_KEEP;
-    if (j->layout.recompute == TRANSFORMER_FULL)
+    if (j->layout.recompute == TRANSFORMER_FULL || !j->profile.rows[PROFILE_LAYER])
         return left;
-    return fmax(0, whole_activation(j) - (transformer_layer_activation(&j->model, &kept) - left));
+    return fmax(0, whole_activation(j) - (transformer_own_layer_activation(&j->model, &kept) - left));
 }
 
-/* Keys and values of other ranks: with an all-gather of all of them, around a ring of the block in use and the one that
- * comes; where heads are exchanged, what comes of queries, keys and values before what was sent is given up. */
-static double context_buffers(const struct transformer_job *j)
+/* What ranks that share a sequence hold of each other's while a layer runs, of the layer that needs most. */
+static double context_buffers(const struct transformer_job *j, uint32_t stage)
 {
-    struct transformer_widths widths = transformer_widths_of(&j->model);
-    double column = j->layout.element_bytes * j->layout.samples * (double)j->model.sequence / j->layout.tensor,
-           bytes = column * (widths.key + widths.value);
-    if (j->layout.context <= 1)
-        return 0;
-    if (j->layout.exchanged_heads)
-        return (column * widths.query + bytes) / j->layout.context;
-    return j->parameters->routing.context_method == CONTEXT_RING ? 2 * bytes / j->layout.context : bytes;
+    return j->layout.context <= 1 ? 0 : largest_of(j, stage, transformer_shared_buffer);
 }
 
 /* By how many ranks what `zero` says is divided: all that hold the same parameters, or with hybrid sharding some of
@@ -202,27 +292,33 @@ static double held(const struct transformer_job *j, uint32_t stage, uint32_t lea
 
 static double stage_activation(const struct transformer_job *j, uint32_t stage)
 {
-    struct stage_layers layers = layers_of(j, stage);
-    double sum = (layers.count - layers.experts) * layer_activation(j);
-    sum += layers.experts * transformer_expert_layer_activation(&j->model, &j->layout);
+    double sum = sum_of(j, stage, layer_activation);
+    double output = stage + 1 == j->stages ? transformer_output_activation(&j->model, &j->layout) : 0;
     sum += stage == 0 ? transformer_input_activation(&j->model, &j->layout) : 0;
-    return sum + (stage + 1 == j->stages ? transformer_output_activation(&j->model, &j->layout) : 0);
+    return sum + output + further_of(j, stage) * (output + 2 * activation_bytes(j));
+}
+
+/* What a layer that is computed again has beside what it keeps. */
+static double again_of(const struct transformer_job *at)
+{
+    return whole_activation(at) - (at->layout.recompute == TRANSFORMER_OPERATORS ? layer_activation(at) : 0);
 }
 
 /* A layer that is computed again has all its activations for that time. */
 static double again_buffers(const struct transformer_job *j, uint32_t stage)
 {
-    struct stage_layers layers = layers_of(j, stage);
-    struct transformer_layout kept = j->layout;
-    kept.recompute = TRANSFORMER_KEEP;
     bool again = j->layout.recompute == TRANSFORMER_FULL || j->layout.recompute == TRANSFORMER_OPERATORS;
-    if (!again || !layers.count)
+    return again ? largest_of(j, stage, again_of) : 0;
+}
+
+/* Of a layer, what later slices of a sequence need of earlier ones. */
+static double keys_values_of(const struct transformer_job *at)
+{
+    struct transformer_widths widths = transformer_widths_of(&at->model);
+    if (!transformer_kind_of(&at->model)->attends)
         return 0;
-    if (j->layout.recompute == TRANSFORMER_OPERATORS)
-        return layers.experts ? transformer_expert_layer_activation(&j->model, &kept) -
-                                    transformer_expert_layer_activation(&j->model, &j->layout)
-                              : whole_activation(j) - layer_activation(j);
-    return layers.experts ? transformer_expert_layer_activation(&j->model, &kept) : whole_activation(j);
+    return at->layout.element_bytes * at->layout.samples * (double)at->model.sequence * (widths.key + widths.value) /
+           (at->layout.tensor * at->layout.context);
 }
 
 /* The products over scores, whose time grows with the square of a sequence, as shares of a stage's time. */
@@ -234,17 +330,16 @@ static void set_attention(struct stages *s, uint32_t stage, uint32_t first_layer
     double forward = s->arrays[measured ? FORWARD_FLOPS : FORWARD][stage];
     double backward = s->arrays[measured ? BACKWARD_FLOPS : BACKWARD][stage], sums[2] = {0, 0};
     for (uint32_t layer = first_layer; layer < first_layer + j->layers[stage]; layer++) {
+        struct transformer_model own = transformer_model_of_layer(&j->model, layer);
+        if (!transformer_kind_of(&own)->attends)
+            continue;
         struct stagesim_part core = transformer_part(&on, BLOCK_CORE, layer);
         sums[0] += measured ? core.forward_flops : core.forward;
         sums[1] += measured ? core.backward_flops : core.backward;
     }
     s->arrays[ATTENTION][stage] = forward > 0 ? fmin(sums[0] / forward, 1) : 0;
     s->arrays[ATTENTION_BACKWARD][stage] = backward > 0 ? fmin(sums[1] / backward, 1) : 0;
-    struct transformer_widths widths = transformer_widths_of(&j->model);
-    s->arrays[KEYS_VALUES][stage] =
-        fmin(s->arrays[ACTIVATION][stage], j->layers[stage] * j->layout.element_bytes * j->layout.samples *
-                                               (double)j->model.sequence * (widths.key + widths.value) /
-                                               (j->layout.tensor * j->layout.context));
+    s->arrays[KEYS_VALUES][stage] = fmin(s->arrays[ACTIVATION][stage], sum_of(j, stage, keys_values_of));
 }
 
 /* How many layers ahead a stage asks for weights. The bytes of gathered weights that a rank holds: of the layer that
@@ -274,7 +369,7 @@ static void set_memory(struct stages *s, uint32_t stage)
     s->arrays[STATE][stage] = held(j, stage, 1) * j->state.optimizer;
     double logits =
         stage + 1 == j->stages ? transformer_logits_buffer(&j->model, &on.layout, j->parameters->logits_bytes) : 0;
-    s->arrays[BUFFERS][stage] = again_buffers(&on, stage) + context_buffers(j) + set_gathers(s, stage) + logits +
+    s->arrays[BUFFERS][stage] = again_buffers(&on, stage) + context_buffers(j, stage) + set_gathers(s, stage) + logits +
                                 tensor_panels(&j->tensor, &j->model, &on.layout) +
                                 j->parameters->extra_memory * (double)j->workers / j->stages;
 }
@@ -283,7 +378,7 @@ static void set_transfers(struct stages *s, uint32_t stage)
 {
     const struct transformer_job *j = s->j;
     bool divided = j->layout.sequence_parallel || divides_messages(j);
-    s->arrays[MESSAGE][stage] = message_bytes(j) / (divided ? j->layout.tensor : 1);
+    s->arrays[MESSAGE][stage] = message_bytes(j, stage) / (divided ? j->layout.tensor : 1);
     double bytes_moved = held(j, stage, 1) * j->state.update * j->parameters->optimizer_unfused,
            chunks = (double)j->workers / j->stages;
     struct transformer_operator step = {.name = "optimizer", .bytes = bytes_moved};

@@ -20,7 +20,7 @@
 #ifndef STAGESIM_TRANSFORMER_TENSOR_H
 #define STAGESIM_TRANSFORMER_TENSOR_H
 
-#include "workloads/transformer/operators.h"
+#include "workloads/transformer/kinds/operators.h"
 
 #include <stdbool.h>
 

@@ -114,6 +114,7 @@ static void repeat_kv_heads(struct transformer_job *j)
     uint64_t ranks = (uint64_t)j->layout.tensor;
     if (j->model.kv_heads < ranks)
         j->model.kv_heads = ranks;
+    j->model.repeated = ranks;
 }
 
 /* Where stages may hold unequal numbers of layers. The caller frees it. */
@@ -170,12 +171,14 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     repeat_kv_heads(&j);
     j.stages = api->stages(job);
     j.layers = array_zeroed(j.stages, sizeof *j.layers);
+    ok = ok && transformer_find_kinds(&j);
     ok = ok && j.layers && transformer_find_devices(&j) && transformer_assign_layers(&j);
     ok = ok && transformer_lower(&j);
     if (ok)
         declare(&j);
     transformer_free_devices(&j);
     free(j.layers);
+    free(j.layer_kinds);
     transformer_division_finish(&j.division);
     return ok;
 }

@@ -7,7 +7,7 @@
 #include "workloads/transformer/kernel_use.h"
 #include "workloads/transformer/layer.h"
 #include "workloads/transformer/layer_profile.h"
-#include "workloads/transformer/memory.h"
+#include "workloads/transformer/kinds/memory.h"
 #include "workloads/transformer/tensor.h"
 
 enum transformer_attention { ATTENTION_FLASH, ATTENTION_STANDARD };
@@ -70,7 +70,10 @@ struct transformer_job {
     uint32_t stages, workers, data, zero;
     uint32_t sharing; /* ranks that share what `zero` says: data-parallel ones, some of them where sharding is hybrid,
                          those along z of axonn-3d */
-    uint32_t *layers; /* [stage] */
+    uint32_t *layers;      /* [stage] */
+    uint32_t *layer_kinds; /* [layer, those that predict further tokens behind the last]: layers of the same number are
+                              alike */
+    uint32_t layer_kind_count;
     struct transformer_division division;
     struct transformer_device *kinds;    /* GPUs that are alike; a list */
     struct transformer_device **devices; /* [stage] */
@@ -79,9 +82,10 @@ struct transformer_job {
 
 /* ---- devices.c ---- */
 
-/* Parts whose costs have been computed: a block's layers cost the same but for whether the window counts. */
+/* Parts whose costs have been computed: a block's layers of one kind cost the same. */
 struct transformer_known {
-    struct stagesim_part *parts[TRANSFORMER_BLOCKS][2][TRANSFORMER_RECOMPUTES]; /* [block][no window][recompute] */
+    struct stagesim_part *(*parts)[TRANSFORMER_BLOCKS][TRANSFORMER_RECOMPUTES]; /* [kind][block][recompute] */
+    uint32_t kinds;                                                             /* of them */
 };
 
 /* A kind of GPU that the job runs on. */
@@ -115,6 +119,10 @@ bool transformer_check_shape(const struct transformer_job *job);
 
 /* ---- block_part.c ---- */
 
+/* Finds which layers are alike: fills layer_kinds, which the caller frees. False without memory. */
+bool transformer_find_kinds(struct transformer_job *job);
+/* The job as a layer has it: with its own model. */
+struct transformer_job transformer_at_layer(const struct transformer_job *job, uint32_t layer);
 /* What one block costs; `layer`: its number, or STAGESIM_NONE. */
 struct stagesim_part transformer_part(const struct transformer_job *job, enum transformer_block block, uint32_t layer);
 /* Parameters on one rank, before any sharding among replicas: of a block, and of the routed experts of one layer. */

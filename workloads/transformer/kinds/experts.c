@@ -3,7 +3,7 @@
  * whose products run as one grouped operator over all experts of the rank. Under sequence parallelism a tensor-parallel
  * rank routes its own part of the tokens.
  */
-#include "workloads/transformer/operator_list.h"
+#include "workloads/transformer/kinds/shape.h"
 
 static double inputs(const struct transformer_model *m)
 {
@@ -91,10 +91,12 @@ static struct grouped grouped_of(const struct transformer_model *m, const struct
                                  enum transformer_block block)
 {
     struct grouped grouped = {operator_shape_of(m, l), block == BLOCK_SHARED ? 1 : (double)m->experts / l->expert};
-    grouped.shape.ffn = block == BLOCK_SHARED ? (double)(m->expert_ffn * m->shared_experts) / l->tensor
+    grouped.shape.ffn = block == BLOCK_SHARED ? transformer_shared_width(m) / l->tensor
                                               : (double)m->expert_ffn / l->expert_tensor;
-    if (block == BLOCK_EXPERTS)
-        grouped.shape.rows = routed_rows(m, l, &grouped.shape);
+    if (block != BLOCK_EXPERTS)
+        return grouped;
+    grouped.shape.rows = routed_rows(m, l, &grouped.shape);
+    grouped.shape.h = transformer_expert_width(m);
     return grouped;
 }
 
@@ -102,7 +104,7 @@ static void add_products(const struct transformer_model *m, const struct transfo
                          enum transformer_block block, bool backward, struct transformer_operators *out)
 {
     struct grouped grouped = grouped_of(m, l, block);
-    if (block == BLOCK_SHARED && !m->shared_experts)
+    if (block == BLOCK_SHARED && !(transformer_shared_width(m) > 0))
         return;
     if (backward)
         products_backward(m, l, &grouped, out);
@@ -112,22 +114,40 @@ static void add_products(const struct transformer_model *m, const struct transfo
 
 /* ---- router, and the sum of what comes back ---- */
 
-static void router(const struct transformer_model *m, const struct transformer_layout *l,
-                   const struct operator_shape *s, struct transformer_operators *out)
+/* Tokens of this rank as the router and the sum meet them. */
+static struct operator_shape own_shape(const struct transformer_layout *l, const struct operator_shape *s)
 {
     struct operator_shape own = *s;
     own.rows = own_rows(l, s);
+    return own;
+}
+
+/* Three more around routed experts and what stands beside them (Gemma 4). */
+static double more_norms(const struct transformer_model *m)
+{
+    return m->norms == 7 ? 3 : 0;
+}
+
+static void router(const struct transformer_model *m, const struct transformer_layout *l,
+                   const struct operator_shape *s, struct transformer_operators *out)
+{
+    struct operator_shape own = own_shape(l, s);
+    double width = transformer_expert_width(m);
     operators_add_norms(out, s, transformer_norms_of(m).ffn, false);
     operators_add_matrix(out, &own, "router", s->h, (double)m->experts);
-    operators_add_vector(out, "permutation", s->element * own.rows * s->h * (1 + (double)m->top_k));
+    if (transformer_narrow_experts(m))
+        operators_add_matrix(out, &own, "experts' columns", s->h, width);
+    operators_add_vector(out, "permutation", s->element * own.rows * width * (1 + (double)m->top_k));
 }
 
 static void router_backward(const struct transformer_model *m, const struct transformer_layout *l,
                             const struct operator_shape *s, struct transformer_operators *out)
 {
-    struct operator_shape own = *s;
-    own.rows = own_rows(l, s);
-    operators_add_vector(out, "permutation", s->element * own.rows * s->h * (1 + (double)m->top_k));
+    struct operator_shape own = own_shape(l, s);
+    double width = transformer_expert_width(m);
+    operators_add_vector(out, "permutation", s->element * own.rows * width * (1 + (double)m->top_k));
+    if (transformer_narrow_experts(m))
+        operators_add_matrix_backward(out, l, &own, "experts' columns", s->h, width);
     operators_add_matrix_backward(out, l, &own, "router", s->h, (double)m->experts);
     operators_add_norms(out, s, transformer_norms_of(m).ffn, true);
 }
@@ -135,17 +155,25 @@ static void router_backward(const struct transformer_model *m, const struct tran
 static void combine(const struct transformer_model *m, const struct transformer_layout *l,
                     const struct operator_shape *s, struct transformer_operators *out)
 {
-    operators_add_vector(out, "weighted sum", s->element * own_rows(l, s) * s->h * (1 + (double)m->top_k));
-    operators_add_norms(out, s, transformer_norms_of(m).behind, false);
-    operators_add_vector(out, "residual", (3 * s->element + s->mask) * s->hidden);
+    struct operator_shape own = own_shape(l, s);
+    double width = transformer_expert_width(m);
+    operators_add_vector(out, "weighted sum", s->element * own.rows * width * (1 + (double)m->top_k));
+    if (transformer_narrow_experts(m))
+        operators_add_matrix(out, &own, "columns of all", width, s->h);
+    operators_add_norms(out, s, transformer_norms_of(m).behind + more_norms(m), false);
+    operators_add_residual(m, out, s);
 }
 
 static void combine_backward(const struct transformer_model *m, const struct transformer_layout *l,
                              const struct operator_shape *s, struct transformer_operators *out)
 {
-    operators_add_vector(out, "residual", (2 * s->element + s->mask) * s->hidden);
-    operators_add_norms(out, s, transformer_norms_of(m).behind, true);
-    operators_add_vector(out, "weighted sum", s->element * own_rows(l, s) * s->h * (1 + 2 * (double)m->top_k));
+    struct operator_shape own = own_shape(l, s);
+    double width = transformer_expert_width(m);
+    operators_add_residual_backward(m, l, out, s);
+    operators_add_norms(out, s, transformer_norms_of(m).behind + more_norms(m), true);
+    if (transformer_narrow_experts(m))
+        operators_add_matrix_backward(out, l, &own, "columns of all", width, s->h);
+    operators_add_vector(out, "weighted sum", s->element * own.rows * width * (1 + 2 * (double)m->top_k));
 }
 
 /* ---- all together ---- */

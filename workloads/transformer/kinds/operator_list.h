@@ -4,7 +4,7 @@
 #ifndef STAGESIM_OPERATOR_LIST_H
 #define STAGESIM_OPERATOR_LIST_H
 
-#include "workloads/transformer/operators.h"
+#include "workloads/transformer/kinds/operators.h"
 
 /* Sizes that all operators derive from: elements unless said otherwise. */
 struct operator_shape {
@@ -26,8 +26,6 @@ struct operator_shape {
     double element, mask;                    /* bytes of an element, and of a dropout mask's (0: no dropout) */
 };
 
-struct operator_shape operator_shape_of(const struct transformer_model *model, const struct transformer_layout *layout);
-
 /* Any operator. */
 void operators_add(struct transformer_operators *out, struct transformer_operator operator);
 /* An operator that only moves bytes. */
@@ -47,6 +45,14 @@ void operators_add_matrix_backward(struct transformer_operators *out, const stru
 
 /* Operators from that number on stay in 16 bits where others are in fp8. */
 void operators_keep_wide(struct transformer_operators *out, unsigned from);
+
+/* ---- streams.c: residual streams, one or several ---- */
+
+/* What comes out of a block is added to what went in; several streams are mixed before it and behind it. */
+void operators_add_residual(const struct transformer_model *model, struct transformer_operators *out,
+                            const struct operator_shape *shape);
+void operators_add_residual_backward(const struct transformer_model *model, const struct transformer_layout *layout,
+                                     struct transformer_operators *out, const struct operator_shape *shape);
 
 /* ---- latent.c: projections of latent attention ---- */
 

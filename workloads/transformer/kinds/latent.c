@@ -2,7 +2,7 @@
 /* Projections of latent attention (DeepSeek-V2, arXiv 2405.04434, section 2.1): queries, and keys and values, go
  * through narrow widths. The matrices into them are the same on all tensor-parallel ranks, those out of them are
  * divided by heads. */
-#include "workloads/transformer/operator_list.h"
+#include "workloads/transformer/kinds/operator_list.h"
 
 /* Into and out of the narrow widths; columns of this rank. */
 struct latent {

@@ -4,7 +4,7 @@
 #define STAGESIM_TRANSFORMER_OPERATORS_H
 
 #include "workloads/kernels/kernel_table.h"
-#include "workloads/transformer/model.h"
+#include "workloads/transformer/kinds/model.h"
 
 enum transformer_recompute {
     TRANSFORMER_KEEP,
@@ -56,6 +56,7 @@ enum transformer_block {
     BLOCK_SHARED,
     BLOCK_EXPERTS,
     BLOCK_COMBINE,
+    BLOCK_PREDICTION, /* what joins the inputs of a layer that predicts a further token */
     TRANSFORMER_BLOCKS
 };
 
@@ -71,6 +72,7 @@ struct transformer_operator {
     struct kernel_shape shape; /* of products and flash attention; groups 0: none that is measured */
     bool single;               /* one kernel whether operators are fused or not */
     double cast_share;         /* of the rows of its input, those that are cast to fp8; 0: all */
+    double share;              /* of the peak that a scan reaches; 0: by its size */
     bool convolution;          /* a product that is a convolution: tables may have a share of their own for these */
 };
 

@@ -3,7 +3,7 @@
 #ifndef STAGESIM_TRANSFORMER_MEMORY_H
 #define STAGESIM_TRANSFORMER_MEMORY_H
 
-#include "workloads/transformer/operators.h"
+#include "workloads/transformer/kinds/operators.h"
 
 /* Activations of one layer that are kept from its forward to its backward. Classic GPT in 16 bits, Korthikanti et al.
  * 2022, Table 2: s b h (10 + 24/t + 5 a s/(h t)), with sequence parallelism all of it divided by t, without the last
@@ -14,6 +14,8 @@ double transformer_layer_activation(const struct transformer_model *model, const
  * keep. */
 double transformer_expert_layer_activation(const struct transformer_model *model,
                                            const struct transformer_layout *layout);
+/* Of a layer by its own model, whatever its kind. */
+double transformer_own_layer_activation(const struct transformer_model *own, const struct transformer_layout *layout);
 /* Of the input: the mask of the embedding's dropout. */
 double transformer_input_activation(const struct transformer_model *model, const struct transformer_layout *layout);
 /* Of the output: inputs of the final normalisation and of the projection, logits in fp32: 4 s b h/t (1 + V/h). */

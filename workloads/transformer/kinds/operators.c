@@ -1,119 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators of attention, feed-forward, input and output. */
-#include "workloads/transformer/operator_list.h"
+/* Operators of blocks: of what mixes tokens as its kind says, feed-forward, input and output. */
+#include "workloads/transformer/kinds/kinds.h"
+#include "workloads/transformer/kinds/scan.h"
+#include "workloads/transformer/kinds/shape.h"
 
-/* Which of the two products over scores: with queries and keys, or with values. */
-enum scores_product { PRODUCT_KEYS, PRODUCT_VALUES };
+/* ---- what mixes tokens ---- */
 
-static double head_width(const struct transformer_model *m, const struct operator_shape *s, enum scores_product product)
+static void join(const struct transformer_model *m, const struct transformer_layout *l, const struct operator_shape *s,
+                 struct transformer_operators *out)
 {
-    double heads = s->query / ((double)m->head_size + (m->kv_rank ? (double)m->rope_size : 0));
-    return (product == PRODUCT_KEYS ? s->query : s->output) / heads;
-}
-
-static void add_scores_product(struct transformer_operators *out, const struct transformer_model *m,
-                               const struct operator_shape *s, const char *name, enum scores_product product)
-{
-    double columns = product == PRODUCT_KEYS ? s->query : s->output;
-    double flops = 2 * s->scores * head_width(m, s, product),
-           bytes = s->element * (s->scores + (s->rows + s->keys) * columns);
-    operators_add(
-        out, (struct transformer_operator){.name = name, .matrix = true, .wide = true, .flops = flops, .bytes = bytes});
-}
-
-/* Attention in one operator: so many products with keys and with values, of which a causal mask leaves half. */
-static void add_flash(struct transformer_operators *out, const struct transformer_model *m,
-                      const struct operator_shape *s, const char *name, double with_keys, double with_values,
-                      double passes)
-{
-    double width = with_keys * head_width(m, s, PRODUCT_KEYS) + with_values * head_width(m, s, PRODUCT_VALUES);
-    double flops = 2 * s->scores * width * (m->causal ? 0.5 * transformer_window_share(m) : 1);
-    double bytes = passes * s->element * (s->rows * (s->query + s->output) + s->keys * s->key_value);
-    /* Ranks that share a sequence compute with blocks of it, or with some heads of all of it. */
-    struct kernel_shape shape = {.kind = KERNEL_ATTENTION,
-                                 .stage = m->causal ? KERNEL_FORWARD : KERNEL_FORWARD_FULL,
-                                 .groups = s->scores / (s->length * (double)m->sequence),
-                                 .m = s->length,
-                                 .n = head_width(m, s, PRODUCT_KEYS),
-                                 .k = head_width(m, s, PRODUCT_VALUES)};
-    if (passes > 1)
-        shape.stage = m->causal ? KERNEL_BACKWARD : KERNEL_BACKWARD_FULL;
-    operators_add(
-        out,
-        (struct transformer_operator){
-            .name = name, .matrix = true, .flash = true, .wide = true, .flops = flops, .bytes = bytes, .shape = shape});
-}
-
-/* The part that selective recomputation computes again. */
-static void attention_core(const struct transformer_model *m, const struct transformer_layout *l,
-                           const struct operator_shape *s, struct transformer_operators *out)
-{
-    if (l->flash) {
-        add_flash(out, m, s, "attention", 1, 1, 1);
-        return;
-    }
-    add_scores_product(out, m, s, "scores", PRODUCT_KEYS);
-    operators_add_vector(out, "softmax", 2 * s->element * s->scores);
-    if (s->mask > 0)
-        operators_add_vector(out, "attention dropout", (2 * s->element + s->mask) * s->scores);
-    add_scores_product(out, m, s, "values", PRODUCT_VALUES);
-}
-
-static void attention_core_backward(const struct transformer_model *m, const struct transformer_layout *l,
-                                    const struct operator_shape *s, struct transformer_operators *out)
-{
-    if (l->flash) {
-        add_flash(out, m, s, "attention", 3, 2, 2); /* scores are computed again within (Dao et al. 2022) */
-        return;
-    }
-    for (int i = 0; i < 2; i++)
-        add_scores_product(out, m, s, "values", PRODUCT_VALUES);
-    if (s->mask > 0)
-        operators_add_vector(out, "attention dropout", (2 * s->element + s->mask) * s->scores);
-    operators_add_vector(out, "softmax", 3 * s->element * s->scores);
-    for (int i = 0; i < 2; i++)
-        add_scores_product(out, m, s, "scores", PRODUCT_KEYS);
-}
-
-static void projections(const struct transformer_model *m, const struct transformer_layout *l,
-                        const struct operator_shape *s, struct transformer_operators *out)
-{
-    operators_add_vector(out, "normalisation", 2 * s->element * s->hidden);
-    if (m->kv_rank)
-        latent_projections(m, l, s, out);
+    const struct transformer_kind *kind = transformer_kind_of(m);
+    if (kind->join)
+        kind->join(m, l, s, out);
     else
-        operators_add_gathered_matrix(out, s, "query, key, value", s->h_inner, s->query + s->key_value);
-    operators_add_vector(out, "heads", 2 * s->element * s->rows * (s->query + s->key_value));
-    if (m->qk_norm)
-        operators_add_vector(out, "query, key normalisation", 2 * s->element * s->rows * (s->query + s->key));
-}
-
-static void projections_backward(const struct transformer_model *m, const struct transformer_layout *l,
-                                 const struct operator_shape *s, struct transformer_operators *out)
-{
-    if (m->qk_norm)
-        operators_add_vector(out, "query, key normalisation", 4 * s->element * s->rows * (s->query + s->key));
-    operators_add_vector(out, "heads", 2 * s->element * s->rows * (s->query + s->key_value));
-    if (m->kv_rank)
-        latent_projections_backward(m, l, s, out);
-    else
-        operators_add_matrix_backward(out, l, s, "query, key, value", s->h_inner, s->query + s->key_value);
-    operators_add_vector(out, "normalisation", 4 * s->element * s->hidden);
-}
-
-static void join(const struct transformer_model *m, const struct operator_shape *s, struct transformer_operators *out)
-{
-    operators_add_matrix(out, s, "projection", s->output_inner, s->h);
+        operators_add_matrix(out, s, "projection", s->output_inner, s->h);
     operators_add_norms(out, s, transformer_norms_of(m).behind, false);
-    operators_add_vector(out, "residual", (3 * s->element + s->mask) * s->hidden);
+    operators_add_residual(m, out, s);
 }
 
 static void join_backward(const struct transformer_model *m, const struct transformer_layout *l,
                           const struct operator_shape *s, struct transformer_operators *out)
 {
-    operators_add_vector(out, "residual", (2 * s->element + s->mask) * s->hidden);
+    const struct transformer_kind *kind = transformer_kind_of(m);
+    operators_add_residual_backward(m, l, out, s);
     operators_add_norms(out, s, transformer_norms_of(m).behind, true);
-    operators_add_matrix_backward(out, l, s, "projection", s->output_inner, s->h);
+    if (kind->join_backward)
+        kind->join_backward(m, l, s, out);
+    else
+        operators_add_matrix_backward(out, l, s, "projection", s->output_inner, s->h);
+}
+
+static void core(const struct transformer_model *m, const struct transformer_layout *l, const struct operator_shape *s,
+                 bool backward, struct transformer_operators *out)
+{
+    const struct transformer_kind *kind = transformer_kind_of(m);
+    if (!kind->scan) {
+        (backward ? kind->core_backward : kind->core)(m, l, s, out);
+        return;
+    }
+    struct kind_scan scan = kind->scan(m);
+    (backward ? scan_core_backward : scan_core)(m, l, s, &scan, out);
 }
 
 /* Sequences are not the outermost dimension: what all ranks along tensor gather is put together, and what they scatter
@@ -126,9 +52,9 @@ static void add_copies(const struct transformer_layout *l, const struct operator
 }
 
 /* Whether the products over scores run again in the backward. */
-static bool repeats_core(const struct transformer_layout *l)
+static bool repeats_core(const struct transformer_model *m, const struct transformer_layout *l)
 {
-    return l->recompute == TRANSFORMER_SELECTIVE && !l->flash;
+    return l->recompute == TRANSFORMER_SELECTIVE && !l->flash && transformer_kind_of(m)->attends;
 }
 
 static void attention_forward(const struct transformer_model *m, const struct transformer_layout *l,
@@ -136,11 +62,11 @@ static void attention_forward(const struct transformer_model *m, const struct tr
                               struct transformer_operators *out)
 {
     if (block == BLOCK_ATTENTION || block == BLOCK_PROJECTIONS)
-        projections(m, l, s, out);
+        transformer_kind_of(m)->projections(m, l, s, out);
     if (block == BLOCK_ATTENTION || block == BLOCK_CORE)
-        attention_core(m, l, s, out);
+        core(m, l, s, false, out);
     if (block == BLOCK_ATTENTION || block == BLOCK_JOIN)
-        join(m, s, out);
+        join(m, l, s, out);
     if (block != BLOCK_CORE)
         add_copies(l, s, block == BLOCK_ATTENTION ? 2 : 1, out);
 }
@@ -157,16 +83,16 @@ static void attention_again(const struct transformer_model *m, const struct tran
                             enum transformer_block block, const struct operator_shape *s,
                             struct transformer_operators *out)
 {
-    bool whole = block == BLOCK_ATTENTION;
-    if ((whole || block == BLOCK_PROJECTIONS) && m->kv_rank)
-        projections(m, l, s, out);
+    bool whole = block == BLOCK_ATTENTION, own = m->kv_rank || (m->mixer != MIXER_ATTENTION && m->mixer != MIXER_LOCAL);
+    if ((whole || block == BLOCK_PROJECTIONS) && own)
+        transformer_kind_of(m)->projections(m, l, s, out);
     else if (whole || block == BLOCK_PROJECTIONS) {
         operators_add_vector(out, "normalisation", 2 * s->element * s->hidden);
         operators_add_gathered_matrix(out, s, "key", s->h_inner, s->key);
         operators_add_vector(out, "heads", 2 * s->element * s->rows * (s->query + s->key_value));
     }
     if (whole || block == BLOCK_JOIN)
-        join(m, s, out);
+        join(m, l, s, out);
 }
 
 static void ffn_again(const struct transformer_model *m, enum transformer_block block, const struct operator_shape *s,
@@ -189,14 +115,14 @@ static void attention_backward(const struct transformer_model *m, const struct t
         attention_forward(m, l, block, s, out);
     else if (l->recompute == TRANSFORMER_OPERATORS)
         attention_again(m, l, block, s, out);
-    else if (repeats_core(l) && (whole || block == BLOCK_CORE))
-        attention_core(m, l, s, out);
+    else if (repeats_core(m, l) && (whole || block == BLOCK_CORE))
+        core(m, l, s, false, out);
     if (whole || block == BLOCK_JOIN)
         join_backward(m, l, s, out);
     if (whole || block == BLOCK_CORE)
-        attention_core_backward(m, l, s, out);
+        core(m, l, s, true, out);
     if (whole || block == BLOCK_PROJECTIONS)
-        projections_backward(m, l, s, out);
+        transformer_kind_of(m)->projections_backward(m, l, s, out);
     if (block != BLOCK_CORE)
         add_copies(l, s, whole ? 3 : block == BLOCK_PROJECTIONS ? 2 : 1, out);
 }
@@ -215,7 +141,7 @@ static void ffn_forward(const struct transformer_model *m, const struct transfor
     if (block != BLOCK_FIRST) {
         operators_add_matrix(out, s, "second matrix", s->ffn_inner, s->h);
         operators_add_norms(out, s, transformer_norms_of(m).behind, false);
-        operators_add_vector(out, "residual", (3 * s->element + s->mask) * s->hidden);
+        operators_add_residual(m, out, s);
     }
 }
 
@@ -229,7 +155,7 @@ static void ffn_backward(const struct transformer_model *m, const struct transfo
         ffn_again(m, block, s, out);
     add_copies(l, s, block == BLOCK_FFN ? 3 : block == BLOCK_FIRST ? 2 : 1, out);
     if (block != BLOCK_FIRST) {
-        operators_add_vector(out, "residual", (2 * s->element + s->mask) * s->hidden);
+        operators_add_residual_backward(m, l, out, s);
         operators_add_norms(out, s, transformer_norms_of(m).behind, true);
         operators_add_matrix_backward(out, l, s, "second matrix", s->ffn_inner, s->h);
     }
@@ -264,6 +190,22 @@ static void output_backward(const struct transformer_model *m, const struct tran
         operators_add_matrix_backward(out, l, s, "transform", s->h_inner, s->h);
     if (m->final_norm)
         operators_add_vector(out, "normalisation", 4 * s->element * s->hidden);
+}
+
+/* ---- further tokens ---- */
+
+/* Two normalisations and a matrix of what the layer before gives and of the next token's embedding, side by side. */
+static void prediction(const struct operator_shape *s, struct transformer_operators *out)
+{
+    operators_add_norms(out, s, 2, false);
+    operators_add_matrix(out, s, "joined inputs", 2 * s->h_inner, s->h);
+}
+
+static void prediction_backward(const struct transformer_layout *l, const struct operator_shape *s,
+                                struct transformer_operators *out)
+{
+    operators_add_matrix_backward(out, l, s, "joined inputs", 2 * s->h_inner, s->h);
+    operators_add_norms(out, s, 2, true);
 }
 
 /* ---- all together ---- */
@@ -326,6 +268,9 @@ void transformer_forward(const struct transformer_model *model, const struct tra
         output(model, &shape, out);
         operators_keep_wide(out, 0);
         break;
+    case BLOCK_PREDICTION:
+        prediction(&shape, out);
+        break;
     case BLOCK_ATTENTION:
     case BLOCK_PROJECTIONS:
     case BLOCK_CORE:
@@ -356,6 +301,9 @@ void transformer_backward(const struct transformer_model *model, const struct tr
         output_backward(model, layout, &shape, out);
         operators_keep_wide(out, 0);
         break;
+    case BLOCK_PREDICTION:
+        prediction_backward(layout, &shape, out);
+        break;
     case BLOCK_ATTENTION:
     case BLOCK_PROJECTIONS:
     case BLOCK_CORE:
@@ -375,52 +323,6 @@ double transformer_operators_flops(const struct transformer_operators *operators
         if (operators->items[i].matrix && (operators->items[i].weight || !weight_only))
             flops += operators->items[i].flops;
     return flops;
-}
-
-/* Of a block of one sample on a single rank. */
-static double again_of(const struct transformer_model *model, enum transformer_recompute recompute,
-                       enum transformer_block block)
-{
-    struct transformer_layout whole = {.samples = 1,
-                                       .tensor = 1,
-                                       .width = 1,
-                                       .gathered_rows = 1,
-                                       .context = 1,
-                                       .expert = 1,
-                                       .expert_tensor = 1,
-                                       .padding = 1,
-                                       .flash = true,
-                                       .element_bytes = 2,
-                                       .gradient_bytes = 4,
-                                       .recompute = recompute};
-    struct transformer_operators operators;
-    transformer_backward(model, &whole, block, &operators);
-    return transformer_operators_flops(&operators, false);
-}
-
-double transformer_again_flops(const struct transformer_model *model)
-{
-    static const enum transformer_block blocks[] = {BLOCK_ATTENTION, BLOCK_FFN, BLOCK_SHARED, BLOCK_EXPERTS};
-    double with_experts = (double)transformer_expert_layers(model, (uint32_t)model->layers), sum = 0;
-    double dense = (double)model->layers - with_experts;
-    const double layers[] = {(double)model->layers, dense, with_experts, with_experts};
-    for (unsigned i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        if (layers[i] > 0)
-            sum += layers[i] *
-                   (again_of(model, TRANSFORMER_OPERATORS, blocks[i]) - again_of(model, TRANSFORMER_KEEP, blocks[i]));
-    return sum;
-}
-
-double transformer_repeated_flops(const struct transformer_model *model, const struct transformer_layout *layout)
-{
-    struct transformer_widths widths = transformer_widths_of(model);
-    double scores = widths.query / (widths.query + widths.output);
-    double attention = transformer_all_attention_flops(model), flash = layout->flash ? attention * scores : 0;
-    if (layout->recompute == TRANSFORMER_FULL)
-        return transformer_layers_flops(model) + flash;
-    if (layout->recompute == TRANSFORMER_OPERATORS)
-        return transformer_again_flops(model) + flash;
-    return layout->recompute == TRANSFORMER_SELECTIVE && !layout->flash ? 3 * attention : flash;
 }
 
 /* ---- tensor-parallel communication ---- */

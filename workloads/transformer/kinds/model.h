@@ -7,8 +7,66 @@
 
 enum transformer_norm { NORM_LAYER, NORM_RMS }; /* 2 h parameters (weight and bias), h parameters (weight) */
 
+/* What mixes the tokens of a layer; kinds.h has the table. */
+enum transformer_mixer {
+    MIXER_ATTENTION,
+    MIXER_LOCAL,
+    MIXER_MAMBA,
+    MIXER_GATED_DELTA,
+    MIXER_KIMI_DELTA,
+    MIXER_LIGHTNING,
+    MIXER_SPARSE,
+    MIXER_SPARSE_SHARED,
+    MIXER_BLOCK_SPARSE,
+    MIXER_NEAR,
+    MIXER_COMPRESSED,
+    MIXER_HEAVILY_COMPRESSED,
+    MIXER_NONE,
+    TRANSFORMER_MIXERS
+};
+
+/* What follows it. */
+enum transformer_feed { FEED_DENSE, FEED_EXPERTS, FEED_NONE, TRANSFORMER_FEEDS };
+
 /* As the scenario gives it; transformer_model_complete fills what may be left out. */
 struct transformer_model {
+    /* Of the layer that transformer_model_of_layer was asked for. */
+    enum transformer_mixer mixer;
+    enum transformer_feed feed;
+    /* Layers as a sequence of kinds: a letter for each mixer and each feed-forward block, again from the start where
+     * they are fewer than the layers; or each letter of `pattern` a layer of one of both. NULL: as the other keys say.
+     */
+    const char *mixers, *feeds, *pattern;
+    struct stagesim_list layer_kv_heads, layer_ffn; /* [layer]: 0, no such block; count 0: all the same */
+    uint64_t repeated;                              /* heads of keys and values are at least so many: tensor ranks */
+    /* Of layers with MIXER_LOCAL, where they differ; 0: as others. */
+    uint64_t local_heads, local_kv_heads, local_head_size, local_value_size;
+    bool local_sinks, chunked;  /* chunked: a window is a chunk of the sequence, whose tokens see those before in it */
+    bool qk_norm_free;          /* without weights (Llama 4) */
+    bool qk_norm_whole;         /* normalises all heads of a token together (MiniMax M2) */
+    bool output_gate;           /* what the attention gives is weighted by a gate of as many columns */
+    bool keys_are_values;       /* one matrix for both (Gemma 4) */
+    /* Mamba-2 (arXiv 2405.21060): heads of a size, groups that share B and C, the state's size. */
+    uint64_t mamba_heads, mamba_head_size, mamba_groups, mamba_state;
+    /* Linear attention: heads of keys and of values and their sizes. */
+    uint64_t linear_key_heads, linear_value_heads, linear_key_size, linear_value_size;
+    bool linear_full_gate;       /* Kimi delta attention: the output's gate is one matrix, not two narrow ones */
+    uint64_t convolution, chunk; /* taps of the short convolution; tokens of a chunk of the scan */
+    /* Sparse attention (DeepSeek-V3.2): an indexer of so many heads picks index_top keys; with index_block as many
+     * blocks of so many keys (MiniMax M3). */
+    uint64_t index_heads, index_size, index_top, index_block;
+    bool index_trained;
+    /* Compressed attention (DeepSeek-V4): tokens of an entry, and an output through narrow groups. */
+    uint64_t compression, heavy_compression, output_groups, output_rank;
+    uint64_t streams;         /* residual streams (hyper-connections); 0: one */
+    uint64_t residual_blocks; /* attention over what every so-many-th layer left (Kimi K3); 0: none */
+    uint64_t expert_width;    /* columns of the tokens that routed experts get; 0: hidden */
+    bool expert_width_norm;
+    uint64_t shared_ffn;  /* inner width of all shared experts together; 0: that of as many routed ones */
+    bool router_scales;   /* a scale for each column that comes in, and one for each expert (Gemma 4) */
+    uint64_t hash_layers; /* first layers that a table routes for: without the router's bias */
+    uint64_t predictions; /* layers behind the last that predict further tokens */
+    const char *prediction_mixers, *prediction_feeds; /* of each of them; NULL: as the last layer */
     uint64_t layers, hidden, heads, kv_heads, head_size, ffn;
     uint64_t sequence, vocabulary, positions, token_types;
     bool gated, tied, biases, causal, dropout;
@@ -16,7 +74,9 @@ struct transformer_model {
     bool qkv_biases; /* of the matrices of queries, keys and values alone (Qwen 2) */
     bool qk_norm;    /* a normalisation of each head's queries and one of its keys (Qwen 3, Gemma 3) */
     bool sinks;      /* a learned score for each head beside those of the keys (gpt-oss) */
-    uint64_t norms;  /* normalisations of a layer: 1 (both blocks have the same input), 2, 4 (also behind each block) */
+    /* Normalisations of a layer: 1 (both blocks have the same input), 2, 4 (also behind each block), 7 (three more
+     * around routed experts and what stands beside them: Gemma 4). */
+    uint64_t norms;
     /* Tokens that a token of a causal model sees; 0: all before it. Every window_period-th layer sees all; 0: none. */
     uint64_t window, window_period;
     unsigned norm; /* enum transformer_norm */
@@ -43,10 +103,15 @@ bool transformer_has_experts(const struct transformer_model *model, uint64_t lay
 /* Of the first `layers` layers, those that do. */
 uint64_t transformer_expert_layers(const struct transformer_model *model, uint64_t layers);
 
-/* The model as a layer sees it: without a window where the layer sees all tokens. */
+/* The model as a layer sees it: its mixer and what follows it, its heads, its width, without a window where it sees all
+ * tokens. Layers from `layers` on are those that predict further tokens. */
 struct transformer_model transformer_model_of_layer(const struct transformer_model *model, uint64_t layer);
 /* After so many layers the kinds of layers behind the first `dense_layers` come again. */
 uint64_t transformer_layers_period(const struct transformer_model *model);
+/* Whether two layers' models, of the same model, cost the same. */
+bool transformer_layers_alike(const struct transformer_model *one, const struct transformer_model *other);
+/* Whether layers are a sequence of kinds: other than what the keys of attention and experts alone can say. */
+bool transformer_has_kinds(const struct transformer_model *model);
 /* Of the pairs of a token and one before it that a causal mask leaves, the share that lies in the window; 1: no window.
  */
 double transformer_window_share(const struct transformer_model *model);
@@ -77,6 +142,17 @@ double transformer_ffn_whole(const struct transformer_model *model);
 double transformer_expert(const struct transformer_model *model);
 double transformer_shared_divided(const struct transformer_model *model);
 double transformer_router_whole(const struct transformer_model *model);
+/* Columns of the tokens that routed experts get, whether that is less than `hidden` and so has matrices before and
+ * behind; inner width of all shared experts together. */
+double transformer_expert_width(const struct transformer_model *model);
+bool transformer_narrow_experts(const struct transformer_model *model);
+double transformer_shared_width(const struct transformer_model *model);
+/* Of a layer by its own model, before any of it is divided; `active`: of routed experts only top_k. */
+double transformer_layer_parameters(const struct transformer_model *own, bool active);
+/* Of a layer that predicts a further token, what joins its two inputs (DeepSeek-V3, arXiv 2412.19437, section 2.2). */
+double transformer_prediction_whole(const struct transformer_model *model);
+/* Of all of them: published totals leave these out. */
+double transformer_further_parameters(const struct transformer_model *model);
 /* Of the token embedding's matrix alone (V h). */
 double transformer_vocabulary_matrix(const struct transformer_model *model);
 /* Of the input beside that matrix: positions, token types, normalisation. */
@@ -95,6 +171,8 @@ double transformer_active_parameters(const struct transformer_model *model);
 double transformer_layer_flops(const struct transformer_model *model);
 /* One with experts: those that a token goes to and the shared ones, and the router. */
 double transformer_expert_layer_flops(const struct transformer_model *model);
+/* One by its own model. */
+double transformer_own_layer_flops(const struct transformer_model *own);
 /* All layers. */
 double transformer_layers_flops(const struct transformer_model *model);
 /* Of a layer the two products of scores and values, 4 s^2 h; with a window the share of it that the window leaves. */
