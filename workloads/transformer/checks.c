@@ -66,14 +66,16 @@ bool transformer_check_shape(const struct transformer_job *j)
     ok &= check_divided_by(j, "model.hidden", m->hidden, "hidden", (uint32_t)j->layout.width);
     if (j->layout.sequence_parallel)
         ok &= check_divisible(j, "sequence_parallel", m->sequence, "the sequence of");
-    if (m->norms == 3) {
-        j->api->error(j->job, "model.norms", "a layer has 1, 2 or 4 normalisations, not 3");
+    if (m->norms == 3 || m->norms == 5 || m->norms == 6) {
+        j->api->error(j->job, "model.norms", "a layer has 1, 2, 4 or 7 normalisations, not %llu",
+                      (unsigned long long)m->norms);
         ok = false;
     }
     if (m->window && !m->causal) {
         j->api->error(j->job, "model.window", "a window is of tokens before a token: the model has to be causal");
         ok = false;
     }
+    ok &= transformer_check_kinds(j);
     return check_parameters_count(j) && ok;
 }
 

@@ -172,9 +172,9 @@ double efficiency_operator_time(const struct efficiency_device *device, const st
     bool narrow = device->fp8 && !operator->wide && efficiency->matrix_fp8.count> 0;
     /* A grouped product reaches what one of its groups reaches. */
     double flops = operator->shape.kind == KERNEL_GROUPED ? operator->flops / operator->shape.groups : operator->flops;
-    double share = operator->flash       ? efficiency->flash
-                   : operator->share > 0 ? operator->share
-                                         : efficiency_at(curve_of(efficiency, operator, narrow), flops);
+    double share = operator->flash ? efficiency->flash :
+                                   operator->share> 0  ? operator->share
+        : efficiency_at(curve_of(efficiency, operator, narrow), flops);
     double peak = operator->wide ? device->wide_peak : device->peak;
     peak *= (device->clock > 0 ? device->clock : 1) * (device->held > 0 ? device->held : 1);
     double computing = operator->matrix ? operator->flops /(peak *share) : 0;

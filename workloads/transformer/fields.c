@@ -42,6 +42,10 @@ const struct transformer_parameters transformer_defaults = {
     {                                                                                                                  \
         "model." #key, STAGESIM_FIELD_FLAG, offsetof(struct transformer_parameters, model.key), .doc = text            \
     }
+#define MODEL_TEXT(key, text)                                                                                          \
+    {                                                                                                                  \
+        "model." #key, STAGESIM_FIELD_TEXT, offsetof(struct transformer_parameters, model.key), .doc = text            \
+    }
 #define WORD(key, field, words, text)                                                                                  \
     {                                                                                                                  \
         key, STAGESIM_FIELD_NAME, offsetof(struct transformer_parameters, field), .names = words, .doc = text          \
@@ -172,9 +176,9 @@ const struct stagesim_field transformer_fields[] = {
                "the matrices of queries, keys and values have biases, where biases is false; default false"),
     MODEL_FLAG(qk_norm, "a normalisation of each head's queries and one of its keys; default false"),
     MODEL_FLAG(sinks, "a learned score for each head beside those of the keys; default false"),
-    MODEL_COUNT(norms, false, 1, 4,
-                "normalisations of a layer: 1 where both blocks have the same input, 2, or 4 where one follows each "
-                "block; default 2"),
+    MODEL_COUNT(norms, false, 1, 7,
+                "normalisations of a layer: 1 where both blocks have the same input, 2, 4 where one follows each "
+                "block, or 7 with three more around experts; default 2"),
     MODEL_COUNT(window, false, 1, 1 << 26, "tokens that a token of a causal model sees; default: all before it"),
     MODEL_COUNT(window_period, false, 0, 10000,
                 "every so-many-th layer sees all tokens in spite of the window; default 0: none does"),
@@ -195,6 +199,69 @@ const struct stagesim_field transformer_fields[] = {
     MODEL_COUNT(rope_size, false, 0, 1 << 16,
                 "further width of queries and keys, for positions (latent attention); default 0"),
     MODEL_COUNT(value_size, false, 1, 1 << 16, "width of a head's values (latent attention); default head_size"),
+    MODEL_TEXT(
+        mixers,
+        "what mixes tokens in each layer, a letter for each: * attention, W attention in the window, M Mamba-2, G "
+        "gated delta net, K Kimi delta attention, L lightning, D and S sparse, B block-sparse, w, c and h "
+        "compressed attention; from the start again where they are fewer; default by window and window_period"),
+    MODEL_TEXT(feeds, "the same of what follows: - feed-forward, E experts, . nothing; default by experts"),
+    MODEL_TEXT(pattern,
+               "in place of both, layers of one block each, as Megatron-LM's --hybrid-layer-pattern has them: a letter "
+               "of mixers, or - or E"),
+    {"model.layer_kv_heads", STAGESIM_FIELD_COUNTS, offsetof(struct transformer_parameters, model.layer_kv_heads),
+     false, 0, 1 << 16, NULL, "heads of keys and values of each layer, as a list; 0: no attention"},
+    {"model.layer_ffn", STAGESIM_FIELD_COUNTS, offsetof(struct transformer_parameters, model.layer_ffn), false, 0,
+     1 << 24, NULL, "inner width of each layer's feed-forward block, as a list; 0: none"},
+    MODEL_FLAG(chunked, "the window is a chunk of the sequence, whose tokens see those before them in it; default "
+                        "false"),
+    MODEL_COUNT(local_heads, false, 1, 1 << 16, "heads of layers with a window; default heads"),
+    MODEL_COUNT(local_kv_heads, false, 1, 1 << 16, "their heads of keys and values; default kv_heads"),
+    MODEL_COUNT(local_head_size, false, 1, 1 << 16, "width of their heads; default head_size"),
+    MODEL_COUNT(local_value_size, false, 1, 1 << 16,
+                "width of their heads' values; default value_size, or local_head_size where that is given"),
+    MODEL_FLAG(local_sinks, "they have sinks, others need not; default false"),
+    MODEL_FLAG(output_gate, "what attention gives is weighted by a gate of as many columns; default false"),
+    MODEL_FLAG(keys_are_values, "attention without a window has one matrix for keys and values; default false"),
+    MODEL_FLAG(qk_norm_whole, "qk_norm normalises all heads of a token together; default false"),
+    MODEL_FLAG(qk_norm_free, "qk_norm has no weights; default false"),
+    MODEL_COUNT(mamba_heads, false, 1, 1 << 16, "Mamba-2: heads; default 2 hidden / mamba_head_size"),
+    MODEL_COUNT(mamba_head_size, false, 1, 1 << 16, "their width; default 64"),
+    MODEL_COUNT(mamba_groups, false, 1, 1 << 16, "groups of heads that share B and C; default 8"),
+    MODEL_COUNT(mamba_state, false, 1, 1 << 16, "columns of a state; default 128"),
+    MODEL_COUNT(linear_key_heads, false, 1, 1 << 16,
+                "linear attention: heads of queries and keys; default linear_value_heads"),
+    MODEL_COUNT(linear_value_heads, false, 1, 1 << 16, "heads of values; default heads"),
+    MODEL_COUNT(linear_key_size, false, 1, 1 << 16, "width of a head's queries and keys; default head_size"),
+    MODEL_COUNT(linear_value_size, false, 1, 1 << 16, "width of a head's values; default linear_key_size"),
+    MODEL_FLAG(linear_full_gate, "Kimi delta attention: the output's gate is one matrix, not two narrow ones; default "
+                                 "false"),
+    MODEL_COUNT(convolution, false, 1, 64, "taps of the short convolution of Mamba-2 and linear attention; default 4"),
+    MODEL_COUNT(chunk, false, 1, 1 << 16, "tokens of a chunk of their scans; default 64"),
+    MODEL_COUNT(index_heads, false, 1, 1 << 16, "sparse attention: heads of the indexer; default 64"),
+    MODEL_COUNT(index_size, false, 1, 1 << 16, "their width; default 128"),
+    MODEL_COUNT(index_top, false, 1, 1 << 26, "keys, blocks or entries that it picks for a token; default 2048"),
+    MODEL_COUNT(index_block, false, 1, 1 << 26, "block-sparse attention: keys of a block"),
+    MODEL_FLAG(index_trained, "the indexer is trained, by the scores of the attention itself; default false"),
+    MODEL_COUNT(compression, false, 1, 1 << 20, "compressed attention: tokens of an entry that is picked; default 4"),
+    MODEL_COUNT(heavy_compression, false, 1, 1 << 20, "tokens of an entry where all are met; default 128"),
+    MODEL_COUNT(output_groups, false, 1, 1 << 16, "groups of heads with a narrow output each; default 1"),
+    MODEL_COUNT(output_rank, false, 1, 1 << 20, "its width; default hidden"),
+    MODEL_COUNT(streams, false, 1, 64, "residual streams (hyper-connections); default 1"),
+    MODEL_COUNT(residual_blocks, false, 0, 10000,
+                "layers after which the residual is kept for attention over all that were; default 0: none is"),
+    MODEL_COUNT(expert_width, false, 1, 1 << 20,
+                "columns of tokens as routed experts get them, through a matrix before and one behind; default hidden"),
+    MODEL_FLAG(expert_width_norm, "they are normalised; default false"),
+    MODEL_COUNT(shared_ffn, false, 0, 1 << 24,
+                "inner width of all shared experts together; default shared_experts x expert_ffn"),
+    MODEL_FLAG(router_scales, "the router scales what comes in and what experts give; default false"),
+    MODEL_COUNT(hash_layers, false, 0, 10000,
+                "first layers whose experts a table chooses: their routers have no bias; default 0"),
+    MODEL_COUNT(predictions, false, 0, 64,
+                "layers behind the last, on its stage, that each predict a further token; parameters leaves them out; "
+                "default 0"),
+    MODEL_TEXT(prediction_mixers, "a letter for each of them; default as the last layer"),
+    MODEL_TEXT(prediction_feeds, "the same of what follows; default as the last layer"),
     MODEL_COUNT(active_parameters, false, 1, 1e15,
                 "published number of parameters that a token meets; default: not checked"),
     MODEL_COUNT(parameters, false, 1, 1e15,

@@ -27,8 +27,13 @@ static bool check_layout(const struct transformer_job *j, const struct pipeline_
     else if (given->layers != j->model.layers)
         j->api->error(j->job, key, "the stages have %u layers (t) in all, the model has %llu", given->layers,
                       (unsigned long long)j->model.layers);
-    else if (given->prediction_layers)
-        j->api->error(j->job, key, "layers that predict a further token (m) are not modelled; expected stages without");
+    else if (given->prediction_layers != j->model.predictions)
+        j->api->error(j->job, key,
+                      "%u layers that predict a further token (m); expected %llu, as model.predictions says",
+                      given->prediction_layers, (unsigned long long)j->model.predictions);
+    else if (given->prediction_layers && given->prediction + 1 != given->stages)
+        j->api->error(j->job, key,
+                      "layers that predict a further token (m) are in the last stage; expected them there");
     else if (given->embedding || given->loss + 1 != given->stages)
         j->api->error(j->job, key, "expected E in the first stage and L in the last one");
     else
@@ -146,6 +151,74 @@ static bool assign_balanced(struct transformer_job *j)
     return ok;
 }
 
+/* ---- layers of several kinds ---- */
+
+/* Seconds of every layer on every stage: [stage * layers + layer], and what the stage has to do beside. */
+struct times {
+    double *layers, *rest;
+};
+
+/* Layers of one kind take the same time. */
+static void set_times(const struct transformer_job *j, uint32_t stage, struct times *times)
+{
+    struct transformer_job on = transformer_on_stage(j, stage);
+    struct load load;
+    uint32_t layers = (uint32_t)j->model.layers, further = (uint32_t)j->model.predictions;
+    double again = j->api->recomputed(j->job, stage), *own = &times->layers[(size_t)stage * layers];
+    set_load(j, stage, &load);
+    times->rest[stage] = load.time;
+    for (uint32_t i = 0; i < layers; i++) {
+        uint32_t like = 0;
+        while (like < i && j->layer_kinds[like] != j->layer_kinds[i])
+            like++;
+        own[i] = like < i ? own[like] : layer_time(&on, i, again);
+    }
+    for (uint32_t i = 0; i < further && stage + 1 == j->stages; i++)
+        times->rest[stage] += block_time(&on, BLOCK_PREDICTION, again) + layer_time(&on, layers + i, again) +
+                              block_time(&on, BLOCK_OUTPUT, again);
+}
+
+/* Gives each stage as many of the layers that are left as it has done by `most`; whether all have a place. */
+static bool fill_until(const struct transformer_job *j, const struct times *times, double most, uint32_t *counts)
+{
+    uint32_t layers = (uint32_t)j->model.layers, next = 0;
+    for (uint32_t stage = 0; stage < j->stages; stage++) {
+        double time = times->rest[stage];
+        uint32_t first = next;
+        while (next < layers && time + times->layers[(size_t)stage * layers + next] <= most)
+            time += times->layers[(size_t)stage * layers + next++];
+        counts[stage] = next - first;
+    }
+    return next == layers;
+}
+
+/* The least time in which all stages can be done, to a millionth: stages hold neighbours, so any time tells at once
+ * whether it is enough. */
+static bool assign_unequal(struct transformer_job *j)
+{
+    uint32_t layers = (uint32_t)j->model.layers;
+    struct times times = {array_zeroed((size_t)j->stages * layers, sizeof(double)),
+                          array_zeroed(j->stages, sizeof(double))};
+    double low = 0, high = 0;
+    for (uint32_t stage = 0; times.layers && times.rest && stage < j->stages; stage++) {
+        set_times(j, stage, &times);
+        high += times.rest[stage];
+        for (uint32_t i = 0; i < layers; i++)
+            high += times.layers[(size_t)stage * layers + i];
+    }
+    while (times.layers && times.rest && high - low > 1e-6 * high) {
+        double middle = (low + high) / 2;
+        if (fill_until(j, &times, middle, j->layers))
+            high = middle;
+        else
+            low = middle;
+    }
+    bool ok = times.layers && times.rest && fill_until(j, &times, high, j->layers);
+    free(times.layers);
+    free(times.rest);
+    return ok;
+}
+
 bool transformer_assign_layers(struct transformer_job *j)
 {
     if (!check_keys(j))
@@ -160,7 +233,7 @@ bool transformer_assign_layers(struct transformer_job *j)
         return false;
     }
     if (j->parameters->balance == BALANCE_AUTO)
-        return assign_balanced(j);
+        return transformer_has_kinds(&j->model) ? assign_unequal(j) : assign_balanced(j);
     if (j->model.layers % j->stages) {
         j->api->error(j->job, "model.layers",
                       "%llu layers cannot be divided evenly over %u stages; give layers_per_stage, or balance: auto, "

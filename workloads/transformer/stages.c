@@ -174,9 +174,12 @@ static void gather_message(const struct transformer_job *j, uint32_t stage, stru
     unsigned count = 0;
     while (first->forward_exchanges.items[count].bytes > 0)
         count++;
-    first->forward_exchanges.items[count] =
-        (struct stagesim_exchange){STAGESIM_ALL_GATHER,           STAGESIM_TENSOR,           STAGESIM_BEFORE,
-                                   tensor_equal_axis(&j->tensor), .bytes = message_bytes(j, stage - 1), .buffers = 1};
+    first->forward_exchanges.items[count] = (struct stagesim_exchange){STAGESIM_ALL_GATHER,
+                                                                       STAGESIM_TENSOR,
+                                                                       STAGESIM_BEFORE,
+                                                                       tensor_equal_axis(&j->tensor),
+                                                                       .bytes = message_bytes(j, stage - 1),
+                                                                       .buffers = 1};
 }
 
 /* A layer that predicts a further token: what joins its inputs, the layer, and the output once more, whose weights are

@@ -5,9 +5,9 @@
 
 #include "workloads/transformer/device.h"
 #include "workloads/transformer/kernel_use.h"
+#include "workloads/transformer/kinds/memory.h"
 #include "workloads/transformer/layer.h"
 #include "workloads/transformer/layer_profile.h"
-#include "workloads/transformer/kinds/memory.h"
 #include "workloads/transformer/tensor.h"
 
 enum transformer_attention { ATTENTION_FLASH, ATTENTION_STANDARD };
@@ -70,7 +70,7 @@ struct transformer_job {
     uint32_t stages, workers, data, zero;
     uint32_t sharing; /* ranks that share what `zero` says: data-parallel ones, some of them where sharding is hybrid,
                          those along z of axonn-3d */
-    uint32_t *layers;      /* [stage] */
+    uint32_t *layers; /* [stage] */
     uint32_t *layer_kinds; /* [layer, those that predict further tokens behind the last]: layers of the same number are
                               alike */
     uint32_t layer_kind_count;
@@ -116,6 +116,11 @@ extern const struct transformer_parameters transformer_defaults;
 bool transformer_check_keys(const struct transformer_job *job);
 /* Whether the model can be divided as the layout says. */
 bool transformer_check_shape(const struct transformer_job *job);
+
+/* ---- check_kinds.c ---- */
+
+/* Whether the sequence of kinds of layers can be, and can be divided as the layout says. */
+bool transformer_check_kinds(const struct transformer_job *job);
 
 /* ---- block_part.c ---- */
 

@@ -77,7 +77,6 @@ static void attention_core_backward(const struct transformer_model *m, const str
         add_scores_product(out, m, s, "scores", PRODUCT_KEYS);
 }
 
-
 /* ---- parameters ---- */
 
 static struct transformer_widths widths(const struct transformer_model *m)

@@ -178,8 +178,7 @@ static struct transformer_widths lightning_widths(const struct transformer_model
 static struct kind_parameters lightning_parameters(const struct transformer_model *m)
 {
     double h = (double)m->hidden;
-    return (struct kind_parameters){
-        .into = h * 2 * (keys(m) + values(m)), .out = values(m) * h, .divided = values(m)};
+    return (struct kind_parameters){.into = h * 2 * (keys(m) + values(m)), .out = values(m) * h, .divided = values(m)};
 }
 
 /* Within a chunk both products over scores, and those with the state. */

@@ -91,8 +91,8 @@ static struct grouped grouped_of(const struct transformer_model *m, const struct
                                  enum transformer_block block)
 {
     struct grouped grouped = {operator_shape_of(m, l), block == BLOCK_SHARED ? 1 : (double)m->experts / l->expert};
-    grouped.shape.ffn = block == BLOCK_SHARED ? transformer_shared_width(m) / l->tensor
-                                              : (double)m->expert_ffn / l->expert_tensor;
+    grouped.shape.ffn =
+        block == BLOCK_SHARED ? transformer_shared_width(m) / l->tensor : (double)m->expert_ffn / l->expert_tensor;
     if (block != BLOCK_EXPERTS)
         return grouped;
     grouped.shape.rows = routed_rows(m, l, &grouped.shape);

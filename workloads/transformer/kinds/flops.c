@@ -214,4 +214,3 @@ double transformer_repeated_flops(const struct transformer_model *model, const s
         return transformer_again_flops(model) + flash;
     return layout->recompute == TRANSFORMER_SELECTIVE && !layout->flash ? 3 * attention : flash;
 }
-

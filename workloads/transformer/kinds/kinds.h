@@ -2,7 +2,7 @@
 /* Kinds of what mixes the tokens of a layer: one source each, one table of all. A mixer is a matrix into its columns,
  * what it does with them, and a matrix out of them; tensor-parallel ranks have a part of the columns each, unless said
  * otherwise. Parameters and products are those of the modelling code that each source names. Documented in
- * doc/layers.md. */
+ * doc/layer-kinds.md. */
 #ifndef STAGESIM_TRANSFORMER_KINDS_H
 #define STAGESIM_TRANSFORMER_KINDS_H
 

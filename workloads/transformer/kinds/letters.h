@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Letters of the kinds of layers: those of Megatron-LM's --hybrid-layer-pattern (megatron/core/ssm/
- * mamba_hybrid_layer_allocation.py) where it has one, and further ones. Documented in doc/layers.md. */
+ * mamba_hybrid_layer_allocation.py) where it has one, and further ones. Documented in doc/layer-kinds.md. */
 #ifndef STAGESIM_TRANSFORMER_LETTERS_H
 #define STAGESIM_TRANSFORMER_LETTERS_H
 

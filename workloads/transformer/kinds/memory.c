@@ -108,7 +108,7 @@ static struct routed routed_of(const struct transformer_model *m, const struct t
 {
     double e = l->element_bytes, width = transformer_expert_width(m), k = (double)m->top_k;
     double routed = k * l->padding * (e * width + ffn_divided(m, l, (double)m->expert_ffn) / l->expert_tensor) *
-                    l->expert_tensor / l->tensor; /* input of the experts, and within */
+                    l->expert_tensor / l->tensor;                       /* input of the experts, and within */
     double own = (4 * (double)m->experts + e * k * width) / between(l); /* the router's scores, what is summed */
     double narrow = transformer_narrow_experts(m) ? 2 * e * width / between(l) : 0;
     return (struct routed){routed, own + narrow};

@@ -41,11 +41,11 @@ struct transformer_model {
     uint64_t repeated;                              /* heads of keys and values are at least so many: tensor ranks */
     /* Of layers with MIXER_LOCAL, where they differ; 0: as others. */
     uint64_t local_heads, local_kv_heads, local_head_size, local_value_size;
-    bool local_sinks, chunked;  /* chunked: a window is a chunk of the sequence, whose tokens see those before in it */
-    bool qk_norm_free;          /* without weights (Llama 4) */
-    bool qk_norm_whole;         /* normalises all heads of a token together (MiniMax M2) */
-    bool output_gate;           /* what the attention gives is weighted by a gate of as many columns */
-    bool keys_are_values;       /* one matrix for both (Gemma 4) */
+    bool local_sinks, chunked; /* chunked: a window is a chunk of the sequence, whose tokens see those before in it */
+    bool qk_norm_free;         /* without weights (Llama 4) */
+    bool qk_norm_whole;        /* normalises all heads of a token together (MiniMax M2) */
+    bool output_gate;          /* what the attention gives is weighted by a gate of as many columns */
+    bool keys_are_values;      /* one matrix for both (Gemma 4) */
     /* Mamba-2 (arXiv 2405.21060): heads of a size, groups that share B and C, the state's size. */
     uint64_t mamba_heads, mamba_head_size, mamba_groups, mamba_state;
     /* Linear attention: heads of keys and of values and their sizes. */

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workloads/transformer/kinds/operator_list.h"
 
+#include <assert.h>
+
 void operators_add(struct transformer_operators *out, struct transformer_operator operator)
 {
+    assert(out->count < TRANSFORMER_OPERATORS_MAX);
     out->items[out->count++] = operator;
 }
 

@@ -76,7 +76,7 @@ struct transformer_operator {
     bool convolution;          /* a product that is a convolution: tables may have a share of their own for these */
 };
 
-enum { TRANSFORMER_OPERATORS_MAX = 32 };
+enum { TRANSFORMER_OPERATORS_MAX = 64 };
 
 struct transformer_operators {
     struct transformer_operator items[TRANSFORMER_OPERATORS_MAX];

@@ -18,18 +18,18 @@ static void add_convolution(const struct transformer_model *m, const struct tran
 {
     double columns = scan->convolved / l->tensor, times = backward ? 2 : 1;
     if (columns > 0)
-        operators_add(out, (struct transformer_operator){
-                               .name = "convolution",
-                               .matrix = true,
-                               .wide = true,
-                               .flops = times * 2 * (double)m->convolution * s->rows * columns,
-                               .bytes = s->element * s->rows * columns * (backward ? 4 : 2),
-                               .shape = {.kind = KERNEL_MEMORY,
-                                         .stage = KERNEL_CONVOLUTION,
-                                         .groups = 1,
-                                         .m = s->element * s->rows * columns * (backward ? 4 : 2),
-                                         .n = 1,
-                                         .k = 1}});
+        operators_add(out,
+                      (struct transformer_operator){.name = "convolution",
+                                                    .matrix = true,
+                                                    .wide = true,
+                                                    .flops = times * 2 * (double)m->convolution * s->rows * columns,
+                                                    .bytes = s->element * s->rows * columns * (backward ? 4 : 2),
+                                                    .shape = {.kind = KERNEL_MEMORY,
+                                                              .stage = KERNEL_CONVOLUTION,
+                                                              .groups = 1,
+                                                              .m = s->element * s->rows * columns * (backward ? 4 : 2),
+                                                              .n = 1,
+                                                              .k = 1}});
 }
 
 static void add_scan(const struct transformer_layout *l, const struct operator_shape *s, const struct kind_scan *scan,

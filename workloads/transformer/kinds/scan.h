@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kinds of layers share that carry a state from token to token: a matrix into their columns, a short convolution, a
- * scan over chunks of the sequence, a gate, a matrix out. */
+/* What kinds of layers share that carry a state from token to token: a matrix into their columns, a short convolution,
+ * a scan over chunks of the sequence, a gate, a matrix out. */
 #ifndef STAGESIM_TRANSFORMER_SCAN_H
 #define STAGESIM_TRANSFORMER_SCAN_H
 

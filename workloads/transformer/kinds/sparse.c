@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sparse attention: an indexer scores all keys before a token, and the attention meets the best of them. DeepSeek-V3.2's
- * (DeepSeek-AI 2025, with latent attention, whose narrow keys and values all heads share), GLM's layers that use the
- * choice of the layer before, and MiniMax M3's, which picks blocks of keys of grouped heads. Flop are counted of the
- * pairs that are met. */
+/* Sparse attention: an indexer scores all keys before a token, and the attention meets the best of them.
+ * DeepSeek-V3.2's (DeepSeek-AI 2025, with latent attention, whose narrow keys and values all heads share), GLM's layers
+ * that use the choice of the layer before, and MiniMax M3's, which picks blocks of keys of grouped heads. Flop are
+ * counted of the pairs that are met. */
 #include "workloads/transformer/kinds/kinds.h"
 
 #include <math.h>
@@ -59,8 +59,7 @@ static void add_indexer(const struct transformer_model *m, const struct transfor
                                                      .matrix = true,
                                                      .flash = true,
                                                      .flops = indexer_scores(m) * s->samples / l->context,
-                                                     .bytes =
-                                                         s->element * (s->rows * i.queries + s->keys * i.key)});
+                                                     .bytes = s->element * (s->rows * i.queries + s->keys * i.key)});
     operators_add_vector(out, "index choice", 4 * s->rows * (double)m->sequence / 2);
 }
 
@@ -78,13 +77,13 @@ static void add_indexer_backward(const struct transformer_model *m, const struct
     if (!m->index_trained)
         return;
     double share = s->samples / l->context;
-    operators_add(out, (struct transformer_operator){.name = "index scores",
-                                                     .matrix = true,
-                                                     .flash = true,
-                                                     .wide = true,
-                                                     .flops = (2 * indexer_scores(m) + teacher(m, width) / l->tensor) *
-                                                              share,
-                                                     .bytes = 2 * s->element * s->rows * (i.queries + i.key)});
+    operators_add(
+        out, (struct transformer_operator){.name = "index scores",
+                                           .matrix = true,
+                                           .flash = true,
+                                           .wide = true,
+                                           .flops = (2 * indexer_scores(m) + teacher(m, width) / l->tensor) * share,
+                                           .bytes = 2 * s->element * s->rows * (i.queries + i.key)});
     operators_add_matrix(out, s, "index queries", i.from, i.queries);
     out->items[out->count - 1].weight = true;
     operators_add_matrix(out, s, "index keys", s->h, i.key + i.weights);

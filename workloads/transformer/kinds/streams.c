@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What comes out of a block is added to what went in. Several residual streams: manifold-constrained hyper-connections (DeepSeek-AI 2025, arXiv 2512.24880, as in
- * DeepSeek-V4): before each block the m streams of a token are collapsed into one, behind it they are mixed and take up
- * what came out; the weights of all that come from one product over the streams. */
+/* What comes out of a block is added to what went in. Several residual streams: manifold-constrained hyper-connections
+ * (DeepSeek-AI 2025, arXiv 2512.24880, as in DeepSeek-V4): before each block the m streams of a token are collapsed
+ * into one, behind it they are mixed and take up what came out; the weights of all that come from one product over the
+ * streams. */
 #include "workloads/transformer/kinds/operator_list.h"
 
 /* Weights of a site: of the collapse and the spread m each, of the mixture m x m. */

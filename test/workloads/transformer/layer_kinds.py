@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""layer_kinds STAGESIM: every kind of layer runs on both engines, under schedules of all sorts, with every
+recomputation, divided along tensor, context, expert and data; stages with unequal layers take unequal times, and
+`balance: auto` evens them out; what ranks send is what each kind's page says."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+STAGESIM = sys.argv[1]
+FOLDER = pathlib.Path(tempfile.mkdtemp())
+failures = 0
+
+SHAPE = {"layers": 4, "hidden": 1024, "heads": 16, "kv_heads": 4, "head_size": 64, "ffn": 2048, "sequence": 2048,
+         "vocabulary": 16384, "gated": True, "biases": False, "norm": "rms", "tied": False, "dropout": False}
+LATENT = {"kv_rank": 128, "query_rank": 256, "rope_size": 32, "value_size": 64, "kv_heads": 16}
+EXPERTS = {"experts": 8, "top_k": 2, "expert_ffn": 512, "shared_experts": 1}
+COMPRESSED = {"kv_heads": 1, "head_size": 128, "query_rank": 256, "output_groups": 4, "output_rank": 128, "window": 128,
+              "sinks": True, "index_heads": 8, "index_top": 64}
+KINDS = {
+    "attention": {"mixers": "*"},
+    "window": {"mixers": "W*", "window": 256, "local_kv_heads": 8, "local_sinks": True},
+    "chunk": {"mixers": "WWW*", "window": 512, "chunked": True, "qk_norm": True, "qk_norm_free": True},
+    "mamba": {"mixers": "MMM*", "mamba_heads": 32},
+    "pattern": {"pattern": "M*-E", "mamba_heads": 32, **EXPERTS, "expert_width": 512, "shared_ffn": 1024},
+    "gated delta": {"mixers": "GGG*", "linear_key_heads": 8, "linear_value_heads": 16, "output_gate": True},
+    "kimi delta": {"mixers": "KKK+", "linear_value_heads": 16, **LATENT, "residual_blocks": 2},
+    "kimi delta, full gate": {"mixers": "K", "linear_value_heads": 16, "linear_full_gate": True},
+    "lightning": {"mixers": "LLL*", "linear_value_heads": 16, "chunk": 256},
+    "sparse": {"mixers": "D", **LATENT, "index_heads": 8, "index_top": 256, **EXPERTS, "dense_layers": 1},
+    "sparse, shared and trained": {"mixers": "DS", **LATENT, "index_heads": 8, "index_top": 256, "index_trained": True},
+    "blocks": {"mixers": "*B", "index_heads": 4, "index_top": 4, "index_block": 64, **EXPERTS, "feeds": "-E"},
+    "compressed": {"mixers": "wwch", **COMPRESSED, **EXPERTS, "router_bias": True, "hash_layers": 1, "streams": 4},
+    "unequal": {"layer_kv_heads": [4, 0, 8, 4], "layer_ffn": [2048, 1024, 0, 4096]},
+    "gemma": {"mixers": "WWW*", "window": 256, "keys_are_values": True, "norms": 7, **EXPERTS, "router_scales": True},
+    "further tokens": {"mixers": "GG*M", "predictions": 2, "prediction_mixers": "*", "prediction_feeds": "-"},
+}
+
+
+def expect(good, what, *more):
+    global failures
+    if not good:
+        failures += 1
+        print(what, *more)
+
+
+def run(model, *sets, engine="analytic", parallel=None, schedule="1f1b", recompute="none", **transformer):
+    job = {"platform": "dgx-h100:2", "workload": "transformer", "model": model,
+           "parallel": parallel or {"tensor": 2, "context": 2, "data": 2, "pipeline": 2},
+           "batch": {"global": 8, "micro": 1}, "schedule": {"name": schedule, "recompute": recompute},
+           "transformer": {"sequence_parallel": True, **transformer}, "compute": {"precision": "bf16"}}
+    file, out = FOLDER / "job.yaml", FOLDER / "out"
+    subprocess.run(["rm", "-rf", str(out)], check=True)
+    file.write_text(json.dumps(job))
+    options = [f"--set={each}" for each in sets]
+    result = subprocess.run([STAGESIM, "run", str(file), "--engine", engine, "-o", str(out), "--quiet", *options],
+                            capture_output=True, text=True)
+    if result.returncode:
+        return None, result.stderr
+    summary = json.loads((out / "summary.json").read_text())
+    return {**summary, **summary["time"], **summary["memory"], **summary["communication"]}, ""
+
+
+for name, kind in KINDS.items():
+    model = {**SHAPE, **kind}
+    whole, why = run(model)
+    expect(whole, name, why)
+    if not whole:
+        continue
+    both, why = run(model, engine="simgrid")
+    expect(both and abs(both["iteration_s"] / whole["iteration_s"] - 1) < 0.02, name, "on both engines",
+           both and both["iteration_s"], whole["iteration_s"], why)
+    fine, why = run(model, granularity="layer")
+    expect(fine and abs(fine["iteration_s"] / whole["iteration_s"] - 1) < 0.05, name, "layer by layer", why,
+           fine and fine["iteration_s"], whole["iteration_s"])
+    peaks = [whole["peak_bytes"]]
+    for recompute in ("selective", "operators", "full"):
+        again, why = run(model, recompute=recompute)
+        expect(again, name, recompute, why)
+        if again:
+            expect(again["iteration_s"] >= whole["iteration_s"] * (1 - 1e-9), name, recompute, "is no faster")
+            peaks.append(again["peak_bytes"])
+    expect(min(peaks) == peaks[-1] < peaks[0], name, "peaks of recomputation", peaks)
+    for schedule in ("gpipe", "zb-h1", "1f1b-v", "seq1f1b"):
+        other, why = run(model, schedule=schedule)
+        expect(other, name, schedule, why)
+    for method in ("ring", "all-to-all")[:1 if model["kv_heads"] == 1 else 2]:  # one head cannot be exchanged
+        other, why = run(model, context_method=method)
+        expect(other, name, method, why)
+    shared, why = run(model, zero=3, balance="auto")
+    expect(shared, name, "zero: 3, balance: auto", why)
+    if "experts" in model:
+        other, why = run(model, parallel={"tensor": 2, "expert": 4, "data": 4, "pipeline": 2})
+        expect(other, name, "expert-parallel", why)
+
+# A pipeline of unequal layers: stages take their own layers' times, and balance evens them out.
+hybrid = {**SHAPE, "layers": 16, "pattern": "--------********", "sequence": 16384, "vocabulary": 512}
+even, _ = run(hybrid, parallel={"pipeline": 4, "data": 4})
+auto, _ = run(hybrid, parallel={"pipeline": 4, "data": 4}, balance="auto")
+busy = [[worker["busy_s"] for worker in summary["workers"]] for summary in (even, auto)]
+expect(max(busy[0]) > 1.2 * min(busy[0]), "stages are unequal", busy[0])
+expect(max(busy[1]) / min(busy[1]) < max(busy[0]) / min(busy[0]), "balanced", busy)
+expect(auto["iteration_s"] < even["iteration_s"], "balance shortens", auto["iteration_s"], even["iteration_s"])
+
+# Four residual streams: messages between stages are four times as large, and nothing else is sent along data: 8.
+plain = {**SHAPE, "mixers": "*"}
+pipe = {"pipeline": 2, "data": 1}
+one, _ = run(plain, parallel=pipe)
+four, _ = run({**plain, "streams": 4}, parallel=pipe)
+expect(four["sent_bytes"] == 4 * one["sent_bytes"], "streams are sent", one["sent_bytes"], four["sent_bytes"])
+
+# Context parallelism by hand: of 2 ranks each sends half of what it holds of the other's heads, both ways and in both
+# directions; a Mamba-2 layer has 2 d + 2 G N + H columns in and d out, d = 2048.
+share, _ = run({**SHAPE, "layers": 1, "pattern": "M", "mamba_heads": 32, "vocabulary": 16},
+               parallel={"context": 2, "data": 1}, zero=0)
+columns = 2 * 2048 + 2 * 8 * 128 + 32 + 2048
+gradients = 4 * (1024 * (columns - 2048) + 2048 * 1024 + (2048 + 2048) * 5 + 3 * 32 + 2048 + 2 * 1024 + 2 * 16 * 1024)
+tokens = 8 * 2048 / 2
+expected = 2 * (2 * 2 * tokens * columns / 2 + gradients)
+expect(abs(share["sent_bytes"] / expected - 1) < 1e-9, "heads that are exchanged", share["sent_bytes"], expected)
+sys.exit(failures > 0)
