@@ -325,8 +325,11 @@ static int compare_into(struct comparison *comparison, const char *directory)
         code = simulate_all(comparison, output);
     if (code == EXIT_DONE && compared_write_rows(comparison, output, &fault) &&
         compared_write_drawn(comparison, output, &fault) && write_records(comparison, output, &fault)) {
+        compared_find_older(comparison);
         if (!output_commit(output, &fault))
             code = EXIT_FAILED;
+        else
+            compared_remove_older(comparison);
     } else {
         output_abort(output);
         code = code == EXIT_DONE ? EXIT_FAILED : code;

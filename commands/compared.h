@@ -26,7 +26,9 @@ struct comparison {
     struct diag diag;
     struct comparison_run *runs;
     size_t count, capacity;
-    size_t asked; /* runs, of which `count` were done; 0: all were */
+    size_t asked;       /* runs, of which `count` were done; 0: all were */
+    const char **older; /* directories of the runs of the comparison that was in the same place; NULL: none */
+    size_t older_count;
 };
 
 /* Prints the rows, and the utilization of each worker where there are few. */
@@ -35,5 +37,10 @@ void compared_print(const struct comparison *comparison);
 bool compared_write_rows(const struct comparison *comparison, struct output *output, struct fault *fault);
 /* The pictures and the report on top, where any of the scenarios asks for them. False with the fault filled. */
 bool compared_write_drawn(const struct comparison *comparison, struct output *output, struct fault *fault);
+
+/* Looks what comparison is in the directory that will be written, before it is. */
+void compared_find_older(struct comparison *comparison);
+/* Removes the files of stagesim in the directories of those of its runs that the new one does not have. */
+void compared_remove_older(const struct comparison *comparison);
 
 #endif

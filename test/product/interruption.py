@@ -102,6 +102,16 @@ def compare_stops(check, binary, folder, number, group):
     check.that("short-1f1b/summary.json" in found and not any("long" in name for name in found), f"compare: {found}")
     tool.run(binary, "report", "found", "--quiet", cwd=folder)
     shutil.rmtree(folder / "found")
+    tool.run(binary, "compare", "short.yaml", "--schedules", "gpipe,1f1b", "-o", "found", "--quiet", cwd=folder)
+    (folder / "found/short-gpipe/mine.txt").write_text("mine")
+    (folder / "found/other").mkdir()
+    (folder / "found/other/summary.json").write_text("of nobody's comparison")
+    code, out, error = stop(check, binary, folder, number, [*command, "-o", "found"], 2, group)
+    found = sorted(str(path.relative_to(folder / "found")) for path in (folder / "found").rglob("*") if path.is_file())
+    check.that(found == ["about.json", "comparison.csv", "comparison.json", "other/summary.json",
+                         "short-1f1b/scenario.yaml", "short-1f1b/summary.json", "short-gpipe/mine.txt"] and
+               "found/short-gpipe is of an older comparison" in error, f"compare into an older one: {found}, {error!r}")
+    shutil.rmtree(folder / "found")
 
 
 def layouts_stop(check, binary, folder, number, group):
