@@ -131,6 +131,17 @@ char *arena_copy_part(struct arena *arena, const char *text, size_t length)
     return copy;
 }
 
+void *arena_grow(struct arena *arena, void *items, size_t *capacity, size_t count, size_t size)
+{
+    if (count < *capacity)
+        return items;
+    *capacity = *capacity ? 2 * *capacity : 32;
+    void *larger = arena_array(arena, *capacity, size);
+    if (count)
+        memcpy(larger, items, count * size);
+    return larger;
+}
+
 char *arena_vprint(struct arena *arena, const char *format, va_list arguments)
 {
     char usual[256]; /* few texts are longer: those are made twice */

@@ -26,6 +26,10 @@ char *arena_copy_part(struct arena *arena, const char *text, size_t length);
 __attribute__((format(printf, 2, 3))) char *arena_print(struct arena *arena, const char *format, ...);
 char *arena_vprint(struct arena *arena, const char *format, va_list arguments);
 
+/* Room for one more item behind `count` in an array of the arena; what it outgrows stays there. *capacity begins with
+ * 0. */
+void *arena_grow(struct arena *arena, void *items, size_t *capacity, size_t count, size_t size);
+
 /* realloc for growing arrays outside an arena: doubles *capacity until it holds `count` items of `size` bytes; never
  * returns NULL; new memory is not zeroed. The caller owns the result and frees it with free(). */
 void *array_grow(void *items, size_t *capacity, size_t count, size_t size);

@@ -132,16 +132,6 @@ static bool check_event(struct reader *reader, const yaml_event_t *event)
 
 static struct node *read_node(struct reader *reader, const yaml_event_t *event);
 
-void node_append(struct node *parent, struct node *child)
-{
-    if (parent->last)
-        parent->last->next = child;
-    else
-        parent->first = child;
-    parent->last = child;
-    parent->count++;
-}
-
 static bool enter(struct reader *reader, const yaml_event_t *event)
 {
     if (++reader->depth <= DOCUMENT_DEPTH_MAX)
@@ -426,75 +416,3 @@ bool document_set(struct node *root, const char *path, const char *value, struct
 }
 
 /* ---- looking up ---- */
-
-static struct node *list_entry(const struct node *list, const char *number)
-{
-    size_t length = strspn(number, "0123456789");
-    if (!length || number[length] || length > 9)
-        return NULL;
-    unsigned long index = strtoul(number, NULL, 10);
-    struct node *child = list->first;
-    for (; child && index; index--)
-        child = child->next;
-    return child;
-}
-
-struct node *node_get(const struct node *map, const char *key)
-{
-    if (!map)
-        return NULL;
-    if (map->kind == NODE_LIST)
-        return list_entry(map, key);
-    for (struct node *child = map->first; child; child = child->next)
-        if (!strcmp(child->key, key))
-            return child;
-    return NULL;
-}
-
-/* The node at the longest part of the path that exists; *complete says whether that is the whole path. */
-static const struct node *find(const struct node *root, const char *path, bool *complete)
-{
-    const struct node *node = root;
-    *complete = true;
-    while (node && *path) {
-        size_t length = strcspn(path, ".");
-        char *part = strndup(path, length);
-        const struct node *child = part ? node_get(node, part) : NULL;
-        free(part);
-        *complete = child;
-        if (!child)
-            return node;
-        node = child;
-        path += length + (path[length] == '.');
-    }
-    return node;
-}
-
-struct node *node_find(const struct node *root, const char *path)
-{
-    bool complete;
-    const struct node *node = find(root, path, &complete);
-    return complete ? (struct node *)node : NULL;
-}
-
-struct place node_place(const struct node *root, const char *path)
-{
-    bool complete;
-    const struct node *node = find(root, path, &complete);
-    return complete || !node->key ? node->at : node->key_at;
-}
-
-bool node_is_empty(const struct node *node)
-{
-    return node->kind == NODE_SCALAR && !node->quoted && !*node->text;
-}
-
-const char *node_describe(const struct node *node, struct arena *arena)
-{
-    if (node->kind == NODE_LIST)
-        return "a list";
-    if (node->kind == NODE_MAP)
-        return "a map";
-    return node->kind == NODE_REFUSED || node_is_empty(node) ? "empty"
-                                                             : arena_print(arena, "the text '%.60s'", node->text);
-}

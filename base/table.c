@@ -53,6 +53,15 @@ void table_column(struct table *table, const char *title, char align)
     table->aligns[table->column_count++] = align;
 }
 
+void table_columns(struct table *table, ...)
+{
+    va_list columns;
+    va_start(columns, table);
+    for (const char *column; (column = va_arg(columns, const char *));)
+        table_column(table, column + 1, *column);
+    va_end(columns);
+}
+
 void table_cell(struct table *table, const char *format, ...)
 {
     table->cells = array_grow(table->cells, &table->cell_capacity, table->cell_count + 1, sizeof *table->cells);
@@ -77,6 +86,26 @@ void table_value(struct table *table, double value)
 {
     assert(table->cell_count > 0 && isfinite(value));
     table->cells[table->cell_count - 1].value = value;
+}
+
+void table_seconds(struct table *table, double seconds)
+{
+    char text[READABLE_MAX];
+    table_cell(table, "%s", readable_seconds(text, seconds));
+    table_value(table, seconds);
+}
+
+void table_percent(struct table *table, double share)
+{
+    char text[READABLE_MAX];
+    table_cell(table, "%s", readable_percent(text, share));
+    table_value(table, share);
+}
+
+void table_ratio(struct table *table, double value)
+{
+    table_cell(table, "%.4g", value);
+    table_value(table, value);
 }
 
 size_t table_column_count(const struct table *table)

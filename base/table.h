@@ -17,10 +17,16 @@ void table_destroy(struct table *table);
 /* Columns come before rows, at most TABLE_COLUMNS_MAX. align: '<' left (texts), '>' right (numbers). Copied, cut at
  * TABLE_CELL_MAX. */
 void table_column(struct table *table, const char *title, char align);
+/* Several, each its alignment and its title, "<name", ">seconds", and NULL behind the last. */
+__attribute__((sentinel)) void table_columns(struct table *table, ...);
 /* Fills the rows cell by cell, from left to right. */
 __attribute__((format(printf, 2, 3))) void table_cell(struct table *table, const char *format, ...);
 /* The number, in units without a prefix, that the last cell shows rounded: what programs read of it. Finite. */
 void table_value(struct table *table, double value);
+/* Cells of a number with its value: readable_seconds, readable_percent, four significant digits. */
+void table_seconds(struct table *table, double seconds);
+void table_percent(struct table *table, double share);
+void table_ratio(struct table *table, double value);
 
 size_t table_column_count(const struct table *table);
 /* Rows, an unfinished one included. */

@@ -105,8 +105,7 @@ static void print_utilization(const struct comparison *comparison)
         }
     }
     putchar('\n');
-    table_write(table, stdout, table_style_of(comparison->options->format, stdout));
-    table_destroy(table);
+    table_finish(table, stdout, table_style_of(comparison->options->format, stdout));
 }
 
 void compared_print(const struct comparison *comparison)

@@ -10,6 +10,7 @@
 #include "commands/cli/words.h"
 #include "commands/platform/platform_text.h"
 #include "job/scenario/plugin.h"
+#include "job/scenario/schedule_option.h"
 #include "schedules/schedule.h"
 #include "simulator/collectives/algorithm.h"
 #include "simulator/run/engine_table.h"
@@ -247,8 +248,7 @@ static void print_table(const struct items *items, enum table_format format)
 {
     bool schedules = items->count && items->items[0].schedule;
     struct table *table = table_create();
-    table_column(table, "name", '<');
-    table_column(table, "summary", '<');
+    table_columns(table, "<name", "<summary", NULL);
     if (schedules)
         table_column(table, "source", '<');
     for (size_t i = 0; i < items->count; i++) {
@@ -257,8 +257,7 @@ static void print_table(const struct items *items, enum table_format format)
         if (schedules)
             table_cell(table, "%s", items->items[i].schedule->source);
     }
-    table_write(table, stdout, (struct table_style){format, 0});
-    table_destroy(table);
+    table_finish(table, stdout, (struct table_style){format, 0});
 }
 
 static void write_option(struct json_writer *json, const struct schedule_option *option)
@@ -266,14 +265,12 @@ static void write_option(struct json_writer *json, const struct schedule_option 
     json_object_begin(json, NULL, false);
     json_text(json, "name", option->key);
     json_text(json, "summary", option->doc);
+    schedule_option_json(json, "default", option, option->initial);
     if (option->names) {
-        json_text(json, "default", option->names[option->initial]);
         json_array_begin(json, "words", false);
         for (const char *const *word = option->names; *word; word++)
             json_text(json, NULL, *word);
         json_array_end(json);
-    } else {
-        json_integer(json, "default", (uint64_t)option->initial);
     }
     json_object_end(json);
 }

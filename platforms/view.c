@@ -271,7 +271,7 @@ void view_link_class(const char *name, char *text, size_t size)
     text[used] = '\0';
 }
 
-static int by_class(const void *left, const void *right)
+int view_links_order(const void *left, const void *right)
 {
     const struct view_links *a = left, *b = right;
     int order = strcmp(a->name, b->name);
@@ -295,9 +295,9 @@ static void find_links(struct view *view, struct arena *arena)
         view_link_class(link->name, all[count].name, sizeof all[count].name);
         count++;
     }
-    qsort(all, count, sizeof *all, by_class);
+    qsort(all, count, sizeof *all, view_links_order);
     for (uint32_t i = 0; i < count; i++)
-        if (kinds && by_class(&all[kinds - 1], &all[i]) == 0)
+        if (kinds && view_links_order(&all[kinds - 1], &all[i]) == 0)
             all[kinds - 1].count++;
         else
             all[kinds++] = all[i];

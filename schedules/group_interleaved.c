@@ -8,6 +8,7 @@
 #include "schedules/group_interleaved.h"
 
 #include "base/arena.h"
+#include "base/numbers/divisor.h"
 #include "schedules/kit/stage_times.h"
 #include "schedules/schedules.h"
 
@@ -25,16 +26,6 @@ struct table {
     uint32_t *chunk_at; /* [column modulo v]: the chunk */
     uint64_t columns;   /* of all groups */
 };
-
-static uint32_t common_divisor(uint32_t a, uint32_t b)
-{
-    while (b) {
-        uint32_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 /* Micro-batches that a worker computes while one runs through a chunk of all workers, at least half as many as
  * workers. */
@@ -69,7 +60,7 @@ static struct table table_of(const struct schedule_request *request, struct aren
     struct table table = {
         .workers = request->workers, .chunks = chunks, .group = group ? group : (request->workers + 1) / 2};
     uint32_t apart = (span_of(request, arena) + table.group - 1) / table.group;
-    uint32_t divisor = common_divisor(chunks, apart);
+    uint32_t divisor = (uint32_t)common_divisor(chunks, apart);
     table.start = arena_array(arena, chunks, sizeof *table.start);
     table.chunk_at = arena_array(arena, chunks, sizeof *table.chunk_at);
     for (uint32_t chunk = 0; chunk < chunks; chunk++) {

@@ -2,7 +2,7 @@
 #include "schedules/steady.h"
 
 #include "base/arena.h"
-#include "base/cycle.h"
+#include "base/numbers/cycle.h"
 #include "schedules/schedules.h"
 
 #include <stdlib.h>

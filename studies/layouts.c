@@ -273,29 +273,16 @@ static int simulate_row(const struct scenario *scenario, struct layout_row *row)
     struct arena *arena = arena_create();
     struct scenario_set sets[LAYOUT_SETS];
     layout_sets(scenario, row, "simgrid", sets, arena);
-    struct simulation_result result;
-    int code = simulate_changed(scenario, sets, LAYOUT_SETS, &result);
-    if (code == EXIT_DONE)
-        row->simgrid = result.rows[0].iteration;
+    int code = simulate_iteration(scenario, sets, LAYOUT_SETS, &row->simgrid);
     arena_destroy(arena);
     return code;
-}
-
-/* The figures that layouts need; false with the mistake reported. */
-static bool check(const struct scenario *scenario)
-{
-    struct diag diag = {.out = stderr};
-    if (!scenario->global_batch)
-        diag_error(&diag, scenario_place(scenario, "batch"),
-                   "the samples of an iteration are not known; expected batch.global or batch.micro");
-    return diag.errors == 0;
 }
 
 int layouts_find(const struct scenario *scenario, enum layouts_method method, size_t top, struct layout_table *table)
 {
     FILE *results = NULL;
     *table = (struct layout_table){0};
-    if (!check(scenario))
+    if (!simulation_expects_samples(scenario, scenario->global_batch > 0, &(struct diag){.out = stderr}))
         return EXIT_BAD_INPUT;
     int code =
         simulation_visit(&(struct simulation_visit){scenario, evaluate_all, (void *)(uintptr_t)scenario}, &results);

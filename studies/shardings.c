@@ -433,10 +433,7 @@ static int simulate_row(const struct scenario *scenario, struct sharding_row *ro
     struct arena *arena = arena_create();
     struct scenario_set sets[] = {{.text = "engine=simgrid"},
                                   {.text = arena_print(arena, "dlrm.sharding=%s", row->yaml)}};
-    struct simulation_result result;
-    int code = simulate_changed(scenario, sets, *row->yaml ? 2 : 1, &result);
-    if (code == EXIT_DONE)
-        row->simgrid = result.rows[0].iteration;
+    int code = simulate_iteration(scenario, sets, *row->yaml ? 2 : 1, &row->simgrid);
     arena_destroy(arena);
     return code;
 }
@@ -444,10 +441,9 @@ static int simulate_row(const struct scenario *scenario, struct sharding_row *ro
 static bool check(const struct scenario *scenario)
 {
     struct diag diag = {.out = stderr};
-    if (!scenario->global_batch)
-        diag_error(&diag, scenario_place(scenario, "batch"),
-                   "the samples of an iteration are not known; expected batch.global or batch.micro");
-    else if (scenario->mesh.ranks < 2)
+    if (!simulation_expects_samples(scenario, scenario->global_batch > 0, &diag))
+        return false;
+    if (scenario->mesh.ranks < 2)
         diag_error(&diag, scenario_place(scenario, "parallel"),
                    "one rank has all tables; expected parallel: {data: 2} or more");
     return diag.errors == 0;

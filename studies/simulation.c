@@ -204,6 +204,24 @@ int simulate_changed(const struct scenario *scenario, const struct scenario_set 
     return code;
 }
 
+int simulate_iteration(const struct scenario *scenario, const struct scenario_set *sets, size_t count,
+                       double *iteration)
+{
+    struct simulation_result result;
+    int code = simulate_changed(scenario, sets, count, &result);
+    if (code == EXIT_DONE)
+        *iteration = result.rows[0].iteration;
+    return code;
+}
+
+bool simulation_expects_samples(const struct scenario *scenario, bool known, struct diag *diag)
+{
+    if (!known)
+        diag_error(diag, scenario_place(scenario, "batch"),
+                   "the samples of an iteration are not known; expected batch.global or batch.micro");
+    return known;
+}
+
 bool simulation_print(struct simulation_result *result)
 {
     char text[4096];

@@ -49,6 +49,12 @@ int simulate(const struct simulation_request *request, struct simulation_result 
 int simulate_changed(const struct scenario *scenario, const struct scenario_set *sets, size_t count,
                      struct simulation_result *result);
 
+/* The same, of which the caller wants the iteration's time on the first engine, in seconds. */
+int simulate_iteration(const struct scenario *scenario, const struct scenario_set *sets, size_t count,
+                       double *iteration);
+/* Reports a scenario whose samples are not known, which the figures of studies need; whether they are. */
+bool simulation_expects_samples(const struct scenario *scenario, bool known, struct diag *diag);
+
 /* A simulation in two steps, for several of them at a time: isolate_runs tells whether one still runs. The request has
  * to live until the second. NULL with the fault filled when no process could be made. */
 struct isolation *simulation_start(const struct simulation_request *request, struct fault *fault);

@@ -166,10 +166,9 @@ static int measure_servers(const struct scenario *scenario, size_t top, struct s
 static bool check(const struct scenario *scenario)
 {
     struct diag diag = {.out = stderr};
-    if (!scenario->micro_batch_size)
-        diag_error(&diag, scenario_place(scenario, "batch"),
-                   "the samples of an iteration are not known; expected batch.global or batch.micro");
-    else if (scenario->mesh.ranks - scenario->mesh.extra != scenario->data || scenario->schedule_name)
+    if (!simulation_expects_samples(scenario, scenario->micro_batch_size > 0, &diag))
+        return false;
+    if (scenario->mesh.ranks - scenario->mesh.extra != scenario->data || scenario->schedule_name)
         diag_error(&diag, scenario_place(scenario, "parallel"),
                    "advice is for data parallelism alone; expected no axis but data and no schedule");
     return diag.errors == 0;

@@ -4,7 +4,7 @@
 #ifndef STAGESIM_FRAME_H
 #define STAGESIM_FRAME_H
 
-#include "base/cycle.h"
+#include "base/numbers/cycle.h"
 #include "simulator/program/beats.h"
 #include "simulator/program/steady.h"
 #include "simulator/program/timeline.h"

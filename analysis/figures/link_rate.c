@@ -43,21 +43,9 @@ struct rating {
 /* ---- kinds ---- */
 
 struct named_link {
-    char name[96];
-    double bandwidth, latency;
+    struct view_links alike;
     uint32_t index;
 };
-
-static int by_class(const void *left, const void *right)
-{
-    const struct named_link *a = left, *b = right;
-    int order = strcmp(a->name, b->name);
-    if (order)
-        return order;
-    if (a->bandwidth != b->bandwidth)
-        return a->bandwidth > b->bandwidth ? -1 : 1;
-    return (a->latency > b->latency) - (a->latency < b->latency);
-}
 
 static void find_kinds(struct rating *rating)
 {
@@ -68,14 +56,15 @@ static void find_kinds(struct rating *rating)
     rating->names = arena_array(rating->arena, count + 1, sizeof *rating->names);
     rating->used = arena_array(rating->arena, count + 1, sizeof *rating->used);
     for (uint32_t i = 0; i < count; i++) {
-        links[i] = (struct named_link){"", platform->links[i].bandwidth, platform->links[i].latency, i};
-        view_link_class(platform->links[i].name, links[i].name, sizeof links[i].name);
+        const struct platform_link *link = &platform->links[i];
+        links[i] = (struct named_link){{.bandwidth = link->bandwidth, .latency = link->latency}, i};
+        view_link_class(link->name, links[i].alike.name, sizeof links[i].alike.name);
     }
     if (count)
-        qsort(links, count, sizeof *links, by_class);
+        qsort(links, count, sizeof *links, view_links_order);
     for (size_t i = 0; i < count; i++) {
-        if (i == 0 || by_class(&links[i - 1], &links[i]) != 0)
-            rating->names[rating->kinds++] = arena_copy(rating->arena, links[i].name);
+        if (i == 0 || view_links_order(&links[i - 1], &links[i]) != 0)
+            rating->names[rating->kinds++] = arena_copy(rating->arena, links[i].alike.name);
         rating->kind_of[links[i].index] = rating->kinds - 1;
     }
     free(links);

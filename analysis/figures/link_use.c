@@ -40,20 +40,9 @@ static void keep_busiest(struct report *report, const struct platform *platform,
 /* ---- kinds ---- */
 
 struct classed_link {
-    char name[96];
-    double bandwidth, latency, bytes, utilization;
+    struct view_links alike;
+    double bytes, utilization;
 };
-
-static int by_class(const void *left, const void *right)
-{
-    const struct classed_link *a = left, *b = right;
-    int order = strcmp(a->name, b->name);
-    if (order)
-        return order;
-    if (a->bandwidth != b->bandwidth)
-        return a->bandwidth > b->bandwidth ? -1 : 1;
-    return (a->latency > b->latency) - (a->latency < b->latency);
-}
 
 static int busier_kind_first(const void *left, const void *right)
 {
@@ -82,13 +71,13 @@ static void fold(struct report *report, const struct classed_link *links, uint32
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count;) {
         uint32_t first = i;
-        struct link_kind kind = {.bandwidth = links[i].bandwidth};
-        for (; i < count && by_class(&links[first], &links[i]) == 0; i++)
+        struct link_kind kind = {.bandwidth = links[i].alike.bandwidth};
+        for (; i < count && view_links_order(&links[first], &links[i]) == 0; i++)
             add_link(&kind, &links[i]);
         if (!kind.used)
             continue;
         kind.utilization /= kind.used;
-        kind.name = arena_copy(arena, links[first].name);
+        kind.name = arena_copy(arena, links[first].alike.name);
         kinds[kept++] = kind;
     }
     if (kept)
@@ -107,15 +96,14 @@ static void find_kinds(struct report *report, const struct platform *platform, c
         if (!strcmp(link->name, PLATFORM_LOOPBACK))
             continue;
         double busy = bytes[i] / platform_link_rate(link);
-        links[count] = (struct classed_link){.bandwidth = platform_link_rate(link),
-                                             .latency = link->latency,
+        links[count] = (struct classed_link){.alike = {.bandwidth = platform_link_rate(link), .latency = link->latency},
                                              .bytes = bytes[i],
                                              .utilization = report->iteration > 0 ? busy / report->iteration : 0};
-        view_link_class(link->name, links[count].name, sizeof links[count].name);
+        view_link_class(link->name, links[count].alike.name, sizeof links[count].alike.name);
         count++;
     }
     if (count)
-        qsort(links, count, sizeof *links, by_class);
+        qsort(links, count, sizeof *links, view_links_order);
     fold(report, links, count, arena);
     free(links);
 }

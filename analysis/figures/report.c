@@ -357,8 +357,8 @@ static void describe_path(struct making *making, const struct critical_path *pat
     report->sensitive_latency = sensitivity.latency;
 }
 
-struct report *report_of_time(const struct run_description *run, const struct program *program, double iteration,
-                              double busy, struct arena *arena)
+/* What the program says without a run. */
+static struct report *of_program(const struct run_description *run, const struct program *program, struct arena *arena)
 {
     struct report *report = arena_alloc(arena, sizeof *report);
     *report = (struct report){.run = *run,
@@ -369,12 +369,18 @@ struct report *report_of_time(const struct run_description *run, const struct pr
                               .micro_batches = program->micro_batches,
                               .pipeline_workers = program->workers,
                               .stages = program->stages,
-                              .iteration = iteration,
-                              .makespan = iteration,
-                              .bubble = iteration > 0 ? 1 - busy / iteration : 0,
-                              .over_ideal = busy > 0 ? iteration / busy - 1 : INFINITY,
-                              .fits = true,
                               .energy = -1};
+    return report;
+}
+
+struct report *report_of_time(const struct run_description *run, const struct program *program, double iteration,
+                              double busy, struct arena *arena)
+{
+    struct report *report = of_program(run, program, arena);
+    report->iteration = report->makespan = iteration;
+    report->bubble = iteration > 0 ? 1 - busy / iteration : 0;
+    report->over_ideal = busy > 0 ? iteration / busy - 1 : INFINITY;
+    report->fits = true;
     find_throughput(report, program->mesh);
     return report;
 }
@@ -390,26 +396,17 @@ struct report *report_of_frame(const struct run_description *run, const struct f
 {
     const struct timeline *timeline = frame->timeline;
     const struct program *program = timeline->program;
-    struct report *report = arena_alloc(arena, sizeof *report);
-    *report = (struct report){.run = *run,
-                              .mesh = program->mesh,
-                              .ranks = program->mesh->ranks,
-                              .counted_ranks = program_counted_ranks(program),
-                              .iterations = program->iterations,
-                              .micro_batches = program->micro_batches,
-                              .pipeline_workers = program->workers,
-                              .stages = program->stages,
-                              .represented_ranks = program->mesh->ranks - timeline->rank_count,
-                              .iteration = frame->iteration,
-                              .makespan = frame->makespan,
-                              .steady_state = frame->steady,
-                              .period = program->period > 1 ? program->period : 0,
-                              .cycle_start = frame->cycle.start,
-                              .cycle_length = frame->cycle.length,
-                              .cycle_iterations = frame->cycle.beats,
-                              .independent = frame->whole && !frame->steady && program->period <= 1,
-                              .energy = -1,
-                              .activities = timeline->activities};
+    struct report *report = of_program(run, program, arena);
+    report->represented_ranks = program->mesh->ranks - timeline->rank_count;
+    report->iteration = frame->iteration;
+    report->makespan = frame->makespan;
+    report->steady_state = frame->steady;
+    report->period = program->period > 1 ? program->period : 0;
+    report->cycle_start = frame->cycle.start;
+    report->cycle_length = frame->cycle.length;
+    report->cycle_iterations = frame->cycle.beats;
+    report->independent = frame->whole && !frame->steady && program->period <= 1;
+    report->activities = timeline->activities;
     struct making making = {.report = report, .frame = frame, .platform = platform, .arena = arena};
     report->micro_batches += run->steady.left_out;
     if (program->iterations > 1)

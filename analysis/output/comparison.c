@@ -326,8 +326,7 @@ static void print_table(FILE *out, const struct comparison_row *rows, size_t cou
         add_row(table, &columns, rows, i);
         asynchronous |= rows[i].asynchronous;
     }
-    table_write(table, out, table_style_of(format, out));
-    table_destroy(table);
+    table_finish(table, out, table_style_of(format, out));
     if (!remarks)
         return;
     print_reasons(remarks, rows, count);

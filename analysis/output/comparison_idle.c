@@ -70,8 +70,7 @@ void comparison_idle_print(FILE *out, const struct comparison_row *rows, size_t 
         if (directories)
             table_cell(table, "%s", rows[i].directory);
     }
-    table_write(table, out, table_style_of(format, out));
-    table_destroy(table);
+    table_finish(table, out, table_style_of(format, out));
     for (size_t i = 0; i < count && table_is_read(format); i++)
         if (*rows[i].reason)
             fprintf(out, "%s, %s: %s\n", rows[i].scenario, rows[i].schedule, rows[i].reason);

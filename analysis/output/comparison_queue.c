@@ -17,26 +17,6 @@ bool comparison_is_of_queues(const struct comparison_row *rows, size_t count)
 
 enum { QUEUE_COLUMNS = 9 };
 
-static void put_seconds(struct table *table, double value)
-{
-    char text[READABLE_MAX];
-    table_cell(table, "%s", readable_seconds(text, value));
-    table_value(table, value);
-}
-
-static void put_ratio(struct table *table, double value)
-{
-    table_cell(table, "%.4g", value);
-    table_value(table, value);
-}
-
-static void put_share(struct table *table, double value)
-{
-    char text[READABLE_MAX];
-    table_cell(table, "%s", readable_percent(text, value));
-    table_value(table, value);
-}
-
 static void put_row(struct table *table, const struct comparison_row *row)
 {
     const struct comparison_queue *queue = &row->queue;
@@ -48,13 +28,13 @@ static void put_row(struct table *table, const struct comparison_row *row)
             table_cell(table, "%s", "");
         return;
     }
-    put_seconds(table, queue->wait);
-    put_seconds(table, queue->completion);
-    put_ratio(table, queue->bounded_slowdown);
-    put_ratio(table, queue->fairness);
-    put_seconds(table, queue->makespan);
-    put_share(table, queue->allocated);
-    put_share(table, queue->busy);
+    table_seconds(table, queue->wait);
+    table_seconds(table, queue->completion);
+    table_ratio(table, queue->bounded_slowdown);
+    table_ratio(table, queue->fairness);
+    table_seconds(table, queue->makespan);
+    table_percent(table, queue->allocated);
+    table_percent(table, queue->busy);
 }
 
 /* Rows know where their files are for those who read the table back. */
@@ -81,8 +61,7 @@ void comparison_queue_print(FILE *out, const struct comparison_row *rows, size_t
         if (directories)
             table_cell(table, "%s", rows[i].directory);
     }
-    table_write(table, out, table_style_of(format, out));
-    table_destroy(table);
+    table_finish(table, out, table_style_of(format, out));
     for (size_t i = 0; i < count && table_is_read(format); i++)
         if (*rows[i].reason)
             fprintf(out, "%s, %s: %s\n", rows[i].scenario, rows[i].schedule, rows[i].reason);

@@ -17,9 +17,7 @@ static const char *type_name(uint8_t type)
 
 static void time_columns(struct table *table)
 {
-    table_column(table, "alone", '>');
-    table_column(table, "with contention", '>');
-    table_column(table, "added", '>');
+    table_columns(table, ">alone", ">with contention", ">added", NULL);
 }
 
 /* Differences that are mere rounding are none. */
@@ -39,9 +37,7 @@ static void time_cells(struct table *table, double alone, double contended)
 static void print_kinds(FILE *out, struct table_style style, const struct contention *contention)
 {
     struct table *table = table_create();
-    table_column(table, "seconds per rank", '<');
-    table_column(table, "kind", '<');
-    table_column(table, "count", '>');
+    table_columns(table, "<seconds per rank", "<kind", ">count", NULL);
     time_columns(table);
     for (uint32_t i = 0; i < contention->kind_count; i++) {
         const struct contention_kind *kind = &contention->kinds[i];
@@ -50,8 +46,7 @@ static void print_kinds(FILE *out, struct table_style style, const struct conten
         table_cell(table, "%llu", (unsigned long long)kind->count);
         time_cells(table, kind->alone, kind->contended);
     }
-    table_write(table, out, style);
-    table_destroy(table);
+    table_finish(table, out, style);
 }
 
 static void links_cell(struct table *table, const struct contention_delay *delay)
@@ -68,9 +63,7 @@ static void links_cell(struct table *table, const struct contention_delay *delay
 static void print_delays(FILE *out, struct table_style style, const struct contention *contention)
 {
     struct table *table = table_create();
-    table_column(table, "most delayed", '<');
-    table_column(table, "from rank", '>');
-    table_column(table, "to", '>');
+    table_columns(table, "<most delayed", ">from rank", ">to", NULL);
     time_columns(table);
     table_column(table, "links shared (with other transfers)", '<');
     for (uint32_t i = 0; i < contention->delay_count; i++) {
@@ -84,8 +77,7 @@ static void print_delays(FILE *out, struct table_style style, const struct conte
         time_cells(table, delay->alone, delay->contended);
         links_cell(table, delay);
     }
-    table_write(table, out, style);
-    table_destroy(table);
+    table_finish(table, out, style);
 }
 
 void contention_print(FILE *out, struct table_style style, const struct report *report)

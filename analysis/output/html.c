@@ -68,44 +68,46 @@ void html_end(FILE *out)
     fputs("</script>\n</body>\n</html>\n", out);
 }
 
-void html_cause_bar(FILE *out, const double causes[CAUSES], double whole)
+/* Parts of a whole side by side; each has the class of the letter and its number. */
+static void bar(FILE *out, char letter, const char *const names[], const double *parts, int count, double whole)
 {
     char share[READABLE_MAX];
     fputs("<div class=\"bar\">", out);
-    for (int cause = 0; cause < CAUSES; cause++) {
-        if (causes[cause] > 0 && whole > 0)
-            fprintf(out, "<i class=\"c%d\" style=\"width:%.3f%%\" title=\"%s %s\"></i>", cause,
-                    fmin(100, 100 * causes[cause] / whole), cause_names[cause], readable_percent(share, causes[cause]));
-    }
+    for (int part = 0; part < count; part++)
+        if (parts[part] > 0 && whole > 0)
+            fprintf(out, "<i class=\"%c%d\" style=\"width:%.3f%%\" title=\"%s %s\"></i>", letter, part,
+                    fmin(100, 100 * parts[part] / whole), names[part], readable_percent(share, parts[part]));
     fputs("</div>", out);
+}
+
+static void legend_entry(FILE *out, char letter, int part, const char *definition, const char *name)
+{
+    fprintf(out, "<li><i class=\"%c%d\"></i><dfn title=\"%s\">%s</dfn></li>", letter, part, definition, name);
+}
+
+void html_cause_bar(FILE *out, const double causes[CAUSES], double whole)
+{
+    bar(out, 'c', cause_names, causes, CAUSES, whole);
 }
 
 void html_cause_legend(FILE *out)
 {
     fputs("<ul class=\"key\">", out);
     for (int cause = 0; cause < CAUSES; cause++)
-        fprintf(out, "<li><i class=\"c%d\"></i><dfn title=\"%s\">%s</dfn></li>", cause, html_cause_definition(cause),
-                cause_names[cause]);
+        legend_entry(out, 'c', cause, html_cause_definition(cause), cause_names[cause]);
     fputs("</ul>\n", out);
 }
 
 void html_idle_bar(FILE *out, const double parts[IDLE_PARTS], double whole)
 {
-    char share[READABLE_MAX];
-    fputs("<div class=\"bar\">", out);
-    for (int part = 0; part < IDLE_PARTS; part++)
-        if (parts[part] > 0 && whole > 0)
-            fprintf(out, "<i class=\"i%d\" style=\"width:%.3f%%\" title=\"%s %s\"></i>", part,
-                    fmin(100, 100 * parts[part] / whole), idle_names[part], readable_percent(share, parts[part]));
-    fputs("</div>", out);
+    bar(out, 'i', idle_names, parts, IDLE_PARTS, whole);
 }
 
 void html_idle_legend(FILE *out)
 {
     fputs("<ul class=\"key\">", out);
     for (int part = 0; part < IDLE_PARTS; part++)
-        fprintf(out, "<li><i class=\"i%d\"></i><dfn title=\"%s\">%s</dfn></li>", part, idle_definitions[part],
-                idle_names[part]);
+        legend_entry(out, 'i', part, idle_definitions[part], idle_names[part]);
     fputs("</ul>\n", out);
 }
 

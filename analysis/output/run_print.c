@@ -250,10 +250,7 @@ static void print_workers(FILE *out, struct table_style style, const struct repo
     char text[READABLE_MAX];
     int causes = causes_shown(report);
     struct table *table = table_create();
-    table_column(table, "worker", '>');
-    table_column(table, "host", '<');
-    table_column(table, "busy", '>');
-    table_column(table, "utilization", '>');
+    table_columns(table, ">worker", "<host", ">busy", ">utilization", NULL);
     for (int cause = 0; cause < causes; cause++)
         table_column(table, cause_names[cause], '>');
     table_column(table, "in flight", '>');
@@ -267,8 +264,7 @@ static void print_workers(FILE *out, struct table_style style, const struct repo
             table_cell(table, "%s", readable_percent(text, worker->causes[cause]));
         table_cell(table, "%.4g", worker->peak_in_flight);
     }
-    table_write(table, out, style);
-    table_destroy(table);
+    table_finish(table, out, style);
 }
 
 /* A line each. */

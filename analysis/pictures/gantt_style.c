@@ -145,3 +145,19 @@ void style_swatch(cairo_t *cr, struct rectangle rectangle, struct colour fill, e
     style_add_rectangle(cr, rectangle);
     style_paint(cr, fill, hatch, 0.6, rectangle);
 }
+
+double picture_draw_head(cairo_t *cr, const struct picture_head *head, bool draw)
+{
+    static const struct canvas_font screen_title = {13, true}, paper_title = {9.5, true}, plain = {9.5, false};
+    static const double line = 12.5;
+    double room = head->width - 2 * head->margin, y = 10;
+    const char *subtitle = head->subtitle ? head->subtitle : "";
+    if (head->paper) {
+        y += line * canvas_text_lines(cr, head->margin, y, room, line, paper_title, style_text, head->title, draw);
+        y += line * canvas_text_lines(cr, head->margin, y, room, line, plain, style_faint, subtitle, draw);
+    } else if (draw) {
+        canvas_text_within(cr, head->margin, 28, room, screen_title, style_text, head->title);
+        canvas_text_within(cr, head->margin, 45, room, plain, style_faint, subtitle);
+    }
+    return y;
+}

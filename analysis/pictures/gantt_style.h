@@ -35,4 +35,13 @@ void style_add_rectangle(cairo_t *cr, struct rectangle rectangle);
 /* One rectangle, painted. */
 void style_swatch(cairo_t *cr, struct rectangle rectangle, struct colour fill, enum hatch hatch);
 
+/* Title and subtitle (NULL: none) at the top of a page, over as many lines as they take on paper. Draws only where
+ * `draw`. Returns the baseline of what comes next on paper. */
+struct picture_head {
+    double width, margin; /* of the page */
+    bool paper;
+    const char *title, *subtitle;
+};
+double picture_draw_head(cairo_t *cr, const struct picture_head *head, bool draw);
+
 #endif

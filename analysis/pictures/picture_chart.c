@@ -12,8 +12,7 @@
 static const double margin = 18, legend_line = 17, sample_width = 24;
 static const struct canvas_font title_font = {13, true}, text_font = {9.5, false};
 
-static const struct canvas_font paper_title = {9.5, true};
-static const double paper_margin = 1, paper_line = 12.5;
+static const double paper_margin = 1;
 
 struct page {
     const struct chart *chart;
@@ -128,20 +127,9 @@ static double legend_width(cairo_t *cr, const struct chart *chart)
 static double draw_head(cairo_t *cr, const struct page *page, bool draw)
 {
     const struct chart *chart = page->chart;
-    double room = page->width - 2 * page->margin, y = 10;
-    const char *subtitle = chart->subtitle ? chart->subtitle : "";
-    if (page->paper) {
-        y += paper_line *
-             canvas_text_lines(cr, page->margin, y, room, paper_line, paper_title, style_text, chart->title, draw);
-        y += paper_line *
-             canvas_text_lines(cr, page->margin, y, room, paper_line, text_font, style_faint, subtitle, draw);
-        return y + 4;
-    }
-    if (draw) {
-        canvas_text_within(cr, page->margin, 28, room, title_font, style_text, chart->title);
-        canvas_text_within(cr, page->margin, 45, room, text_font, style_faint, subtitle);
-    }
-    return chart->subtitle ? 72 : 54;
+    const struct picture_head head = {page->width, page->margin, page->paper, chart->title, chart->subtitle};
+    double y = picture_draw_head(cr, &head, draw);
+    return page->paper ? y + 4 : chart->subtitle ? 72 : 54;
 }
 
 /* Legend entries beside each other in a column's width; returns the height of all. */

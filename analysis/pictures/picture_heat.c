@@ -7,7 +7,7 @@
 #include <math.h>
 
 static const double screen_margin = 18, screen_cell_height = 30, cell_least = 64, cell_most = 130;
-static const double paper_margin = 1, paper_line = 12.5, paper_cell_height = 20;
+static const double paper_margin = 1, paper_cell_height = 20;
 static const struct canvas_font title_font = {13, true}, text_font = {9.5, false}, best_font = {9.5, true};
 
 struct page {
@@ -45,20 +45,9 @@ static double widest(cairo_t *cr, const char *const *texts, size_t count)
 static double draw_head(cairo_t *cr, const struct page *page, bool draw)
 {
     const struct heat *heat = page->heat;
-    double room = page->width - 2 * page->margin, y = 10;
-    const char *subtitle = heat->subtitle ? heat->subtitle : "";
-    if (page->paper) {
-        y += paper_line *
-             canvas_text_lines(cr, page->margin, y, room, paper_line, best_font, style_text, heat->title, draw);
-        y += paper_line *
-             canvas_text_lines(cr, page->margin, y, room, paper_line, text_font, style_faint, subtitle, draw);
-        return y + (heat->y ? 14 : 0);
-    }
-    if (draw) {
-        canvas_text_within(cr, page->margin, 28, room, title_font, style_text, heat->title);
-        canvas_text_within(cr, page->margin, 45, room, text_font, style_faint, subtitle);
-    }
-    return 84;
+    const struct picture_head head = {page->width, page->margin, page->paper, heat->title, heat->subtitle};
+    double y = picture_draw_head(cr, &head, draw);
+    return page->paper ? y + (heat->y ? 14 : 0) : 84;
 }
 
 static double screen_page_width(cairo_t *cr, const struct page *page)

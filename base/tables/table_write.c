@@ -231,7 +231,7 @@ static void write_json(const struct table *table, FILE *out)
     putc('\n', out);
 }
 
-void table_write(const struct table *table, FILE *out, struct table_style style)
+static void write_as(const struct table *table, FILE *out, struct table_style style)
 {
     if (style.format == TABLE_LATEX)
         write_latex(table, out);
@@ -264,6 +264,12 @@ static void remark(FILE *out, enum table_format format, const char *line, size_t
         putc('\n', out);
     }
     free(text);
+}
+
+void table_finish(struct table *table, FILE *out, struct table_style style)
+{
+    write_as(table, out, style);
+    table_destroy(table);
 }
 
 void table_remarks(FILE *out, enum table_format format, const char *lines)

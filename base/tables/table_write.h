@@ -24,9 +24,9 @@ struct table_style table_style_of(enum table_format format, FILE *out);
 /* Whether people read it in this format: texts may stand around the table. CSV and JSON hold the table alone. */
 bool table_is_read(enum table_format format);
 
-/* Writes the table. CSV and JSON have numbers in full where table_value gave them, and the titles as keys: small
- * letters, with _ for what is none and no digit. JSON leaves empty cells out. */
-void table_write(const struct table *table, FILE *out, struct table_style style);
+/* Writes the table, and destroys it. CSV and JSON have numbers in full where table_value gave them, and the titles as
+ * keys: small letters, with _ for what is none and no digit. JSON leaves empty cells out. */
+void table_finish(struct table *table, FILE *out, struct table_style style);
 
 /* Lines that go with a table: as they are; each behind % in LaTeX, each a paragraph in Markdown. Nothing in CSV and
  * JSON. */

@@ -30,13 +30,6 @@ static void integer_cell(struct table *table, uint64_t value)
     table_value(table, (double)value);
 }
 
-static void percent_cell(struct table *table, double value)
-{
-    char text[READABLE_MAX];
-    table_cell(table, "%s", readable_percent(text, value));
-    table_value(table, value);
-}
-
 static void print_policies(FILE *out, const struct idle_study *study, enum table_format format)
 {
     static const char *const titles[] = {"method",      "forward",    "decisions",   "rescales",
@@ -57,16 +50,13 @@ static void print_policies(FILE *out, const struct idle_study *study, enum table
         integer_cell(table, replay->preemptions);
         table_cell(table, "%.2f", replay->idle_time / replay->duration);
         table_value(table, replay->idle_time / replay->duration);
-        percent_cell(table, share(replay->used_time, replay->idle_time));
-        table_cell(table, "%.4g", replay->work);
-        table_value(table, replay->work);
-        table_cell(table, "%.4g", replay->dedicated);
-        table_value(table, replay->dedicated);
-        percent_cell(table, replay_efficiency(replay));
-        percent_cell(table, replay_attainment(replay));
+        table_percent(table, share(replay->used_time, replay->idle_time));
+        table_ratio(table, replay->work);
+        table_ratio(table, replay->dedicated);
+        table_percent(table, replay_efficiency(replay));
+        table_percent(table, replay_attainment(replay));
     }
-    table_write(table, out, table_style_of(format, stdout));
-    table_destroy(table);
+    table_finish(table, out, table_style_of(format, stdout));
 }
 
 static void job_row(struct table *table, const struct idle_job *job, const struct job_figures *figures, double duration)
@@ -78,8 +68,8 @@ static void job_row(struct table *table, const struct idle_job *job, const struc
     table_cell(table, "%s", isfinite(figures->ended) ? readable_seconds(text, figures->ended) : "-");
     table_cell(table, "%.2f", share(figures->node_time, here));
     table_cell(table, "%.4g", figures->samples);
-    percent_cell(table, share(figures->samples, figures->dedicated));
-    percent_cell(table, share(figures->samples, figures->gross));
+    table_percent(table, share(figures->samples, figures->dedicated));
+    table_percent(table, share(figures->samples, figures->gross));
     integer_cell(table, figures->grown);
     integer_cell(table, figures->shrunk);
     integer_cell(table, figures->preempted);
@@ -94,8 +84,7 @@ static void print_jobs(FILE *out, const struct idle_study *study)
     add_columns(table, titles);
     for (size_t i = 0; i < study->job_count && i < JOBS_SHOWN; i++)
         job_row(table, &study->jobs[i], &study->replays[0]->jobs[i], study->replays[0]->duration);
-    table_write(table, out, table_style_of(TABLE_TEXT, stdout));
-    table_destroy(table);
+    table_finish(table, out, table_style_of(TABLE_TEXT, stdout));
     if (study->job_count > JOBS_SHOWN)
         fprintf(out, "and %zu more in jobs.csv\n", study->job_count - JOBS_SHOWN);
 }

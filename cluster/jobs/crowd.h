@@ -2,14 +2,14 @@
 /* Jobs simulated together for all their iterations, most of which repeat.
  *
  * Why leaving iterations out is exact. (1) Each job's order repeats iteration by iteration (simulator/program/beats.h).
- * (2) In a run with fewer iterations of each job all jobs together come back to a state (base/cycle.h) while all of
- * them run: then the rates that they give each other come back as well. (3) What comes next follows from the state and
- * from the order of what is still to come, and the jobs with all their iterations have more of the same. So they go
- * through the cycle again until these are used up, and what is left is the end of the shorter run. */
+ * (2) In a run with fewer iterations of each job all jobs together come back to a state (base/numbers/cycle.h) while
+ * all of them run: then the rates that they give each other come back as well. (3) What comes next follows from the
+ * state and from the order of what is still to come, and the jobs with all their iterations have more of the same. So
+ * they go through the cycle again until these are used up, and what is left is the end of the shorter run. */
 #ifndef STAGESIM_CROWD_H
 #define STAGESIM_CROWD_H
 
-#include "base/cycle.h"
+#include "base/numbers/cycle.h"
 #include "cluster/jobs/job_run.h"
 
 /* A job of a crowd that was simulated. */

@@ -66,17 +66,6 @@ static bool is_among(const char *word, const char *const *words)
 
 /* ---- trees ---- */
 
-static struct node *copy_tree(const struct node *node, struct arena *arena)
-{
-    struct node *copy = arena_alloc(arena, sizeof *copy);
-    *copy = *node;
-    copy->first = copy->last = copy->next = NULL;
-    copy->count = 0;
-    for (const struct node *child = node->first; child; child = child->next)
-        node_append(copy, copy_tree(child, arena));
-    return copy;
-}
-
 /* `scenario: FILE` stands for what is in that file. */
 static void expand_job(struct reading *reading, struct node *job)
 {
@@ -132,10 +121,10 @@ static struct node *tree_of(struct reading *reading, const struct node *scenario
     *root = (struct node){.kind = NODE_MAP, .at = scenario->at};
     for (const struct node *child = scenario->first; child; child = child->next)
         if (!is_among(child->key, shared_keys) && !is_among(child->key, dropped_keys))
-            node_append(root, copy_tree(child, arena));
+            node_append(root, node_copy(child, arena));
     for (const char *const *key = shared_keys; *key; key++) {
         const struct node *shared = node_get(reading->root, *key);
-        struct node *copy = shared ? copy_tree(shared, arena) : NULL;
+        struct node *copy = shared ? node_copy(shared, arena) : NULL;
         if (copy && !strcmp(*key, "platform") && elsewhere)
             root_platform(reading, copy);
         if (copy)

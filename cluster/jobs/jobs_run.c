@@ -141,8 +141,7 @@ static void print(const struct simulation_context *context, const struct jobs_fi
             continue;
         if (which)
             fprintf(out, "\n%s\n\n", jobs_table_titles[which]);
-        table_write(table, out, table_style_of(format, stdout));
-        table_destroy(table);
+        table_finish(table, out, table_style_of(format, stdout));
     }
     char *lines = NULL;
     size_t size = 0;

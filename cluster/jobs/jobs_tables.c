@@ -20,20 +20,6 @@ static struct table *with_columns(const char *const *titles)
     return table;
 }
 
-static void put_seconds(struct table *table, double seconds)
-{
-    char text[READABLE_MAX];
-    table_cell(table, "%s", readable_seconds(text, seconds));
-    table_value(table, seconds);
-}
-
-static void put_share(struct table *table, double share)
-{
-    char text[READABLE_MAX];
-    table_cell(table, "%s", readable_percent(text, share));
-    table_value(table, share);
-}
-
 static struct table *table_of_jobs(const struct jobs_figures *figures)
 {
     static const char *const titles[] = {"job",     "GPUs",  "alone", "together", "slow-down", "shortest",
@@ -43,15 +29,15 @@ static struct table *table_of_jobs(const struct jobs_figures *figures)
         const struct job_figures *job = &figures->jobs[i];
         table_cell(table, "%s", job->run.described->name);
         table_cell(table, "%u", job->run.part->host_count);
-        put_seconds(table, job->alone);
-        put_seconds(table, job->together);
+        table_seconds(table, job->alone);
+        table_seconds(table, job->together);
         table_cell(table, "%.4f", job->together / job->alone);
         table_value(table, job->together / job->alone);
-        put_seconds(table, job->shortest);
-        put_seconds(table, job->longest);
-        put_seconds(table, job->run.start);
-        put_seconds(table, job->run.start + job->duration);
-        put_share(table, job->report->bubble);
+        table_seconds(table, job->shortest);
+        table_seconds(table, job->longest);
+        table_seconds(table, job->run.start);
+        table_seconds(table, job->run.start + job->duration);
+        table_percent(table, job->report->bubble);
     }
     return table;
 }
@@ -66,7 +52,7 @@ static struct table *table_of_meetings(const struct jobs_figures *figures)
             table_cell(table, "%s", job->run.described->name);
             table_cell(table, "%s", job->meetings[k].link);
             table_cell(table, "%s", figures->jobs[job->meetings[k].other].run.described->name);
-            put_share(table, job->meetings[k].share);
+            table_percent(table, job->meetings[k].share);
         }
     }
     return table;
@@ -82,9 +68,9 @@ static struct table *table_of_kinds(const struct jobs_figures *figures)
         table_cell(table, "%s", kind->name);
         table_cell(table, "%u", kind->used);
         table_cell(table, "%u", kind->several);
-        put_share(table, kind->busy);
-        put_share(table, kind->contended);
-        put_share(table, kind->contended_max);
+        table_percent(table, kind->busy);
+        table_percent(table, kind->contended);
+        table_percent(table, kind->contended_max);
     }
     return table;
 }

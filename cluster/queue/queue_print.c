@@ -77,8 +77,7 @@ void queue_print(FILE *out, const struct queue_view *view, enum table_format for
         put_time_or_ratio(table, i, mean->most);
         put_time_or_ratio(table, i, mean->weighted);
     }
-    table_write(table, out, table_style_of(format, out));
-    table_destroy(table);
+    table_finish(table, out, table_style_of(format, out));
 }
 
 /* ---- files ---- */

@@ -52,8 +52,7 @@ static void print_rows(const struct calibration *c, enum table_format format, FI
             table_cell(table, "%s", row->source);
         table_cell(table, "%s", row->contradicts ? "contradicts the others" : "");
     }
-    table_write(table, out, table_style_of(format, out));
-    table_destroy(table);
+    table_finish(table, out, table_style_of(format, out));
 }
 
 /* ---- in words ---- */

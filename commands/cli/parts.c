@@ -3,6 +3,8 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "commands/cli/command.h"
+#include "commands/cli/options.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SHARDS_MAX = 1000000 };
+enum { SHARDS_MAX = 1000000, JOBS_MAX = 64 };
 
 static bool read_number(const char *text, const char **end, uint32_t *number)
 {
@@ -123,4 +125,41 @@ const char **parts_list(char *const *directories, size_t directory_count, const 
         memcpy(kept, files, *count * sizeof *kept);
     free(files);
     return kept;
+}
+
+int parts_check(const struct command *command, const struct options *options)
+{
+    if (options->file_count < 1 || (options->file_count > 1 && !options->merge))
+        return command_usage(command, "expected one scenario, got %d", options->file_count);
+    if (options->merge && options->file_count < 2)
+        return command_usage(command, "--merge expects the directories of the parts behind the scenario");
+    if ((options->shard || options->resume || options->slurm) && !options->output)
+        return command_usage(command, "%s expects -o DIR, where what was found is kept",
+                             options->shard    ? "--shard"
+                             : options->resume ? "--resume"
+                                               : "--slurm");
+    if (options->slurm && (options->shard || options->merge))
+        return command_usage(command, "--slurm makes and joins the parts itself; expected no %s",
+                             options->shard ? "--shard" : "--merge");
+    return EXIT_DONE;
+}
+
+unsigned parts_processors(void)
+{
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online < 1 ? 1 : online > JOBS_MAX ? JOBS_MAX : (unsigned)online;
+}
+
+const char *parts_journal_of_whole(const struct options *options, struct arena *arena)
+{
+    size_t length = strlen(options->output);
+    while (length > 1 && options->output[length - 1] == '/')
+        length--;
+    return arena_print(arena, "%.*s.journal", (int)length, options->output);
+}
+
+const char *parts_journal(const struct options *options, const char *role, uint32_t shard, uint32_t shards,
+                          struct arena *arena)
+{
+    return arena_print(arena, "%s/%s-%u-of-%u.journal", options->output, role, shard, shards);
 }

@@ -9,9 +9,21 @@
 #include <stdint.h>
 
 struct arena;
+struct command;
+struct options;
 
 /* "3/8", or "slurm": the task's place in its array, from the environment. False with the mistake reported. */
 bool shard_read(const char *text, uint32_t *shard, uint32_t *shards);
+
+/* What of --shard, --merge, --resume, --slurm and -o does not go together is reported; returns an exit code. */
+int parts_check(const struct command *command, const struct options *options);
+/* Processors that are online, and so how many processes there are when --jobs says nothing. */
+unsigned parts_processors(void);
+/* The journal of a whole, "DIR.journal" beside -o, or of a shard in it, "DIR/ROLE-1-of-8.journal". Memory from the
+ * arena. */
+const char *parts_journal_of_whole(const struct options *options, struct arena *arena);
+const char *parts_journal(const struct options *options, const char *role, uint32_t shard, uint32_t shards,
+                          struct arena *arena);
 
 /* Makes a directory and those above it; *made says whether it was not there. False with the fault filled. */
 bool parts_directory(const char *path, bool *made, struct fault *fault);

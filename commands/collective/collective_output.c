@@ -59,11 +59,7 @@ void collective_text_write(FILE *out, const struct collective_request *request, 
     if (format == TABLE_MARKDOWN)
         putc('\n', out);
     struct table *text = table_create();
-    table_column(text, "size", '>');
-    table_column(text, "time", '>');
-    table_column(text, "algbw GB/s", '>');
-    table_column(text, "busbw GB/s", '>');
-    table_column(text, "algorithm", '<');
+    table_columns(text, ">size", ">time", ">algbw GB/s", ">busbw GB/s", "<algorithm", NULL);
     if (has_protocols(table))
         table_column(text, "protocol", '<');
     char buffer[READABLE_MAX];
@@ -77,8 +73,7 @@ void collective_text_write(FILE *out, const struct collective_request *request, 
         if (has_protocols(table))
             table_cell(text, "%s", row->protocol);
     }
-    table_write(text, out, table_style_of(format, out));
-    table_destroy(text);
+    table_finish(text, out, table_style_of(format, out));
     remarks = table_remarks_begin(&lines, &size);
     for (uint32_t i = 0; i < table->refusal_count && remarks; i++)
         fprintf(remarks, "left out: %s %s\n", table->refusals[i].algorithm->name, table->refusals[i].reason);

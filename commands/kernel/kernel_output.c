@@ -52,13 +52,11 @@ static void print_range(FILE *out, const struct kernel_answer *answer)
 static void print_near(FILE *out, const struct kernel_answer *answer, enum table_format format)
 {
     const char *const *names = kernel_size_names(answer->shape.kind);
-    char text[READABLE_MAX];
     struct table *table = table_create();
     for (unsigned i = 0; i < KERNEL_SIZES; i++)
         if (names[i])
             table_column(table, names[i], '>');
-    table_column(table, "measured", '>');
-    table_column(table, "over model", '>');
+    table_columns(table, ">measured", ">over model", NULL);
     for (unsigned i = 0; i < answer->time.near_count; i++) {
         const struct kernel_row *row = answer->time.near[i];
         for (unsigned k = 0; k < KERNEL_SIZES; k++)
@@ -66,16 +64,14 @@ static void print_near(FILE *out, const struct kernel_answer *answer, enum table
                 table_cell(table, "%.10g", round(exp2(row->size[k])));
                 table_value(table, round(exp2(row->size[k])));
             }
-        table_cell(table, "%s", readable_seconds(text, row->seconds));
-        table_value(table, row->seconds);
+        table_seconds(table, row->seconds);
         table_cell(table, "%.3f", exp(row->beside));
         table_value(table, exp(row->beside));
     }
     table_remarks(out, format, "\nnearest measured kernels:\n");
     if (format == TABLE_MARKDOWN)
         putc('\n', out);
-    table_write(table, out, table_style_of(format, out));
-    table_destroy(table);
+    table_finish(table, out, table_style_of(format, out));
 }
 
 static void print_time(FILE *out, const struct kernel_answer *a)

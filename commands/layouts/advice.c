@@ -40,25 +40,21 @@ static void print_gpus(FILE *out, const struct speedup_advice *advice, struct ta
             table_cell(table, "%s", "");
         table_cell(table, "%s", simulated ? readable_percent(text, row->simulated / row->count) : "");
     }
-    table_write(table, out, style);
-    table_destroy(table);
+    table_finish(table, out, style);
 }
 
 static void print_servers(FILE *out, const struct speedup_advice *advice, struct table_style style)
 {
     char text[READABLE_MAX];
     struct table *table = table_create();
-    table_column(table, "servers", '>');
-    table_column(table, "links take", '>');
-    table_column(table, "iteration", '>');
+    table_columns(table, ">servers", ">links take", ">iteration", NULL);
     for (size_t i = 0; i < advice->server_count; i++) {
         const struct speedup_row *row = &advice->server_rows[i];
         table_cell(table, "%u", row->count);
         table_cell(table, "%s", readable_seconds(text, row->predicted));
         table_cell(table, "%s", seconds_or_none(text, row->iteration));
     }
-    table_write(table, out, style);
-    table_destroy(table);
+    table_finish(table, out, style);
 }
 
 static void print_ratio(FILE *out, const struct speedup_advice *advice)

@@ -31,8 +31,7 @@ static void print_types(FILE *out, const struct division_study *study, const str
         for (uint32_t level = 0; level < study->levels; level++)
             table_cell(table, "%s", type_names[partition->level[level].types[layer]]);
     }
-    table_write(table, out, table_style_of(format, out));
-    table_destroy(table);
+    table_finish(table, out, table_style_of(format, out));
 }
 
 static void cell_seconds(struct table *table, double seconds)
@@ -57,8 +56,7 @@ static void add_figure_columns(struct table *table, const struct division_study 
 {
     static const char *const titles[] = {"predicted", "analytic",         "analytic speed-up",
                                          "simgrid",   "simgrid speed-up", "bubble"};
-    table_column(table, "method", '<');
-    table_column(table, "share", '>');
+    table_columns(table, "<method", ">share", NULL);
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         table_column(table, titles[i], '>');
     for (uint32_t kind = 0; kind < study->kind_count; kind++) {
@@ -72,7 +70,6 @@ static void add_figures(struct table *table, const struct division_study *study,
 {
     const struct division *division = &study->methods[method], *data = &study->methods[PARTITION_DATA];
     double analytic = data->found ? data->analytic : NAN, simgrid = data->found ? data->simgrid : NAN;
-    char buffer[READABLE_MAX];
     table_cell(table, "%s", division_names[method]);
     table_cell(table, "%.4f", division->partition.level[0].share);
     table_value(table, division->partition.level[0].share);
@@ -81,8 +78,7 @@ static void add_figures(struct table *table, const struct division_study *study,
     cell_ratio(table, analytic / division->analytic);
     cell_seconds(table, division->simgrid);
     cell_ratio(table, simgrid / division->simgrid);
-    table_cell(table, "%s", readable_percent(buffer, division->bubble));
-    table_value(table, division->bubble);
+    table_percent(table, division->bubble);
     for (uint32_t kind = 0; kind < study->kind_count; kind++)
         cell_seconds(table, division->computing[kind]);
 }
@@ -94,8 +90,7 @@ static void print_figures(FILE *out, const struct division_study *study, enum ta
     for (unsigned method = 0; method < DIVISION_METHODS; method++)
         if (study->methods[method].found)
             add_figures(table, study, method);
-    table_write(table, out, table_style_of(format, out));
-    table_destroy(table);
+    table_finish(table, out, table_style_of(format, out));
 }
 
 unsigned division_fastest(const struct division_study *study)

@@ -107,8 +107,7 @@ static void print_table(FILE *out, const struct layout_table *table, const struc
         table_column(text, titles[i], '>');
     for (size_t i = 0; i < table->count && i < shown; i++)
         table_row(text, &table->rows[i], ranking, i);
-    table_write(text, out, table_style_of(format, out));
-    table_destroy(text);
+    table_finish(text, out, table_style_of(format, out));
     table_remarks(out, format, "\n");
     FILE *remarks = table_remarks_begin(&lines, &size);
     print_remarks(remarks, table, ranking, shown);

@@ -41,8 +41,7 @@ static void print_strategies(FILE *out, const struct strategy_report *report, st
         table_cell(table, "%s", run->memory > 0 ? readable_binary_bytes(text, run->memory) : "");
         table_cell(table, "%s", isnan(run->analytic) ? "" : run->fits ? "yes" : "no");
     }
-    table_write(table, out, style);
-    table_destroy(table);
+    table_finish(table, out, style);
 }
 
 static void print_starts(FILE *out, const struct strategy_report *report, struct table_style style)
@@ -63,8 +62,7 @@ static void print_starts(FILE *out, const struct strategy_report *report, struct
         table_cell(table, "%" PRIu64, o->accepted);
         table_cell(table, "%" PRIu64, o->worse);
     }
-    table_write(table, out, style);
-    table_destroy(table);
+    table_finish(table, out, style);
 }
 
 static void print_text(FILE *out, const struct strategy_report *report, enum table_format format)

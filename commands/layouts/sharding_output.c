@@ -52,8 +52,7 @@ static void print_table(FILE *out, const struct sharding_rows *rows, size_t show
         table_column(text, titles[i], i ? '>' : '<');
     for (size_t i = 0; i < rows->count && i < shown; i++)
         table_row(text, &rows->rows[i]);
-    table_write(text, out, table_style_of(format, out));
-    table_destroy(text);
+    table_finish(text, out, table_style_of(format, out));
     table_remarks(out, format, "\n");
     FILE *remarks = table_remarks_begin(&lines, &size);
     print_remarks(remarks, rows, shown);

@@ -307,13 +307,7 @@ static bool write_fitted(FILE *out, void *user, struct fault *fault)
 static void print_errors(const struct arguments *arguments)
 {
     struct table *table = table_create();
-    table_column(table, "table", '<');
-    table_column(table, "collective", '<');
-    table_column(table, "ranks", '>');
-    table_column(table, "rows", '>');
-    table_column(table, "error before", '>');
-    table_column(table, "after", '>');
-    table_column(table, "bias after", '>');
+    table_columns(table, "<table", "<collective", ">ranks", ">rows", ">error before", ">after", ">bias after", NULL);
     bool left_out = false;
     for (size_t i = 0; i < arguments->count; i++)
         left_out |= arguments->fitted.left_out[i] >= 0;
@@ -338,8 +332,7 @@ static void print_errors(const struct arguments *arguments)
             table_cell(table, "-");
         table_value(table, arguments->fitted.after[i].bias);
     }
-    table_write(table, stdout, table_style_of((enum table_format)arguments->table_format, stdout));
-    table_destroy(table);
+    table_finish(table, stdout, table_style_of((enum table_format)arguments->table_format, stdout));
 }
 
 /* What was found, and the sizes of the rows that say so. */
@@ -347,11 +340,7 @@ static void print_settled(const struct arguments *arguments)
 {
     char value[READABLE_MAX], least[READABLE_MAX], most[READABLE_MAX];
     struct table *table = table_create();
-    table_column(table, "property", '<');
-    table_column(table, "value", '>');
-    table_column(table, "settled by rows", '>');
-    table_column(table, "from", '>');
-    table_column(table, "to", '>');
+    table_columns(table, "<property", ">value", ">settled by rows", ">from", ">to", NULL);
     for (unsigned scope = 0; scope < SCOPES; scope++)
         for (uint32_t i = 0; i < arguments->fitted.settled_count[scope]; i++) {
             const struct settled *settled = &arguments->fitted.settled[scope][i];
@@ -365,8 +354,7 @@ static void print_settled(const struct arguments *arguments)
             table_cell(table, "%s", settled->rows ? readable_binary_bytes(least, settled->least) : "-");
             table_cell(table, "%s", settled->rows ? readable_binary_bytes(most, settled->most) : "-");
         }
-    table_write(table, stdout, table_style_of((enum table_format)arguments->table_format, stdout));
-    table_destroy(table);
+    table_finish(table, stdout, table_style_of((enum table_format)arguments->table_format, stdout));
 }
 
 /* ---- a picture ---- */

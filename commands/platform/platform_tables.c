@@ -32,13 +32,8 @@ static void write_nodes(FILE *out, const struct view *view, enum table_format fo
 {
     char text[32];
     struct table *table = table_create();
-    table_column(table, "nodes", '>');
-    table_column(table, "hosts each", '>');
-    table_column(table, "device", '<');
-    table_column(table, "speed", '>');
-    table_column(table, "memory", '>');
-    table_column(table, "ring in a node", '>');
-    table_column(table, "to the next node", '>');
+    table_columns(table, ">nodes", ">hosts each", "<device", ">speed", ">memory", ">ring in a node",
+                  ">to the next node", NULL);
     for (uint32_t i = 0; i < view->node_count; i++) {
         const struct view_node *node = &view->nodes[i];
         const struct platform_host *host = &view->platform->hosts[node->first];
@@ -52,8 +47,7 @@ static void write_nodes(FILE *out, const struct view *view, enum table_format fo
         rate_cell(table, node->size > 1 ? node->ring : 0);
         rate_cell(table, node->out);
     }
-    table_write(table, out, (struct table_style){format, 0});
-    table_destroy(table);
+    table_finish(table, out, (struct table_style){format, 0});
 }
 
 void platform_tables_write(FILE *out, const struct view *view, enum table_format format)
@@ -64,11 +58,7 @@ void platform_tables_write(FILE *out, const struct view *view, enum table_format
         putc('\n', out);
     }
     struct table *table = table_create();
-    table_column(table, "link", '<');
-    table_column(table, "count", '>');
-    table_column(table, "bandwidth", '>');
-    table_column(table, "latency", '>');
-    table_column(table, "sharing", '<');
+    table_columns(table, "<link", ">count", ">bandwidth", ">latency", "<sharing", NULL);
     for (uint32_t i = 0; i < view->link_count; i++) {
         const struct view_links *links = &view->links[i];
         table_cell(table, "%s", links->name);
@@ -77,8 +67,7 @@ void platform_tables_write(FILE *out, const struct view *view, enum table_format
         time_cell(table, links->latency);
         table_cell(table, "%s", sharing[links->sharing]);
     }
-    table_write(table, out, (struct table_style){format, 0});
-    table_destroy(table);
+    table_finish(table, out, (struct table_style){format, 0});
 }
 
 void platform_route_table(FILE *out, struct platform *platform, uint32_t from, uint32_t to, enum table_format format)
@@ -86,15 +75,12 @@ void platform_route_table(FILE *out, struct platform *platform, uint32_t from, u
     struct platform_route route;
     platform->route(platform, from, to, &route);
     struct table *table = table_create();
-    table_column(table, "link", '<');
-    table_column(table, "bandwidth", '>');
-    table_column(table, "latency", '>');
+    table_columns(table, "<link", ">bandwidth", ">latency", NULL);
     for (uint32_t i = 0; i < route.link_count; i++) {
         const struct platform_link *link = &platform->links[route.links[i]];
         table_cell(table, "%s", link->name);
         rate_cell(table, platform_link_rate(link));
         time_cell(table, link->latency);
     }
-    table_write(table, out, (struct table_style){format, 0});
-    table_destroy(table);
+    table_finish(table, out, (struct table_style){format, 0});
 }

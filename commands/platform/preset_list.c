@@ -85,8 +85,7 @@ void preset_list_table(FILE *out, enum table_format format)
         rate_cell(table, rates.network);
         table_cell(table, "%s", preset->fabric.name);
     }
-    table_write(table, out, (struct table_style){format, 0});
-    table_destroy(table);
+    table_finish(table, out, (struct table_style){format, 0});
 }
 
 static void write_rates(struct json_writer *json, struct preset_rates rates)

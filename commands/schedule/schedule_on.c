@@ -42,13 +42,7 @@ static void print_table(const struct lab *lab, FILE *out, enum table_format form
     bool layouts = false;
     for (uint32_t i = 0; i < lab->count; i++)
         layouts |= lab->candidates[i].layout[0] != '\0';
-    table_column(table, "rank", '>');
-    table_column(table, "schedule", '<');
-    table_column(table, "iteration", '>');
-    table_column(table, "analytic", '>');
-    table_column(table, "above bound", '>');
-    table_column(table, "memory", '>');
-    table_column(table, "fits", '<');
+    table_columns(table, ">rank", "<schedule", ">iteration", ">analytic", ">above bound", ">memory", "<fits", NULL);
     if (layouts)
         table_column(table, "layers", '<');
     for (uint32_t i = 0; i < lab->count && i < LAB_CONFIRMED; i++) {
@@ -64,8 +58,7 @@ static void print_table(const struct lab *lab, FILE *out, enum table_format form
         if (layouts)
             table_cell(table, "%s", candidate->layout);
     }
-    table_write(table, out, table_style_of(format, out));
-    table_destroy(table);
+    table_finish(table, out, table_style_of(format, out));
 }
 
 static void print_sets(const struct lab_candidate *candidate, FILE *out)

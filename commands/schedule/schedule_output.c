@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/json_writer.h"
 #include "base/text_writer.h"
+#include "job/scenario/schedule_option.h"
 #include "schedules/plan/plan_slices.h"
 
 #include <stdlib.h>
@@ -113,12 +114,8 @@ static void write_request(struct json_writer *json, const struct schedule_view *
     json_integer(json, "micro_batches", view->plan->micro_batches / view->plan->iterations / view->plan->slices);
     json_flag(json, "asynchronous", view->plan->asynchronous);
     const struct schedule_option *options = view->schedule ? view->schedule->options : NULL;
-    for (unsigned i = 0; options && options[i].key; i++) {
-        if (options[i].names)
-            json_text(json, options[i].key, options[i].names[view->request->options[i]]);
-        else
-            json_integer(json, options[i].key, (uint64_t)view->request->options[i]);
-    }
+    for (unsigned i = 0; options && options[i].key; i++)
+        schedule_option_json(json, options[i].key, &options[i], view->request->options[i]);
     json_object_end(json);
 }
 

@@ -40,18 +40,12 @@ void schedule_table_write(FILE *out, const struct schedule_view *view, enum tabl
     for (uint32_t worker = 0; worker < plan->workers; worker++)
         versions |= plan->weight_versions[worker] != 1;
     struct table *table = table_create();
-    table_column(table, "worker", '>');
-    table_column(table, "start", '>');
-    table_column(table, "end", '>');
-    table_column(table, "busy", '>');
-    table_column(table, "idle in between", '>');
-    table_column(table, "in flight", '>');
+    table_columns(table, ">worker", ">start", ">end", ">busy", ">idle in between", ">in flight", NULL);
     if (versions)
         table_column(table, "weight versions", '>');
     for (uint32_t worker = 0; worker < plan->workers; worker++)
         add_row(table, view, worker, versions);
-    table_write(table, out, (struct table_style){format, 0});
-    table_destroy(table);
+    table_finish(table, out, (struct table_style){format, 0});
     char *lines = NULL;
     size_t size = 0;
     FILE *remarks = table_remarks_begin(&lines, &size);

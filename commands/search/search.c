@@ -21,13 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TOP_DEFAULT = 10, KEPT_LEAST = 10, JOBS_MAX = 64 };
-
-static unsigned processors(void)
-{
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online < 1 ? 1 : online > JOBS_MAX ? JOBS_MAX : (unsigned)online;
-}
+enum { TOP_DEFAULT = 10, KEPT_LEAST = 10 };
 
 /* ---- files ---- */
 
@@ -100,15 +94,6 @@ struct wanted {
     const char *command; /* as typed */
 };
 
-/* Without slashes at the end. */
-static size_t path_length(const char *path)
-{
-    size_t length = strlen(path);
-    while (length > 1 && path[length - 1] == '/')
-        length--;
-    return length;
-}
-
 static uint32_t top_of(const struct options *options)
 {
     return options->top == OPTIONS_NOT_GIVEN ? TOP_DEFAULT : options->top;
@@ -119,7 +104,7 @@ static void fill_request(struct wanted *wanted)
     const struct options *options = wanted->options;
     uint32_t best = shown(options);
     wanted->request.kept = best > KEPT_LEAST ? best : KEPT_LEAST;
-    wanted->request.jobs = options->jobs ? options->jobs : processors();
+    wanted->request.jobs = options->jobs ? options->jobs : parts_processors();
     /* Bounds are of times. */
     wanted->request.exhaustive = options->exhaustive || wanted->scenario->search.objective != OBJECTIVE_TIME;
     wanted->request.quiet = options->quiet;
@@ -129,12 +114,11 @@ static void fill_request(struct wanted *wanted)
     wanted->request.simulated =
         wanted->scenario->engine == ENGINE_ANALYTIC || (wanted->partial && !options->merge) ? 0 : top_of(options);
     if (options->output)
-        wanted->request.journal =
-            options->merge && !wanted->partial ? NULL
-            : wanted->partial
-                ? arena_print(wanted->arena, "%s/%s-%u-of-%u.journal", options->output,
-                              options->merge ? "best" : "part", wanted->request.shard, wanted->request.shards)
-                : arena_print(wanted->arena, "%.*s.journal", (int)path_length(options->output), options->output);
+        wanted->request.journal = options->merge && !wanted->partial ? NULL
+                                  : wanted->partial
+                                      ? parts_journal(options, options->merge ? "best" : "part", wanted->request.shard,
+                                                      wanted->request.shards, wanted->arena)
+                                      : parts_journal_of_whole(options, wanted->arena);
 }
 
 static int rank_all(struct wanted *wanted)
@@ -298,21 +282,6 @@ static int run_search(const struct options *options, const char *typed, int argc
     return code;
 }
 
-/* What does not go together. */
-static int check_options(const struct command *command, const struct options *options)
-{
-    if (options->file_count < 1 || (options->file_count > 1 && !options->merge))
-        return command_usage(command, "expected one scenario, got %d", options->file_count);
-    if (options->merge && options->file_count < 2)
-        return command_usage(command, "--merge expects the directories of the parts behind the scenario");
-    if ((options->shard || options->resume || options->slurm) && !options->output)
-        return command_usage(command, "%s expects -o DIR, where what was found is kept",
-                             options->shard    ? "--shard"
-                             : options->resume ? "--resume"
-                                               : "--slurm");
-    return EXIT_DONE;
-}
-
 static int run(const struct command *command, int argc, char **argv)
 {
     struct arena *arena = arena_create();
@@ -320,7 +289,7 @@ static int run(const struct command *command, int argc, char **argv)
     struct words_typed typed = words_typed(argc, argv, arena);
     int code = EXIT_USAGE;
     if (options_read(command, "ofgkx", argc, argv, arena, &options))
-        code = check_options(command, &options);
+        code = parts_check(command, &options);
     else
         code = EXIT_USAGE;
     if (code == EXIT_DONE)

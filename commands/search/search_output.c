@@ -30,11 +30,7 @@ static struct table *begin_table(const struct search *search, bool verified)
     table_column(table, verified ? "analytic" : "iteration", '>');
     if (search->objective != OBJECTIVE_TIME)
         table_column(table, "energy", '>');
-    table_column(table, "samples/s", '>');
-    table_column(table, "MFU", '>');
-    table_column(table, "bubble", '>');
-    table_column(table, "exposed", '>');
-    table_column(table, "memory", '>');
+    table_columns(table, ">samples/s", ">MFU", ">bubble", ">exposed", ">memory", NULL);
     return table;
 }
 
@@ -130,8 +126,7 @@ static void print_table(FILE *out, const struct search *search, uint32_t top, en
         struct table *table = begin_table(search, verified);
         for (uint32_t number = 0; number < top && number < search->best_count; number++)
             add_row(table, search, number, verified);
-        table_write(table, out, table_style_of(format, out));
-        table_destroy(table);
+        table_finish(table, out, table_style_of(format, out));
         table_remarks(out, format, "\n");
     }
     FILE *remarks = table_remarks_begin(&lines, &size);

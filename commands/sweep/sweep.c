@@ -17,8 +17,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { JOBS_MOST = 64 };
-
 /* A sweep as the options want it. */
 struct wanted {
     const struct options *options;
@@ -289,32 +287,22 @@ static int sweep_on_slurm(struct wanted *wanted, int argc, char **argv)
     return code == EXIT_DONE ? slurm_array_run(&work, argc, argv, wanted->arena) : code;
 }
 
-static unsigned processors(void)
-{
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online < 1 ? 1 : online > JOBS_MOST ? JOBS_MOST : (unsigned)online;
-}
-
 static bool fill_request(struct wanted *wanted)
 {
     const struct options *options = wanted->options;
     struct sweep_request *request = &wanted->request;
     struct arena *arena = wanted->arena;
-    request->jobs = options->jobs ? options->jobs : processors();
+    request->jobs = options->jobs ? options->jobs : parts_processors();
     request->quiet = options->quiet;
     request->time_limit = options->time_limit;
     request->resume = options->resume;
     request->shard = request->shards = 1;
     if (options->shard && !shard_read(options->shard, &request->shard, &request->shards))
         return false;
-    size_t length = options->output ? strlen(options->output) : 0;
-    while (length > 1 && options->output[length - 1] == '/')
-        length--;
     if (options->output && options->shard)
-        request->journal =
-            arena_print(arena, "%s/part-%u-of-%u.journal", options->output, request->shard, request->shards);
+        request->journal = parts_journal(options, "part", request->shard, request->shards, arena);
     else if (options->output && !options->merge)
-        request->journal = arena_print(arena, "%.*s.journal", (int)length, options->output);
+        request->journal = parts_journal_of_whole(options, arena);
     return choose_axes(wanted);
 }
 
@@ -338,24 +326,11 @@ static int run_sweep(const struct command *command, const struct options *option
     return code;
 }
 
-/* What does not go together. */
 static int check_options(const struct command *command, const struct options *options)
 {
-    if (options->file_count < 1 || (options->file_count > 1 && !options->merge))
-        return command_usage(command, "expected one scenario, got %d", options->file_count);
-    if (options->merge && options->file_count < 2)
-        return command_usage(command, "--merge expects the directories of the parts behind the scenario");
-    if ((options->shard || options->resume || options->slurm) && !options->output)
-        return command_usage(command, "%s expects -o DIR, where what was found is kept",
-                             options->shard    ? "--shard"
-                             : options->resume ? "--resume"
-                                               : "--slurm");
-    if (options->slurm && (options->shard || options->merge))
-        return command_usage(command, "--slurm makes and joins the parts itself; expected no %s",
-                             options->shard ? "--shard" : "--merge");
     if (options->exhaustive)
         return command_usage(command, "--exhaustive is for search");
-    return EXIT_DONE;
+    return parts_check(command, options);
 }
 
 static int run(const struct command *command, int argc, char **argv)

@@ -245,12 +245,10 @@ static void print_table(FILE *out, const struct sweep_view *view, enum table_for
             table_column(table, axis_at(sweep, axis)->key, axis_at(sweep, axis)->numbers ? '>' : '<');
     for (size_t k = 0; k < figure_count; k++)
         table_column(table, figures[k]->name, '>');
-    table_column(table, "fits", '<');
-    table_column(table, "", '<');
+    table_columns(table, "<fits", "<", NULL);
     for (size_t i = 0; i < count; i++)
         table_row(table, view, rows[i], rows[i] == best, figures, figure_count);
-    table_write(table, out, table_style_of(format, out));
-    table_destroy(table);
+    table_finish(table, out, table_style_of(format, out));
     FILE *remarks = table_remarks_begin(&lines, &size);
     print_remarks(remarks, view, count, arena);
     table_remarks_end(out, format, remarks, &lines);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "job/scenario/schedule_option.h"
 
+#include "base/arena.h"
+
 static bool read_word(const struct fields_reader *reader, const struct schedule_option *option, const struct node *node,
                       int64_t *value)
 {
@@ -30,4 +32,18 @@ bool schedule_option_read(const struct fields_reader *reader, const struct sched
     if (!node || node->kind == NODE_REFUSED)
         return true;
     return option->names ? read_word(reader, option, node, value) : read_count(reader, option, node, value);
+}
+
+const char *schedule_option_text(const struct schedule_option *option, int64_t value, struct arena *arena)
+{
+    return option->names ? option->names[value] : arena_print(arena, "%lld", (long long)value);
+}
+
+void schedule_option_json(struct json_writer *json, const char *key, const struct schedule_option *option,
+                          int64_t value)
+{
+    if (option->names)
+        json_text(json, key, option->names[value]);
+    else
+        json_integer(json, key, (uint64_t)value);
 }

@@ -215,7 +215,7 @@ static const char *option_text(const struct resolving *resolving, const struct s
     struct diag silent = {0};
     struct fields_reader reader = {".", resolving->arena, &silent, NULL};
     struct node node = {.kind = NODE_SCALAR, .at = {.file = option->key}, .key = option->key};
-    node.text = option->names ? option->names[value] : arena_print(resolving->arena, "%lld", (long long)value);
+    node.text = schedule_option_text(option, value, resolving->arena);
     int64_t read;
     return schedule_option_read(&reader, option, &node, &read) && read == value ? node.text : NULL;
 }

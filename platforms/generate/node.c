@@ -33,21 +33,9 @@ struct node_graph *node_create(struct arena *arena)
     return node;
 }
 
-/* Room for one more item in an array that lives in the arena; what it outgrows stays there until the arena goes. */
-static void *grown(struct arena *arena, void *items, size_t *capacity, uint32_t count, size_t size)
-{
-    if (count < *capacity)
-        return items;
-    *capacity = *capacity ? 2 * *capacity : 32;
-    void *larger = arena_array(arena, *capacity, size);
-    if (count)
-        memcpy(larger, items, count * size);
-    return larger;
-}
-
 uint32_t node_add(struct node_graph *node, enum node_part_kind kind)
 {
-    node->parts = grown(node->arena, node->parts, &node->part_capacity, node->part_count, sizeof *node->parts);
+    node->parts = arena_grow(node->arena, node->parts, &node->part_capacity, node->part_count, sizeof *node->parts);
     node->parts[node->part_count] =
         (struct node_part){.kind = kind, .forwards = kind == NODE_SWITCH || kind == NODE_SOCKET, .exit = NODE_NONE};
     return node->part_count++;
@@ -71,7 +59,8 @@ uint32_t node_join(struct node_graph *node, uint32_t from, uint32_t to, const st
         node->names = names;
     }
     uint32_t number = names->count++;
-    node->cables = grown(node->arena, node->cables, &node->cable_capacity, node->cable_count, sizeof *node->cables);
+    node->cables =
+        arena_grow(node->arena, node->cables, &node->cable_capacity, node->cable_count, sizeof *node->cables);
     node->cables[node->cable_count] = (struct node_cable){
         .ends = {from, to}, .wire = wire, .bandwidth = wire->effective * 1e9 * count, .number = number};
     return node->cable_count++;

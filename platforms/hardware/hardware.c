@@ -100,7 +100,7 @@ const struct node *hardware_value(enum hardware kind, const char *key, const str
     if (value->kind == NODE_SCALAR && *value->text)
         return find(kind, key, value->text, value->at, 0, diag);
     if (value->kind == NODE_MAP)
-        return complete(kind, hardware_copy(value, hardware_arena()), 0, diag);
+        return complete(kind, node_copy(value, hardware_arena()), 0, diag);
     if (value->kind != NODE_REFUSED)
         diag_error(diag, value->at, "%s is %s; expected the name of a %s, or a map that describes one", key,
                    node_describe(value, hardware_arena()), kinds[kind]);

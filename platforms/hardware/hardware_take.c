@@ -5,23 +5,12 @@
 
 #include <string.h>
 
-struct node *hardware_copy(const struct node *value, struct arena *arena)
-{
-    struct node *copy = arena_alloc(arena, sizeof *copy);
-    *copy = *value;
-    copy->first = copy->last = copy->next = NULL;
-    copy->count = 0;
-    for (const struct node *child = value->first; child; child = child->next)
-        node_append(copy, hardware_copy(child, arena));
-    return copy;
-}
-
 void hardware_spread_cables(struct node *product, struct arena *arena)
 {
     struct node *cables = node_get(product, "cables");
     for (struct node *cable = cables && cables->kind == NODE_MAP ? cables->first : NULL; cable; cable = cable->next)
         if (cable->kind == NODE_SCALAR && *cable->text) {
-            struct node *wire = hardware_copy(cable, arena);
+            struct node *wire = node_copy(cable, arena);
             wire->key = "wire";
             cable->kind = NODE_MAP;
             cable->text = NULL;
@@ -45,13 +34,13 @@ static const char *source_of(const struct node *base, const struct node *map, st
 static void replace(struct node *old, const struct node *by, struct arena *arena)
 {
     struct node *next = old->next;
-    *old = *hardware_copy(by, arena);
+    *old = *node_copy(by, arena);
     old->next = next;
 }
 
 struct node *hardware_take_over(const struct node *base, const struct node *map, struct arena *arena)
 {
-    struct node *both = hardware_copy(base, arena);
+    struct node *both = node_copy(base, arena);
     const char *source = source_of(base, map, arena);
     if (source)
         node_get(both, "source")->text = source;
@@ -62,7 +51,7 @@ struct node *hardware_take_over(const struct node *base, const struct node *map,
     for (const struct node *child = map->first; child; child = child->next) {
         struct node *old = node_get(both, child->key);
         if (!old) {
-            node_append(both, hardware_copy(child, arena));
+            node_append(both, node_copy(child, arena));
         } else if (old->kind == NODE_MAP && child->kind == NODE_MAP) {
             struct node *joined = hardware_take_over(old, child, arena);
             joined->key_at = child->key_at;

@@ -7,8 +7,6 @@
 
 struct arena;
 
-/* A value of its own with all below it; texts are shared. */
-struct node *hardware_copy(const struct node *value, struct arena *arena);
 /* Writes each entry of a product's `cables` that is a name as the map that it stands for: {wire: NAME}. So a product
  * that takes over keeps how many there are. */
 void hardware_spread_cables(struct node *product, struct arena *arena);

@@ -192,12 +192,17 @@ static unsigned partitions_of(const struct reader *reader, hwloc_obj_t pci)
     return parts > devices ? parts : devices;
 }
 
+static uint32_t device_place(struct reader *reader, hwloc_obj_t pci, enum import_place_kind kind)
+{
+    double wire;
+    uint32_t parent = parent_place(reader, pci, &wire);
+    return parent == NODE_NONE ? NODE_NONE : new_place(reader, pci, kind, parent, wire);
+}
+
 static bool add_gpu(struct reader *reader, hwloc_obj_t pci)
 {
     struct import *import = reader->import;
-    double wire;
-    uint32_t parent = parent_place(reader, pci, &wire);
-    uint32_t place = parent == NODE_NONE ? NODE_NONE : new_place(reader, pci, IMPORT_GPU, parent, wire);
+    uint32_t place = device_place(reader, pci, IMPORT_GPU);
     struct import_gpu *gpu = place == NODE_NONE ? NULL : import_add_gpu(import, place, reader->fault);
     if (!gpu)
         return false;
@@ -268,9 +273,7 @@ static bool add_nic(struct reader *reader, hwloc_obj_t pci)
                     device);
         return true;
     }
-    double wire;
-    uint32_t parent = parent_place(reader, pci, &wire);
-    uint32_t place = parent == NODE_NONE ? NODE_NONE : new_place(reader, pci, IMPORT_NIC, parent, wire);
+    uint32_t place = device_place(reader, pci, IMPORT_NIC);
     struct import_nic *nic = place == NODE_NONE ? NULL : import_add_nic(import, place, reader->fault);
     if (!nic)
         return false;

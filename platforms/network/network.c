@@ -6,21 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for one more item in an array of the arena; what it outgrows stays there. */
-static void *grown(struct arena *arena, void *items, size_t *capacity, size_t count, size_t size)
-{
-    if (count < *capacity)
-        return items;
-    *capacity = *capacity ? 2 * *capacity : 64;
-    void *larger = arena_array(arena, *capacity, size);
-    if (count)
-        memcpy(larger, items, count * size);
-    return larger;
-}
-
 #define GROW(network, items, capacity, count)                                                                          \
-    ((network)->items =                                                                                                \
-         grown((network)->arena, (network)->items, &(network)->capacity, (network)->count, sizeof *(network)->items))
+    ((network)->items = arena_grow((network)->arena, (network)->items, &(network)->capacity, (network)->count,         \
+                                   sizeof *(network)->items))
 
 struct network *network_create(struct arena *arena)
 {

@@ -2,6 +2,7 @@
 #include "schedules/best/instance.h"
 
 #include "base/arena.h"
+#include "base/numbers/divisor.h"
 
 #include <math.h>
 #include <string.h>
@@ -79,23 +80,13 @@ static void list_stages(struct instance *instance, struct arena *arena)
     }
 }
 
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* The largest unit there is, so that the numbers do not depend on the unit of the times. */
 static void reduce(struct instance *instance)
 {
     int64_t divisor = instance->latency;
     for (uint32_t kind = 0; kind < instance->kinds; kind++)
         for (uint32_t stage = 0; stage < instance->stages; stage++)
-            divisor = common_divisor(divisor, instance->length[kind][stage]);
+            divisor = (int64_t)common_divisor((uint64_t)divisor, (uint64_t)instance->length[kind][stage]);
     if (divisor < 2)
         return;
     instance->latency /= divisor;

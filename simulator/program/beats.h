@@ -5,7 +5,7 @@
 #ifndef STAGESIM_BEATS_H
 #define STAGESIM_BEATS_H
 
-#include "base/cycle.h"
+#include "base/numbers/cycle.h"
 #include "simulator/program/timeline.h"
 
 struct arena;
@@ -44,7 +44,7 @@ bool waits_a_beat_later(const struct position *position, const struct stream_bea
 /* Beats that are iterations; NULL where iterations differ in how many operations they have. */
 struct beats *beats_of_iterations(const struct program *program, struct arena *arena);
 
-/* The newest cycle of a timeline, see base/cycle.h. `rounding` as there. */
+/* The newest cycle of a timeline, see base/numbers/cycle.h. `rounding` as there. */
 bool beats_find_cycle(const struct beats *beats, const struct timeline *timeline, double rounding, struct cycle *cycle,
                       struct arena *arena);
 

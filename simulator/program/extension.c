@@ -2,20 +2,11 @@
 #include "simulator/program/extension.h"
 
 #include "base/arena.h"
+#include "base/numbers/divisor.h"
 
 #include <math.h>
 
 /* ---- the step of the order ---- */
-
-static uint32_t greatest_common(uint32_t a, uint32_t b)
-{
-    while (b) {
-        uint32_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 static bool same_work(const struct program *program, const struct operation *a, const struct operation *b,
                       uint32_t step)
@@ -58,7 +49,7 @@ uint32_t extension_step(const struct program *program)
         uint32_t own = position->stream_count && position->streams[0].count ? position_step(program, position) : 0;
         if (!own)
             return 0;
-        step = step / greatest_common((uint32_t)step, own) * own;
+        step = step / common_divisor(step, own) * own;
         if (step > program->micro_batches)
             return 0;
     }

@@ -5,8 +5,8 @@
  * Why this is exact. (1) The order is compared operation by operation: up to where a beat may be put in both programs
  * are alike, from there on they are alike but for the beats that one has more, and all beats between are alike, what
  * each operation waits for included. (2) The short job's timeline has a cycle within these beats: a state that comes
- * back (base/cycle.h). (3) The next step of a job follows from its state and from the order of what is still to come.
- * At the end of the cycle the whole job is in the state and before the order that it was in and before at its
+ * back (base/numbers/cycle.h). (3) The next step of a job follows from its state and from the order of what is still to
+ * come. At the end of the cycle the whole job is in the state and before the order that it was in and before at its
  * beginning, so that it goes through the cycle again, and again, until the beats that it has more are used up; from
  * then on the short job's rest is its own. No other property of a schedule is used; where one of these is not found
  * there is no extension. What changes with the time of day (profiles of hosts and links) is no state, and is for the

@@ -3,7 +3,7 @@
 #ifndef STAGESIM_TIMELINE_H
 #define STAGESIM_TIMELINE_H
 
-#include "base/moment.h"
+#include "base/numbers/moment.h"
 #include "platforms/platform.h"
 #include "simulator/program/program.h"
 
@@ -19,11 +19,11 @@ struct timeline {
     struct moment **moments; /* [rank_count][operation id] */
     double **latencies;      /* [rank_count][stream]: of the routes of sends where messages are pipelined; NULL */
     uint64_t activities;     /* computations plus transfers that the engine executed */
-    double rounding;         /* share of a span of time by which the engine's times are not exact, see base/cycle.h */
-    bool shared;             /* moments live in memory shared with child processes */
-    double *joules; /* [rank_count]: of their hosts from 0 to the end, where the program has states and the engine
-                       measures them, otherwise NaN; in the block of moments. NULL: the program has none */
-    size_t bytes;   /* of the block that holds all moments, moments[0] */
+    double rounding; /* share of a span of time by which the engine's times are not exact, see base/numbers/cycle.h */
+    bool shared;     /* moments live in memory shared with child processes */
+    double *joules;  /* [rank_count]: of their hosts from 0 to the end, where the program has states and the engine
+                        measures them, otherwise NaN; in the block of moments. NULL: the program has none */
+    size_t bytes;    /* of the block that holds all moments, moments[0] */
 };
 
 /* A timeline for all ranks of the program's mesh, times NaN. The caller owns it. */

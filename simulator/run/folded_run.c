@@ -97,17 +97,23 @@ static bool run_apart(const struct engine *engine, struct engine_job *job, struc
     return false;
 }
 
-static bool run_all_ranks(const struct engine *engine, struct engine_job *job, struct folded_run *run,
-                          struct fault *fault)
+static bool run_with(const struct engine *engine, struct engine_job *job, struct timeline *timeline,
+                     struct folded_run *run, struct fault *fault)
 {
-    job->folding = NULL;
-    job->timeline = run->timeline = timeline_create(job->program);
+    job->timeline = run->timeline = timeline;
     run->timeline->rounding = engine->rounding;
     if (engine->run(job, fault))
         return true;
     timeline_destroy(run->timeline);
     run->timeline = NULL;
     return false;
+}
+
+static bool run_all_ranks(const struct engine *engine, struct engine_job *job, struct folded_run *run,
+                          struct fault *fault)
+{
+    job->folding = NULL;
+    return run_with(engine, job, timeline_create(job->program), run, fault);
 }
 
 static bool run_folded(const struct engine *engine, struct engine_job *job, struct folded_run *run, struct fault *fault)
@@ -117,13 +123,7 @@ static bool run_folded(const struct engine *engine, struct engine_job *job, stru
         run->timeline = simulate_classes(engine, job, run->folding);
         return run->timeline != NULL;
     }
-    job->timeline = run->timeline = folding_timeline(run->folding, job->program, false);
-    run->timeline->rounding = engine->rounding;
-    if (engine->run(job, fault))
-        return true;
-    timeline_destroy(run->timeline);
-    run->timeline = NULL;
-    return false;
+    return run_with(engine, job, folding_timeline(run->folding, job->program, false), run, fault);
 }
 
 static bool has_profiles(const struct engine_job *job)

@@ -280,10 +280,7 @@ static int simulate_division(const struct scenario *scenario, const struct divis
     struct scenario_set sets[] = {
         {.text = arena_print(arena, "split={layers: %s}", division_list(study, &division->partition, arena))},
         {.text = "engine=simgrid"}};
-    struct simulation_result result;
-    int code = simulate_changed(scenario, sets, 2, &result);
-    if (code == EXIT_DONE)
-        division->simgrid = result.rows[0].iteration;
+    int code = simulate_iteration(scenario, sets, 2, &division->simgrid);
     arena_destroy(arena);
     return code;
 }
@@ -303,10 +300,9 @@ static void name_layers(const struct scenario *scenario, struct arena *arena, st
 static bool check(const struct scenario *scenario)
 {
     struct diag diag = {.out = stderr};
-    if (!scenario->global_batch)
-        diag_error(&diag, scenario_place(scenario, "batch"),
-                   "the samples of an iteration are not known; expected batch.global or batch.micro");
-    else if (scenario->workers > 1 || mesh_size(&scenario->mesh, "tensor") > 1)
+    if (!simulation_expects_samples(scenario, scenario->global_batch > 0, &diag))
+        return false;
+    if (scenario->workers > 1 || mesh_size(&scenario->mesh, "tensor") > 1)
         diag_error(&diag, scenario_place(scenario, "parallel"),
                    "a network is divided among ranks along data alone; expected parallel: {data: %u}",
                    scenario->mesh.ranks);

@@ -39,7 +39,7 @@ static struct layers_graph *create_graph(const struct scenario *scenario, struct
             (struct layer_shape){(uint64_t)input->values[0], (uint64_t)input->values[1], (uint64_t)input->values[2]};
     struct reporting reporting = {scenario, diag};
     return graph_create(p->layers.rows, (uint32_t)p->layers.count, &shape,
-                        &(struct graph_reporter){report_layer, &reporting});
+                        &(struct row_reporter){report_layer, &reporting});
 }
 
 /* Only what mixes channels has sums over input channels. Weights of a layer that works channel by channel lie with its

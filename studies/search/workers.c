@@ -5,6 +5,7 @@
 #include "base/diagnostics.h"
 #include "base/exit_code.h"
 #include "base/isolate.h"
+#include "base/numbers/divisor.h"
 #include "base/process/clock.h"
 #include "base/process/interruption.h"
 #include "simulator/engines/progress.h"
@@ -17,13 +18,6 @@
 #include <time.h>
 
 /* ---- the order of candidates ---- */
-
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-    for (uint64_t rest; b; a = b, b = rest)
-        rest = a % b;
-    return a;
-}
 
 /* Candidates are looked at in blocks that lie far apart, so that those which are known when the time is up are of all
  * kinds; those of one block have much in common. */

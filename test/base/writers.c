@@ -103,8 +103,7 @@ Test(json, layout_and_escapes)
 Test(table, aligns)
 {
     struct table *table = table_create();
-    table_column(table, "name", '<');
-    table_column(table, "value", '>');
+    table_columns(table, "<name", ">value", NULL);
     table_cell(table, "%s", "a");
     table_cell(table, "%d", 1);
     table_cell(table, "%s", "caf\xc3\xa9 noir");
@@ -121,11 +120,7 @@ Test(table, aligns)
 Test(table, wide_tables_go_on_below)
 {
     struct table *table = table_create();
-    table_column(table, "name", '<');
-    table_column(table, "kind", '<');
-    table_column(table, "first", '>');
-    table_column(table, "second", '>');
-    table_column(table, "third", '<');
+    table_columns(table, "<name", "<kind", ">first", ">second", "<third", NULL);
     for (int row = 0; row < 2; row++) {
         table_cell(table, "row %d", row);
         table_cell(table, "x");

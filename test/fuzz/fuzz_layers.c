@@ -75,7 +75,7 @@ static void ignore(void *user, uint32_t layer, const char *text)
 static void check_split(const struct layers_graph *graph, const uint64_t *degrees)
 {
     enum { RANKS = 6 };
-    const struct strategy_reporter reporter = {ignore, NULL};
+    const struct row_reporter reporter = {ignore, NULL};
     struct split_row row = {.layer = "*"};
     memcpy(row.degrees, degrees, sizeof row.degrees);
     struct layers_strategy *strategy = strategy_create(graph, &(struct stagesim_rows){1, &row}, RANKS, 6, &reporter);
@@ -103,7 +103,7 @@ static void check_split(const struct layers_graph *graph, const uint64_t *degree
 /* What is no graph is refused. */
 static void check_network(struct layers_parameters *parameters)
 {
-    const struct graph_reporter reporter = {ignore, NULL};
+    const struct row_reporter reporter = {ignore, NULL};
     struct layers_graph *graph = graph_create(parameters->layers.rows, (uint32_t)parameters->layers.count,
                                               &(struct layer_shape){3, 224, 224}, &reporter);
     for (unsigned dense = 0; graph && dense < 2; dense++) {

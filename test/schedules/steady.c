@@ -3,7 +3,7 @@
  */
 #include "schedules/steady.h"
 #include "base/arena.h"
-#include "base/cycle.h"
+#include "base/numbers/cycle.h"
 #include "test/support/random_job.h"
 
 #include <criterion/criterion.h>

@@ -12,7 +12,6 @@
 #include <string.h>
 
 static const uint32_t NONE = STAGESIM_NONE;
-enum { MISTAKES_MAX = 16 }; /* more than are shown; looking for near names takes time */
 
 struct named {
     const char *name;
@@ -21,23 +20,14 @@ struct named {
 
 struct builder {
     struct layers_graph *graph;
-    const struct graph_reporter *reporter;
+    const struct row_reporter *reporter;
     struct layer_shape input;
     struct named *names; /* by name, then by number */
     size_t edge_capacity;
     uint32_t mistakes;
 };
 
-__attribute__((format(printf, 3, 4))) static void report(struct builder *b, uint32_t layer, const char *format, ...)
-{
-    char text[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    b->mistakes++;
-    b->reporter->report(b->reporter->user, layer, text);
-}
+#define report(b, row, ...) row_mistake((b)->reporter, &(b)->mistakes, row, __VA_ARGS__)
 
 /* ---- names ---- */
 
@@ -63,13 +53,9 @@ static void sort_names(struct builder *b, const struct layer *layers)
 
 static void report_unknown(struct builder *b, uint32_t layer, const char *key, const char *name)
 {
-    const char **words = array_zeroed(layer, sizeof *words);
-    for (uint32_t i = 0; i < layer; i++)
-        words[i] = b->graph->operators[i].layer->name;
-    const char *near = diag_nearest(name, words, layer);
-    report(b, layer, "%s: no layer above is called '%.60s'%s%.60s%s", key, name, near ? "; did you mean '" : "",
-           near ? near : "", near ? "'?" : "");
-    free(words);
+    char near[96];
+    report(b, layer, "%s: no layer above is called '%.60s'%s", key, name,
+           row_nearest(b->graph->operators, layer, name, near, sizeof near));
 }
 
 /* The layer above that has this name; NONE after a mistake was reported. */
@@ -268,13 +254,13 @@ static void add_operator(struct builder *b, const struct layer *layer, uint32_t 
 }
 
 struct layers_graph *graph_create(const struct layer *layers, uint32_t count, const struct layer_shape *input,
-                                  const struct graph_reporter *reporter)
+                                  const struct row_reporter *reporter)
 {
     struct layers_graph *graph = array_zeroed(1, sizeof *graph);
     struct builder builder = {.graph = graph, .reporter = reporter, .input = *input};
     *graph = (struct layers_graph){.count = count, .operators = array_zeroed(count, sizeof *graph->operators)};
     sort_names(&builder, layers);
-    for (uint32_t i = 0; i < count && builder.mistakes < MISTAKES_MAX; i++)
+    for (uint32_t i = 0; i < count && builder.mistakes < ROW_MISTAKES_MAX; i++)
         add_operator(&builder, &layers[i], i);
     const struct layer_edge *edges = graph->edges;
     for (uint32_t i = 0; i < count; i++) {

@@ -6,6 +6,7 @@
 
 #include "workloads/layers/box.h"
 #include "workloads/layers/layers.h"
+#include "workloads/layers/row_mistakes.h"
 
 /* Of one sample. */
 struct layer_shape {
@@ -39,16 +40,10 @@ struct layers_graph {
     size_t edge_count;
 };
 
-/* Where mistakes go: `layer` is the number of the row. */
-struct graph_reporter {
-    void (*report)(void *user, uint32_t layer, const char *text);
-    void *user;
-};
-
 /* The graph of layers; `input` is the shape of the network's input, all 0 where it is not known. NULL after mistakes
  * were reported. The caller frees it with graph_destroy; the layers have to live as long. */
 struct layers_graph *graph_create(const struct layer *layers, uint32_t count, const struct layer_shape *input,
-                                  const struct graph_reporter *reporter);
+                                  const struct row_reporter *reporter);
 /* NULL is fine. */
 void graph_destroy(struct layers_graph *graph);
 

@@ -192,7 +192,7 @@ struct layers_graph *layers_make_graph(struct layers_job *j)
     if (input->count)
         shape = (struct layer_shape){(uint64_t)input->values[CHANNELS], (uint64_t)input->values[HEIGHT],
                                      (uint64_t)input->values[WIDTH]};
-    struct graph_reporter reporter = {layers_report, j};
+    struct row_reporter reporter = {layers_report, j};
     return graph_create(j->layers, j->count, &shape, &reporter);
 }
 
@@ -274,7 +274,7 @@ static void report_split(void *user, uint32_t row, const char *text)
 
 static bool build_split(struct layers_job *j)
 {
-    struct strategy_reporter reporter = {report_split, j};
+    struct row_reporter reporter = {report_split, j};
     struct layers_strategy *strategy =
         strategy_create(j->graph, &j->parameters->splits, j->data * j->tensor, j->samples * j->data, &reporter);
     bool ok = strategy && layers_build_split(j, strategy);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 static const uint32_t NONE = STAGESIM_NONE;
-enum { MISTAKES_MAX = 16, ROWS_MAX = 10000 };
+enum { ROWS_MAX = 10000 };
 
 #define DEGREE(name, dimension, text)                                                                                  \
     {                                                                                                                  \
@@ -42,23 +42,14 @@ const struct stagesim_row_type split_row_type = {
 
 struct builder {
     const struct layers_graph *graph;
-    const struct strategy_reporter *reporter;
+    const struct row_reporter *reporter;
     const struct split_row *rows;
     struct layer_split *splits; /* [row]; count 0: a row with mistakes */
     uint32_t row_count, ranks, mistakes;
     double samples;
 };
 
-__attribute__((format(printf, 3, 4))) static void report(struct builder *b, uint32_t row, const char *format, ...)
-{
-    char text[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    b->mistakes++;
-    b->reporter->report(b->reporter->user, row, text);
-}
+#define report(b, row, ...) row_mistake((b)->reporter, &(b)->mistakes, row, __VA_ARGS__)
 
 /* ---- rows ---- */
 
@@ -175,13 +166,10 @@ static void check_weights(struct builder *b, uint32_t row, uint32_t layer, const
 
 static void report_unknown(struct builder *b, uint32_t row)
 {
-    const char *name = b->rows[row].layer, **words = array_zeroed(b->graph->count, sizeof *words);
-    for (uint32_t i = 0; i < b->graph->count; i++)
-        words[i] = b->graph->operators[i].layer->name;
-    const char *near = diag_nearest(name, words, b->graph->count);
-    report(b, row, "no layer is called '%.60s'%s%.60s%s", name, near ? "; did you mean '" : "", near ? near : "",
-           near ? "'?" : "");
-    free(words);
+    const char *name = b->rows[row].layer;
+    char near[96];
+    report(b, row, "no layer is called '%.60s'%s", name,
+           row_nearest(b->graph->operators, b->graph->count, name, near, sizeof near));
 }
 
 static bool is_layer(const struct builder *b, const char *name)
@@ -205,7 +193,7 @@ static uint32_t *find_rows(struct builder *b)
                 found[i] = row;
                 any = true;
             }
-        if (!any && b->mistakes < MISTAKES_MAX)
+        if (!any && b->mistakes < ROW_MISTAKES_MAX)
             report_unknown(b, row);
     }
     return found;
@@ -215,7 +203,7 @@ static void split_layers(struct builder *b, struct layers_strategy *strategy)
 {
     const struct layer_split all = {.degrees = {b->ranks, 1, 1, 1, 1}, .count = b->ranks, .devices = strategy->devices};
     uint32_t *rows = find_rows(b);
-    for (uint32_t i = 0; i < b->graph->count && b->mistakes < MISTAKES_MAX; i++) {
+    for (uint32_t i = 0; i < b->graph->count && b->mistakes < ROW_MISTAKES_MAX; i++) {
         strategy->splits[i] = rows[i] == NONE ? all : b->splits[rows[i]];
         if (!strategy->splits[i].count) /* of a row with mistakes */
             strategy->splits[i] = all;
@@ -227,7 +215,7 @@ static void split_layers(struct builder *b, struct layers_strategy *strategy)
 }
 
 struct layers_strategy *strategy_create(const struct layers_graph *graph, const struct stagesim_rows *rows,
-                                        uint32_t ranks, double samples, const struct strategy_reporter *reporter)
+                                        uint32_t ranks, double samples, const struct row_reporter *reporter)
 {
     struct builder b = {.graph = graph, .reporter = reporter, .rows = rows->rows, .ranks = ranks, .samples = samples};
     if (rows->count > ROWS_MAX) {
@@ -246,7 +234,7 @@ struct layers_strategy *strategy_create(const struct layers_graph *graph, const 
     for (uint32_t i = 0; i < ranks; i++)
         strategy->devices[i] = i;
     uint32_t *next = strategy->devices + ranks;
-    for (uint32_t row = 0; row < b.row_count && b.mistakes < MISTAKES_MAX; row++) {
+    for (uint32_t row = 0; row < b.row_count && b.mistakes < ROW_MISTAKES_MAX; row++) {
         read_row(&b, row, strategy->devices, next);
         next += b.rows[row].devices.count;
     }

@@ -3,6 +3,7 @@
 #ifndef STAGESIM_LAYERS_STRATEGY_H
 #define STAGESIM_LAYERS_STRATEGY_H
 
+#include "workloads/layers/row_mistakes.h"
 #include "workloads/layers/split.h"
 
 /* A row of split.layers, as given: 0 or no values where a key is not. */
@@ -21,18 +22,12 @@ struct layers_strategy {
     uint32_t *devices; /* that splits name */
 };
 
-/* Where a mistake is: the number of the row, and of a layer for which it is none (STAGESIM_NONE: the row itself). */
-struct strategy_reporter {
-    void (*report)(void *user, uint32_t row, const char *text);
-    void *user;
-};
-
 /* Every layer's split among `ranks` ranks which compute `samples` together: that of the last row that names the layer,
  * or else by samples over all ranks. NULL after mistakes were reported; layers that no row names and that cannot be
  * shared out are reported with row STAGESIM_NONE. The caller frees it with strategy_destroy; rows and graph have to
  * live as long. */
 struct layers_strategy *strategy_create(const struct layers_graph *graph, const struct stagesim_rows *rows,
-                                        uint32_t ranks, double samples, const struct strategy_reporter *reporter);
+                                        uint32_t ranks, double samples, const struct row_reporter *reporter);
 /* NULL is fine. */
 void strategy_destroy(struct layers_strategy *strategy);
 

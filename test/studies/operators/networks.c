@@ -131,7 +131,7 @@ static void refuse(void *user, uint32_t layer, const char *text)
 
 void case_finish(struct network_case *c, uint32_t devices, double samples)
 {
-    const struct graph_reporter reporter = {refuse, NULL};
+    const struct row_reporter reporter = {refuse, NULL};
     c->graph = graph_create(c->layers, c->count, &(struct layer_shape){0}, &reporter);
     for (uint32_t a = 0; a < devices; a++) {
         c->kinds[a] = a % 3 == 2;

@@ -24,7 +24,7 @@ static void keep(void *user, uint32_t layer, const char *text)
 static struct layers_graph *make(const struct layer *layers, uint32_t count, const struct layer_shape *input,
                                  struct reports *reports)
 {
-    const struct graph_reporter reporter = {keep, reports};
+    const struct row_reporter reporter = {keep, reports};
     *reports = (struct reports){"", 0, 0};
     return graph_create(layers, count, input, &reporter);
 }

@@ -23,7 +23,7 @@ static void refuse(void *user, uint32_t layer, const char *text)
 static struct layers_graph *make_pair(struct layer *layers, const struct layer_shape *shape, const double *window,
                                       uint64_t channels, unsigned type)
 {
-    const struct graph_reporter reporter = {refuse, NULL};
+    const struct row_reporter reporter = {refuse, NULL};
     double kernel = window[0], stride = window[1], padding = window[2];
     uint64_t height = (uint64_t)((double)shape->height + 2 * padding - kernel) / (uint64_t)stride + 1,
              width = (uint64_t)((double)shape->width + 2 * padding - kernel) / (uint64_t)stride + 1;

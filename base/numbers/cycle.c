@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/cycle.h"
+#include "base/numbers/cycle.h"
 
 #include <math.h>
 

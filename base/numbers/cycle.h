@@ -10,7 +10,7 @@
 #ifndef STAGESIM_CYCLE_H
 #define STAGESIM_CYCLE_H
 
-#include "base/moment.h"
+#include "base/numbers/moment.h"
 
 #include <stdbool.h>
 #include <stddef.h>
