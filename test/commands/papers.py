@@ -13,6 +13,7 @@ import tempfile
 import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from pdf import objects, streams
 from tool import Checker, binary_argument, run
 
 JOB = """platform: dgx-a100:1
@@ -35,26 +36,15 @@ engine: analytic
 check = Checker()
 
 
-def streams(data):
-    """The contents of a PDF, unpacked; pictures of other kinds are left out."""
-    found = b""
-    for packed in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", data, re.S):
-        try:
-            found += zlib.decompress(packed)
-        except zlib.error:
-            pass
-    return found
-
-
 def check_pdf(path, width, size):
     data = path.read_bytes()
-    objects = data + streams(data)  # newer cairo packs objects into streams
-    box = [float(number) for number in re.search(rb"/MediaBox \[([^\]]*)\]", objects)[1].split()]
+    text = objects(data)
+    box = [float(number) for number in re.search(rb"/MediaBox \[([^\]]*)\]", text)[1].split()]
     check.near(box[2], width, f"{path.name}: width of the page", 1e-5)
     sizes = [abs(float(matrix.split()[0])) for matrix in re.findall(rb"([-\d. ]+) Tm", streams(data))]
     check.that(sizes and all(0.7499 * size <= each <= size * 1.0001 for each in sizes), f"{path}: text of {set(sizes)}")
     check.that(sum(abs(each - size) < 1e-4 * size for each in sizes) >= 3, f"{path}: hardly any text of {size}")
-    fonts, files = len(re.findall(rb"/Type /Font\b", objects)), len(re.findall(rb"/FontFile", objects))
+    fonts, files = len(re.findall(rb"/Type /Font\b", text)), len(re.findall(rb"/FontFile", text))
     check.that(fonts and fonts == files, f"{path}: {files} of {fonts} fonts are embedded")
 
 

@@ -11,9 +11,11 @@ import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support"))
+from svg import rectangles  # noqa: E402
+
 PLATFORMS = os.path.abspath(sys.argv.pop())
 STAGESIM = sys.argv.pop()
-SVG = "{http://www.w3.org/2000/svg}"
 COLOURS = {("F", 0): "#b5d8f7", ("F", 1): "#2e6fb7", ("B", 0): "#ffcb8e", ("B", 1): "#c05a00",
            ("all-reduce", 0): "#9a5aa6"}
 IDLE = "#eeeef1"
@@ -25,23 +27,6 @@ parallel: {{data: 2, pipeline: 4}}
 batch: {{micro_batches: 8}}
 schedule: {{name: 1f1b}}
 """
-
-
-def fill(element):
-    found = re.search(r"fill:rgb\(([\d.]+)%,([\d.]+)%,([\d.]+)%\)", element.get("style") or "")
-    return "#" + "".join(f"{round(float(part) * 2.55):02x}" for part in found.groups()) if found else None
-
-
-def rectangles(svg, colour, least_width=0.0):
-    boxes = []
-    for path in svg.iter(SVG + "path"):
-        if fill(path) != colour:
-            continue
-        for piece in path.get("d").split("Z"):
-            numbers = [float(n) for n in re.findall(r"-?[\d.]+", piece)]
-            if len(numbers) >= 8 and max(numbers[0:8:2]) - min(numbers[0:8:2]) > least_width:
-                boxes.append((min(numbers[0:8:2]), max(numbers[0:8:2]), min(numbers[1:8:2]), max(numbers[1:8:2])))
-    return boxes
 
 
 class Runs(unittest.TestCase):
