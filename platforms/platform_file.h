@@ -19,8 +19,10 @@ struct platform_file {
     bool varies;                 /* profiles are attached to something */
     const char *const *settings; /* what <config> sets, as "key:value", in the file's order */
     size_t setting_count;
-    uint64_t hosts;          /* that it makes */
-    struct place bare_shape; /* the first <cluster> with a topology that stands in no zone; line 0: there is none */
+    uint64_t hosts;      /* that it makes */
+    struct {             /* every <cluster> with a topology that stands in no zone; both 0: there is none */
+        size_t from, to; /* bytes of the file: where the first begins, and where the last ends */
+    } bare_shapes;
 };
 
 /* Reads the file once. Facts live in the arena. False with the fault filled, as "FILE:LINE:COLUMN: what is wrong". */

@@ -55,18 +55,6 @@ def outputs(folder):
     return files, loader
 
 
-def refused_bare(binary, folder, path):
-    """SimGrid since 4.0 ends at a torus that stands in no zone: stagesim says so at its place, and has it read it in
-    one."""
-    scenario = folder / "job.yaml"
-    scenario.write_text(STAGES.format(platform=path, tensor=2, data=1, schedule="1f1b"))
-    result = tool.run(binary, "run", scenario, "--set", "loader=simgrid", "--quiet", expect=None)
-    if result.returncode == 0:
-        return False
-    line = next(number for number, text in enumerate(path.read_text().splitlines(), 1) if "<cluster" in text)
-    return f":{line}:3:" in result.stderr and "only within a zone" in result.stderr
-
-
 def simulate(binary, folder, name, platform, loader, engine, fold, tensor, data, schedule, text=SCENARIO):
     scenario = folder / "job.yaml"
     scenario.write_text(text.format(platform=platform, tensor=tensor, data=data, schedule=schedule))
@@ -89,9 +77,6 @@ def check_presets(checker, binary, folder):
             continue
         path = folder / f"{preset}-{number}.xml"
         tool.run(binary, "platform", "generate", preset, *options, "-o", path)
-        if "topology=" in path.read_text() and refused_bare(binary, folder, path):
-            print(f"{preset}: this SimGrid reads no cluster with a topology outside of a zone")
-            continue
         for engine, fold in (("simgrid", "off"), ("simgrid", "auto"), ("analytic", "auto")):
             job = (engine, fold, tensor, data, "1f1b")
             named, reader = simulate(binary, folder, "named", f"{{preset: {preset}, {keys}}}", "auto", *job)
@@ -107,9 +92,6 @@ def check_shipped(checker, binary, folder):
     for path in sorted((tool.ROOT / "platforms").glob("*.xml")):
         hosts = json.loads(tool.run(binary, "platform", "show", path, "--format", "json").stdout)["gpus"]
         if hosts < 4:
-            continue
-        if "topology=" in path.read_text() and refused_bare(binary, folder, path):
-            print(f"{path.name}: this SimGrid reads no cluster with a topology outside of a zone")
             continue
         job = ("simgrid", "off", 2, min(hosts // 2, 8), "gpipe", STAGES)
         read, own = simulate(binary, folder, "read", path, "auto", *job)

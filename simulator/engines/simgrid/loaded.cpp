@@ -186,10 +186,10 @@ void fill_library(struct platform *platform, const std::vector<sg4::Host *> &hos
     library_complete(&platform->library);
 }
 
-struct platform *load(const char *file, bool varies, struct arena *arena)
+struct platform *load(const char *file, const struct platform_file &facts, struct arena *arena)
 {
     sg4::Engine *engine = sg4::Engine::get_instance();
-    engine->load_platform(file);
+    parts::load_file(file, facts.bare_shapes.from, facts.bare_shapes.to);
     engine->seal_platform();
     parts::watch_failures();
 
@@ -210,7 +210,7 @@ struct platform *load(const char *file, bool varies, struct arena *arena)
     for (size_t i = 0; i < hosts.size(); i++)
         fill_host(&platform->hosts[i], hosts[i], arena);
     for (size_t i = 0; i < hosts.size(); i++)
-        platform->hosts[i].varies = varies;
+        platform->hosts[i].varies = facts.varies;
     rating_find(platform);
     fill_links(platform, engine, kept);
     fill_library(platform, hosts);
@@ -229,17 +229,10 @@ struct platform *bridge_load(const char *file, struct arena *arena, struct fault
     struct platform_file facts;
     if (!platform_file_check(file, &facts, arena, fault))
         return nullptr;
-    if (!versions::bare_shapes && facts.bare_shape.line) {
-        fault_set(fault,
-                  "%s:%u:%u: SimGrid %s reads a <cluster> with a topology only within a zone, such as <zone id=\"all\" "
-                  "routing=\"Full\">; stagesim's own reader, loader: auto, knows it as it is",
-                  file, facts.bare_shape.line, facts.bare_shape.column, bridge_version(arena));
-        return nullptr;
-    }
     try {
         for (size_t i = 0; i < facts.setting_count; i++)
             parts::set_where_free(facts.settings[i]);
-        struct platform *platform = load(file, facts.varies, arena);
+        struct platform *platform = load(file, facts, arena);
         return platform_sound(platform, arena, fault) ? platform : nullptr;
     } catch (const std::exception &exception) {
         static const char prefix[] = "Parse error at ";

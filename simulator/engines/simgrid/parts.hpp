@@ -6,6 +6,7 @@
 #include "simulator/engines/simgrid/bridge.h"
 #include "simulator/engines/simgrid/versions.hpp"
 
+#include <cstddef>
 #include <exception>
 #include <string>
 
@@ -38,6 +39,12 @@ failure &first_failure();
 std::string link_failure();
 /* Hosts and links that go down end the simulation where the job needs them. After the platform is there. */
 void watch_failures();
+
+/* ---- within_zone.cpp ---- */
+
+/* Has SimGrid load a platform file. Clusters with a topology that stand in no zone, bytes from..to of the file, are put
+ * into one where SimGrid wants it. Throws what SimGrid throws, with the file's name, and std::runtime_error. */
+void load_file(const char *file, size_t from, size_t to);
 
 /* ---- loaded.cpp ---- */
 

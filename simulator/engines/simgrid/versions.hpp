@@ -104,8 +104,8 @@ inline std::vector<const sg4::NetZone *> outermost_zones()
 #endif
 }
 
-/* 4.0 and 4.1 end the process at a torus, fat tree or dragonfly that stands in no zone (sg_platf.cpp asks its parent,
- * which is not there). */
+/* Whether a torus, fat tree or dragonfly may stand in no zone: 4.0 and 4.1 end the process there (sg_platf.cpp asks its
+ * parent, which is not there). */
 inline constexpr bool bare_shapes = SIMGRID_VERSION < 40000;
 
 /* Renamed in 3.34; the old name is still read. */
