@@ -2,6 +2,7 @@
 #include "platforms/properties.h"
 
 #include "base/arena.h"
+#include "base/rounded/rounded.h"
 #include "platforms/device.h"
 
 #include <math.h>
@@ -26,7 +27,7 @@ static double parse_amount(const char *text)
     const char *prefix = *rest ? strchr(prefixes, *rest == 'K' ? 'k' : *rest) : NULL;
     if (prefix) {
         bool binary = rest[1] == 'i';
-        value *= pow(binary ? 1024.0 : 1000.0, (double)(prefix - prefixes + 1));
+        value *= rounded_pow(binary ? 1024.0 : 1000.0, (double)(prefix - prefixes + 1));
         rest += binary ? 2 : 1;
     }
     if (!strcmp(rest, "bps"))

@@ -2,6 +2,7 @@
 #include "studies/sweep_axis.h"
 
 #include "base/arena.h"
+#include "base/rounded/rounded.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -105,7 +106,7 @@ static bool split_range(const char *text, struct range *range, struct arena *are
 
 static double range_value(const struct range *range, size_t i)
 {
-    return range->factor ? range->from * pow(range->step, (double)i) : range->from + range->step * (double)i;
+    return range->factor ? range->from * rounded_pow(range->step, (double)i) : range->from + range->step * (double)i;
 }
 
 /* Ten digits: 0.1 three times is 0.3. Counts are written without an exponent. */

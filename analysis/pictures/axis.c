@@ -3,6 +3,7 @@
 
 #include "analysis/pictures/canvas.h"
 #include "analysis/pictures/gantt_style.h"
+#include "base/rounded/rounded.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -61,7 +62,7 @@ double axis_step(double range, unsigned most)
 {
     if (!(range > 0) || most < 1)
         return 1;
-    double raw = range / most, power = pow(10, floor(log10(raw)));
+    double raw = range / most, power = rounded_pow(10, floor(rounded_log10(raw)));
     static const double factors[] = {1, 2, 5, 10};
     for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
         if (factors[i] * power >= raw * (1 - 1e-9))

@@ -2,6 +2,7 @@
 #include "analysis/pictures/chart_scale.h"
 
 #include "analysis/pictures/axis.h"
+#include "base/rounded/rounded.h"
 
 #include <math.h>
 
@@ -9,20 +10,20 @@ static double to_terms(const struct chart_axis *axis, double value)
 {
     if (!axis->logarithmic)
         return value;
-    return axis->quantity == CHART_BYTES ? log2(value) : log10(value);
+    return axis->quantity == CHART_BYTES ? rounded_log2(value) : rounded_log10(value);
 }
 
 static double from_terms(const struct chart_axis *axis, double value)
 {
     if (!axis->logarithmic)
         return value;
-    return axis->quantity == CHART_BYTES ? exp2(value) : pow(10, value);
+    return axis->quantity == CHART_BYTES ? rounded_exp2(value) : rounded_pow(10, value);
 }
 
 /* Bytes in steps of 1, 2, 4, 8, ... times a power of 1,024. */
 static double byte_step(double range, unsigned most)
 {
-    return range > 0 ? exp2(ceil(log2(range / most) - 1e-9)) : 1;
+    return range > 0 ? rounded_exp2(ceil(rounded_log2(range / most) - 1e-9)) : 1;
 }
 
 static double log_step(double range, unsigned most)

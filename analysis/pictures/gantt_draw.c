@@ -115,15 +115,19 @@ static double row_middle(const struct gantt_layout *layout, double y, uint32_t r
 static void add_arrow(cairo_t *cr, const struct gantt_layout *layout, const struct gantt_arrow *arrow, double x,
                       double y)
 {
+    const double cos_barb = 0.877582561890372716, sin_barb = 0.479425538604203; /* of half a radian */
     bool down = arrow->to > arrow->from;
     double x1 = x + arrow->start * gantt_points_per_time(layout), x2 = x + arrow->end * gantt_points_per_time(layout);
     double y1 = row_middle(layout, y, arrow->from) + (down ? 0.5 : -0.5) * layout->box;
     double y2 = row_middle(layout, y, arrow->to) - (down ? 0.5 : -0.5) * layout->box;
-    double angle = atan2(y2 - y1, x2 - x1);
+    double length = sqrt((x2 - x1) * (x2 - x1) + (y2 - y1) * (y2 - y1));
+    double along = length > 0 ? (x2 - x1) / length : 1, across = length > 0 ? (y2 - y1) / length : 0;
     cairo_move_to(cr, canvas_snap(x1), canvas_snap(y1));
     cairo_line_to(cr, canvas_snap(x2), canvas_snap(y2));
     for (int side = -1; side <= 1; side += 2) {
-        cairo_move_to(cr, canvas_snap(x2 - 3 * cos(angle + side * 0.5)), canvas_snap(y2 - 3 * sin(angle + side * 0.5)));
+        double turned = side * sin_barb;
+        cairo_move_to(cr, canvas_snap(x2 - 3 * (along * cos_barb - across * turned)),
+                      canvas_snap(y2 - 3 * (across * cos_barb + along * turned)));
         cairo_line_to(cr, canvas_snap(x2), canvas_snap(y2));
     }
 }

@@ -2,6 +2,7 @@
 #include "cluster/idle/idle_generate.h"
 
 #include "base/arena.h"
+#include "base/rounded/rounded.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -96,7 +97,7 @@ static void draw_group(struct spans *spans, const struct idle_generation *genera
     double now = -CYCLES_BEFORE * (busy + mean_length);
     uint64_t state = stream_of(generation->seed, group);
     while (now < generation->duration) {
-        now += fmax(1, round(-busy * log(1 - draw(&state))));
+        now += fmax(1, round(-busy * rounded_log(1 - draw(&state))));
         double to = now + fmax(1, round(idle_fragment_length(draw(&state))));
         if (to > 0 && now < generation->duration)
             add_spans(spans, generation, group, fmax(0, now), fmin(to, generation->duration));

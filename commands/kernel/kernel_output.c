@@ -2,6 +2,7 @@
 #include "commands/kernel/kernel_output.h"
 
 #include "base/json_writer.h"
+#include "base/rounded/rounded.h"
 #include "base/table.h"
 
 #include <math.h>
@@ -43,7 +44,7 @@ static void print_range(FILE *out, const struct kernel_answer *answer)
     for (unsigned i = 0; i < KERNEL_SIZES && rows->row_count; i++)
         if (answer->time.outside & 1U << i) {
             fprintf(out, "%s%s was measured from %.10g to %.10g", before, names[i] ? names[i] : "size",
-                    round(exp2(rows->low[i])), round(exp2(rows->high[i])));
+                    round(rounded_exp2(rows->low[i])), round(rounded_exp2(rows->high[i])));
             before = ", ";
         }
     fputc('\n', out);
@@ -61,12 +62,12 @@ static void print_near(FILE *out, const struct kernel_answer *answer, enum table
         const struct kernel_row *row = answer->time.near[i];
         for (unsigned k = 0; k < KERNEL_SIZES; k++)
             if (names[k]) {
-                table_cell(table, "%.10g", round(exp2(row->size[k])));
-                table_value(table, round(exp2(row->size[k])));
+                table_cell(table, "%.10g", round(rounded_exp2(row->size[k])));
+                table_value(table, round(rounded_exp2(row->size[k])));
             }
         table_seconds(table, row->seconds);
-        table_cell(table, "%.3f", exp(row->beside));
-        table_value(table, exp(row->beside));
+        table_cell(table, "%.3f", rounded_exp(row->beside));
+        table_value(table, rounded_exp(row->beside));
     }
     table_remarks(out, format, "\nnearest measured kernels:\n");
     if (format == TABLE_MARKDOWN)
@@ -121,11 +122,11 @@ static void write_near(struct json_writer *json, const struct kernel_answer *a)
         const struct kernel_row *row = a->time.near[i];
         double sizes[KERNEL_SIZES];
         for (unsigned k = 0; k < KERNEL_SIZES; k++)
-            sizes[k] = round(exp2(row->size[k]));
+            sizes[k] = round(rounded_exp2(row->size[k]));
         json_object_begin(json, NULL, false);
         write_sizes(json, a->shape.kind, sizes);
         json_number(json, "seconds", row->seconds);
-        json_number(json, "over_model", exp(row->beside));
+        json_number(json, "over_model", rounded_exp(row->beside));
         json_object_end(json);
     }
     json_array_end(json);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/rounded/rounded.h"
 #include "commands/schedule/schedule_output.h"
 
 #include "analysis/pictures/palette.h"
@@ -172,7 +173,7 @@ static void draw_worker(struct drawing *drawing, uint32_t worker, size_t first, 
 /* A step between the axis' times that is 1, 2 or 5 times a power of ten. */
 static double tick_step(double scale)
 {
-    double least = TICK_MIN / scale, step = pow(10, floor(log10(least)));
+    double least = TICK_MIN / scale, step = rounded_pow(10, floor(rounded_log10(least)));
     for (unsigned i = 0; step < least; i++)
         step *= i % 3 == 1 ? 2.5 : 2;
     return step;

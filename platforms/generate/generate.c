@@ -2,6 +2,7 @@
 #include "platforms/generate/generate.h"
 
 #include "base/arena.h"
+#include "base/rounded/rounded.h"
 #include "platforms/generate/layout.h"
 #include "platforms/generate/xml.h"
 
@@ -165,9 +166,9 @@ static bool check_routing(const struct design *design, struct fault *fault)
 {
     double limit = 4e9, nodes = design->nodes, pod = design->fabric.pod < nodes ? design->fabric.pod : nodes,
            pods = ceil(nodes / pod);
-    if (design->fabric.kind != FABRIC_SWITCHED || pods * pow(pod + 1, 3) + pow(pods + 1, 3) <= limit)
+    if (design->fabric.kind != FABRIC_SWITCHED || pods * rounded_pow(pod + 1, 3) + rounded_pow(pods + 1, 3) <= limit)
         return true;
-    double best = ceil(pow(1.5 * nodes * nodes, 0.2)); /* makes the sum of both cubes least */
+    double best = ceil(rounded_pow(1.5 * nodes * nodes, 0.2)); /* makes the sum of both cubes least */
     return fault_set(fault, "%u nodes in pods of %u: SimGrid would take minutes to find the routes; try --pod %.0f",
                      design->nodes, design->fabric.pod, best < 64 ? 64 : best);
 }

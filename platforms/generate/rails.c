@@ -3,6 +3,7 @@
  * Between two zones SimGrid has one way, so the nodes of such a pod are no zones: their devices stand in the pod's own,
  * with the node as a property. Floyd takes the way of the fewest links and, of several, the one whose switches are
  * declared first. */
+#include "base/rounded/rounded.h"
 #include "platforms/generate/layout.h"
 #include "platforms/generate/xml.h"
 
@@ -32,7 +33,7 @@ bool rails_check(const struct layout *layout, struct fault *fault)
                          "rails need nodes whose devices all hang on one switch, with network interfaces of their own");
     double hosts = (design->nodes < design->fabric.pod ? design->nodes : design->fabric.pod) * (double)layout->devices;
     double pods = ceil((double)design->nodes / design->fabric.pod);
-    if (pods * pow(hosts, 3) > 8e9)
+    if (pods * rounded_pow(hosts, 3) > 8e9)
         return fault_set(fault,
                          "%u nodes in pods of %u: SimGrid would take minutes to find the routes; try a smaller --pod",
                          design->nodes, design->fabric.pod);

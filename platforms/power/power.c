@@ -2,6 +2,7 @@
 #include "platforms/power/power.h"
 
 #include "base/arena.h"
+#include "base/rounded/rounded.h"
 
 #include <math.h>
 
@@ -9,12 +10,12 @@
 
 double power_clock(double idle, double full, double alpha, double cap)
 {
-    return cap >= full ? 1 : pow((cap - idle) / (full - idle), 1 / alpha);
+    return cap >= full ? 1 : rounded_pow((cap - idle) / (full - idle), 1 / alpha);
 }
 
 double power_watts(double idle, double full, double alpha, double clock)
 {
-    return clock >= 1 ? full : idle + (full - idle) * pow(clock, alpha);
+    return clock >= 1 ? full : idle + (full - idle) * rounded_pow(clock, alpha);
 }
 
 double power_stretch(double clock, double compute_bound)

@@ -2,6 +2,7 @@
 #include "simulator/collectives/communicator.h"
 
 #include "base/arena.h"
+#include "base/rounded/rounded.h"
 #include "platforms/library.h"
 #include "simulator/collectives/estimate.h"
 #include "simulator/program/pair_bytes.h"
@@ -73,7 +74,7 @@ static bool fills_torus(const struct platform *platform, const uint32_t *hosts, 
 /* What of the link rate a switch between so many members carries; 0: not given. */
 static double switch_efficiency(const struct platform_library *library, uint32_t members)
 {
-    double doublings = members > 8 ? log2(members / 8.0) : 0;
+    double doublings = members > 8 ? rounded_log2(members / 8.0) : 0;
     return library->in_network_efficiency > 0
                ? fmax(0.1, library->in_network_efficiency - doublings * library->in_network_decline)
                : 0;

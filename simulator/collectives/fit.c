@@ -2,6 +2,7 @@
 #include "simulator/collectives/fit.h"
 
 #include "base/arena.h"
+#include "base/rounded/rounded.h"
 #include "platforms/library.h"
 #include "simulator/collectives/communicator.h"
 
@@ -64,7 +65,7 @@ static double loss_with(struct communicator *communicator, const struct measured
         double off = fabs(communicator_choose(communicator, table->kind, NULL, table->rows[i].bytes).seconds /
                               table->rows[i].seconds -
                           1);
-        sum += off < OUTLIER ? off : OUTLIER * (1 + log(off / OUTLIER));
+        sum += off < OUTLIER ? off : OUTLIER * (1 + rounded_log(off / OUTLIER));
     }
     return sum / (double)table->count;
 }
@@ -97,7 +98,7 @@ static int by_efficiency(const void *left, const void *right)
 /* Four digits are far more than measurements repeat. */
 static double rounded(double value)
 {
-    double unit = value > 0 ? pow(10, floor(log10(value)) - 3) : 1;
+    double unit = value > 0 ? rounded_pow(10, floor(rounded_log10(value)) - 3) : 1;
     return unit < 1 ? round(value / unit) / round(1 / unit) : round(value / unit) * unit;
 }
 
@@ -116,7 +117,7 @@ static void apply(const struct search *search)
     double least = 0;
     *regime = search->given;
     if (search->launches) {
-        regime->launch_default = exp(search->values[0]);
+        regime->launch_default = rounded_exp(search->values[0]);
         regime->launch_default_given = true;
     }
     for (int kind = 0; kind < PLATFORM_COLLECTIVES; kind++) {
@@ -124,12 +125,13 @@ static void apply(const struct search *search)
         if (place >= 0)
             regime->launch_given[kind] = place > 0;
         if (place > 0)
-            regime->launch[kind] = exp(search->values[place]);
+            regime->launch[kind] = rounded_exp(search->values[place]);
     }
     regime->protocol_count = (uint32_t)search->protocols;
     memset(regime->protocols, 0, sizeof regime->protocols);
     for (int i = 0; i < search->protocols; i++, values += PER_PROTOCOL)
-        regime->protocols[i] = (struct platform_protocol){NULL, exp(values[0]), exp(values[1]), exp(values[2])};
+        regime->protocols[i] =
+            (struct platform_protocol){NULL, rounded_exp(values[0]), rounded_exp(values[1]), rounded_exp(values[2])};
     qsort(regime->protocols, regime->protocol_count, sizeof *regime->protocols, by_efficiency);
     if (search->launches)
         least = regime->protocols[0].start;
@@ -181,7 +183,7 @@ static bool try_step(struct search *search, int value, double step, double *best
 static double descend(struct search *search)
 {
     double best = objective(search);
-    for (double step = log(2); step > log(1.002); step /= 2)
+    for (double step = rounded_log(2); step > rounded_log(1.002); step /= 2)
         for (int round = 0, moved = 1; moved && round < 30; round++) {
             moved = 0;
             for (int value = 0; value < search->count; value++)
@@ -193,9 +195,9 @@ static double descend(struct search *search)
 
 static void set_value(struct search *search, int value, double start, double low, double high)
 {
-    search->values[value] = log(start);
-    search->low[value] = log(low);
-    search->high[value] = log(high);
+    search->values[value] = rounded_log(start);
+    search->low[value] = rounded_log(low);
+    search->high[value] = rounded_log(high);
 }
 
 static double least_seconds(const struct search *search, int place)

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/document.h"
 #include "base/exit_code.h"
+#include "base/rounded/rounded.h"
 #include "base/table.h"
 #include "studies/calibrate/calibrate_parts.h"
 #include "workloads/transformer/transformer.h"
@@ -107,10 +108,10 @@ static void find_contradictions(struct calibration *c, struct arena *arena)
     if (c->count < 3)
         return;
     for (size_t i = 0; i < c->count; i++)
-        errors[i] = fabs(log(c->rows[i].left_out / c->rows[i].seconds));
+        errors[i] = fabs(rounded_log(c->rows[i].left_out / c->rows[i].seconds));
     double most = fmax(least, deviations * median(errors, c->count));
     for (size_t i = 0; i < c->count; i++)
-        c->rows[i].contradicts = fabs(log(c->rows[i].left_out / c->rows[i].seconds)) > most;
+        c->rows[i].contradicts = fabs(rounded_log(c->rows[i].left_out / c->rows[i].seconds)) > most;
 }
 
 /* ---- memory ---- */

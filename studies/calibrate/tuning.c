@@ -2,6 +2,7 @@
 #include "studies/calibrate/tuning.h"
 
 #include "base/arena.h"
+#include "base/rounded/rounded.h"
 
 #include <float.h>
 #include <math.h>
@@ -61,7 +62,8 @@ static double squares(const struct task *task, const struct tuning_values *value
 {
     double sum = 0;
     for (size_t i = 0; i < task->count; i++) {
-        double error = i == task->without ? 0 : log(tuning_predict(&task->rows[i], values) / task->rows[i].measured);
+        double error =
+            i == task->without ? 0 : rounded_log(tuning_predict(&task->rows[i], values) / task->rows[i].measured);
         sum += error * error;
     }
     return isfinite(sum) ? sum : DBL_MAX;
@@ -202,7 +204,7 @@ static void leave_out(struct task *task, struct arena *arena, struct tuning *tun
         for (int p = 0; p < TUNING_PARAMETERS; p++)
             without[p][i] = values.value[p];
         tuning->left_out[i] = tuning_predict(&task->rows[i], &values);
-        sum += fabs(log(tuning->left_out[i] / task->rows[i].measured));
+        sum += fabs(rounded_log(tuning->left_out[i] / task->rows[i].measured));
     }
     tuning->left_out_error = sum / (double)task->count;
     for (int p = 0; p < TUNING_PARAMETERS; p++)
@@ -226,7 +228,8 @@ void tuning_solve(const struct tuning_response *rows, size_t count, unsigned fit
     }
     for (size_t i = 0; i < count; i++) {
         tuning->left_out[i] = NAN;
-        tuning->error += fabs(log(tuning_predict(&rows[i], &tuning->values) / rows[i].measured)) / (double)count;
+        tuning->error +=
+            fabs(rounded_log(tuning_predict(&rows[i], &tuning->values) / rows[i].measured)) / (double)count;
     }
     if (count > 1)
         leave_out(&task, arena, tuning);
@@ -282,7 +285,7 @@ double tuning_likeness(const struct tuning_response *rows, size_t count, const s
             double step = 0.05 * (task.high[p] - task.low[p]);
             low.value[p] = fmax(value - step, task.low[p]);
             high.value[p] = fmin(value + step, task.high[p]);
-            double effect = log(tuning_predict(&rows[i], &high) / tuning_predict(&rows[i], &low));
+            double effect = rounded_log(tuning_predict(&rows[i], &high) / tuning_predict(&rows[i], &low));
             effects[side * (int)count + (int)i] = effect;
             length[side] += effect * effect;
         }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "studies/operators/metropolis.h"
 
+#include "base/rounded/rounded.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -30,7 +32,7 @@ double random_unit(struct random_numbers *random)
 
 bool metropolis_accepts(struct random_numbers *random, double more, double temperature)
 {
-    return more <= 0 || random_unit(random) < exp(-more / temperature);
+    return more <= 0 || random_unit(random) < rounded_exp(-more / temperature);
 }
 
 double metropolis_cost(const struct task_result *result)

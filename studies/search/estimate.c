@@ -2,6 +2,7 @@
 #include "studies/search/estimate.h"
 
 #include "base/arena.h"
+#include "base/rounded/rounded.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,9 +51,9 @@ static double guess(const struct search_estimate *estimate, struct search_spent 
         double below = class >= distance ? seconds_of(estimate, spent, class - distance) : 0;
         double above = class + distance < SEARCH_CLASSES ? seconds_of(estimate, spent, class + distance) : 0;
         if (below > 0)
-            return below * pow(growth, distance);
+            return below * rounded_pow(growth, distance);
         if (above > 0)
-            return above * pow(growth, -(double)distance);
+            return above * rounded_pow(growth, -(double)distance);
     }
     return 0;
 }

@@ -2,6 +2,7 @@
 #include "studies/sharding/greedy.h"
 
 #include "base/arena.h"
+#include "base/rounded/rounded.h"
 #include "studies/sharding/balanced.h"
 
 #include <math.h>
@@ -19,7 +20,7 @@ double sharding_load_of(const struct sharding_task *task, enum sharding_load loa
     case SHARDING_NORM_LOOKUP:
         return task->unique[index] * width / task->batch;
     case SHARDING_SIZE_LOOKUP:
-        return table->pooling * width * log10(fmax(size, 1));
+        return table->pooling * width * rounded_log10(fmax(size, 1));
     }
     return 0;
 }

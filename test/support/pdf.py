@@ -9,7 +9,7 @@ def streams(data):
     found = b""
     for packed in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", data, re.S):
         try:
-            found += zlib.decompress(packed)
+            found += zlib.decompressobj().decompress(packed)  # its last byte may look like the end of a line
         except zlib.error:
             pass
     return found

@@ -2,6 +2,7 @@
 #include "workloads/dlrm/memory_curve.h"
 
 #include "base/csv.h"
+#include "base/rounded/rounded.h"
 
 #include <errno.h>
 #include <math.h>
@@ -96,10 +97,10 @@ bool memory_curve_read(const char *path, struct memory_curve *curve, struct faul
 
 double memory_curve_seconds(const struct memory_curve *curve, double bytes)
 {
-    if (bytes <= exp2(curve->flat))
+    if (bytes <= rounded_exp2(curve->flat))
         return curve->overhead;
-    if (bytes > exp2(curve->straight))
+    if (bytes > rounded_exp2(curve->straight))
         return curve->overhead + bytes / curve->rate;
-    double logistic = 1 + exp(-curve->slope * (log2(bytes) - curve->middle));
-    return bytes / (1e9 * pow(10, curve->height / logistic + curve->base));
+    double logistic = 1 + rounded_exp(-curve->slope * (rounded_log2(bytes) - curve->middle));
+    return bytes / (1e9 * rounded_pow(10, curve->height / logistic + curve->base));
 }

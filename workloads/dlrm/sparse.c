@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What embedding tables cost a rank: lookups, updates of the rows that were read, and what ranks exchange for them. */
+#include "base/rounded/rounded.h"
 #include "workloads/dlrm/dlrm.h"
 
 #include <math.h>
@@ -51,7 +52,7 @@ static double present_share(const struct dlrm_job *j, uint32_t index, const stru
     const struct dlrm_table *table = &j->tables[index];
     if (j->placement.places[index].split != DLRM_ROWS || j->parameters->partial == DLRM_PARTIAL_ALL)
         return 1;
-    return 1 - pow(1 - share->pooling / table->pooling, table->pooling);
+    return 1 - rounded_pow(1 - share->pooling / table->pooling, table->pooling);
 }
 
 static struct lookup lookup_of(const struct dlrm_job *j, uint32_t index, const struct dlrm_share *share)

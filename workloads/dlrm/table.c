@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workloads/dlrm/table.h"
 
+#include "base/rounded/rounded.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -10,7 +12,7 @@ static double unique_of_uniform(double rows, double lookups)
 {
     if (rows <= 1)
         return lookups < 1 ? lookups : 1;
-    return -rows * expm1(lookups * log1p(-1 / rows));
+    return -rows * rounded_expm1(lookups * rounded_log1p(-1 / rows));
 }
 
 enum { ZIPF_SINGLE = 4096 };
@@ -21,8 +23,8 @@ static double zipf_weight(double first, double end, double exponent)
 {
     double from = first - 0.5, to = end - 0.5;
     if (fabs(exponent - 1) < 1e-9)
-        return log(to / from);
-    return (pow(to, 1 - exponent) - pow(from, 1 - exponent)) / (1 - exponent);
+        return rounded_log(to / from);
+    return (rounded_pow(to, 1 - exponent) - rounded_pow(from, 1 - exponent)) / (1 - exponent);
 }
 
 /* Adds up over all rows: their weights (probability 0), or how many of them are read. */
@@ -33,12 +35,12 @@ static double zipf_sum(double rows, double exponent, double lookups, double tota
         bool single = first <= ZIPF_SINGLE;
         end = single ? first + 1 : ceil(first * zipf_range);
         end = end > rows + 1 ? floor(rows) + 1 : end;
-        double weight = single ? pow(first, -exponent) : zipf_weight(first, end, exponent);
+        double weight = single ? rounded_pow(first, -exponent) : zipf_weight(first, end, exponent);
         double probability = total > 0 ? weight / (end - first) / total : 0;
         if (total <= 0)
             sum += weight;
         else
-            sum += probability < 1 ? -(end - first) * expm1(lookups * log1p(-probability)) : 1;
+            sum += probability < 1 ? -(end - first) * rounded_expm1(lookups * rounded_log1p(-probability)) : 1;
     }
     return sum;
 }

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/csv.h"
+#include "base/rounded/rounded.h"
 #include "workloads/kernels/kernel_time.h"
 
 #include <errno.h>
@@ -80,14 +81,14 @@ void kernel_sizes(const struct kernel_shape *shape, double sizes[KERNEL_SIZES])
 {
     const double values[KERNEL_SIZES] = {shape->groups, shape->m, shape->n, shape->k};
     for (unsigned i = 0; i < KERNEL_SIZES; i++)
-        sizes[i] = log2(fmax(values[i], 1));
+        sizes[i] = rounded_log2(fmax(values[i], 1));
 }
 
 static void add_row(struct kernel_model *model, const struct kernel_shape *shape, double seconds)
 {
     model->rows = array_grow(model->rows, &model->room, model->row_count + 1, sizeof *model->rows);
     struct kernel_row *row = &model->rows[model->row_count];
-    *row = (struct kernel_row){.seconds = seconds, .beside = log(seconds / kernel_model_seconds(model, shape))};
+    *row = (struct kernel_row){.seconds = seconds, .beside = rounded_log(seconds / kernel_model_seconds(model, shape))};
     kernel_sizes(shape, row->size);
     for (unsigned i = 0; i < KERNEL_SIZES; i++) {
         model->low[i] = model->row_count ? fmin(model->low[i], row->size[i]) : row->size[i];

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workloads/kernels/kernel_time.h"
 
+#include "base/rounded/rounded.h"
+
 #include <math.h>
 
 /* Attention has another kernel for each size of heads: these are farther apart than their sizes. */
@@ -70,6 +72,6 @@ bool kernel_time(const struct kernel_table *table, const struct kernel_shape *sh
     out->rows = rows;
     out->outside = outside_of(rows, sizes);
     out->modelled = kernel_model_seconds(out->model, shape);
-    out->seconds = out->modelled * (weights > 0 ? exp(sum / weights) : 1);
+    out->seconds = out->modelled * (weights > 0 ? rounded_exp(sum / weights) : 1);
     return true;
 }

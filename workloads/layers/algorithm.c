@@ -2,6 +2,7 @@
 #include "workloads/layers/algorithm.h"
 
 #include "base/arena.h"
+#include "base/rounded/rounded.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ static struct algorithm_work fft_work(const struct convolution *c)
     const double transform = 2.5, complex_product = 8;
     double area = c->height * c->width, products = area * c->samples * c->inputs * c->outputs;
     double planes = c->outputs * c->inputs + c->samples * c->inputs + c->samples * c->outputs;
-    double transforms = transform * area * log2(area) * planes;
+    double transforms = transform * area * rounded_log2(area) * planes;
     return (struct algorithm_work){.possible = true,
                                    .multiplications = transforms / 2 + products,
                                    .flops = transforms + complex_product * products / 2,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Factors of second order: their sizes, and what they take to compute. */
+#include "base/rounded/rounded.h"
 #include "workloads/layers/kfac.h"
 
 #include "workloads/layers/graph.h"
@@ -71,7 +72,7 @@ double kfac_factor_flops(const struct kfac_layer *layer, double samples)
 
 double kfac_inverse_flops(const struct kfac_layer *layer, double work)
 {
-    return work * (pow(layer->inner, 3) + pow(layer->outer, 3));
+    return work * (rounded_pow(layer->inner, 3) + rounded_pow(layer->outer, 3));
 }
 
 double kfac_precondition_flops(const struct kfac_layer *layer)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What has to hold where ranks share sequences or experts, and how evenly their work is divided. */
+#include "base/rounded/rounded.h"
 #include "workloads/transformer/transformer.h"
 
 #include "base/arena.h"
@@ -187,7 +188,7 @@ static bool draw_loads(const struct transformer_job *j, double *loads)
     if (order)
         qsort(order, experts, sizeof *order, by_number);
     for (uint32_t k = 0; order && k < experts; k++)
-        loads[order[k].expert / each] += pow(k + 1, -r->expert_skew);
+        loads[order[k].expert / each] += rounded_pow(k + 1, -r->expert_skew);
     free(order);
     return order != NULL;
 }

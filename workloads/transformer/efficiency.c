@@ -2,6 +2,7 @@
 #include "workloads/transformer/efficiency.h"
 
 #include "base/paths.h"
+#include "base/rounded/rounded.h"
 #include "workloads/transformer/kernel_use.h"
 
 #include <errno.h>
@@ -138,7 +139,7 @@ double efficiency_at(const struct efficiency_curve *curve, double size)
         return curve->value[0];
     if (above == curve->count)
         return curve->value[above - 1];
-    double part = log(size / curve->size[above - 1]) / log(curve->size[above] / curve->size[above - 1]);
+    double part = rounded_log(size / curve->size[above - 1]) / rounded_log(curve->size[above] / curve->size[above - 1]);
     return curve->value[above - 1] + part * (curve->value[above] - curve->value[above - 1]);
 }
 
