@@ -14,6 +14,7 @@
 #include "simulator/engines/progress.h"
 #include "studies/simulation.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,7 +123,7 @@ static void note(struct working *working, size_t combination)
     entry.result = working->sweep->results[combination];
     working->done++;
     if (working->journal >= 0 && !journal_append(working->journal, &entry, sizeof entry))
-        fault_set(&working->fault, "%s: cannot be written to", working->sweep->request->journal);
+        fault_set(&working->fault, "%s: cannot be written: %s", working->sweep->request->journal, strerror(errno));
 }
 
 /* Starts the next combination that is open; those that cannot be loaded are known at once. */

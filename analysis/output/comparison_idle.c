@@ -126,5 +126,5 @@ bool comparison_idle_page(FILE *out, const struct comparison_view *view, struct 
     fputs("</tbody>\n</table></div>\n<h2>Jobs over time</h2>\n", out);
     bool done = html_chart(out, draw, &shown, "compare", "slim", false, fault);
     html_end(out);
-    return done && (!ferror(out) || fault_set(fault, "report.html could not be written"));
+    return done;
 }

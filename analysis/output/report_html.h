@@ -12,13 +12,12 @@
 #include <stdio.h>
 
 /* The page of one run. The gantt comes from gantt_of_run; where it has levels, memory over time is shown. False with
- * the fault filled when it could not be written. */
+ * the fault filled when it could not be made; errors of writing stay on the stream. */
 bool report_html(FILE *out, const struct report *report, const struct gantt *gantt, struct fault *fault);
 
 /* The page of several runs: rows[i] and gantts[i] belong together, the first run is what times are relative to.
  * links[i] (or links NULL) is the relative address of run i's own page; NULL: none. */
-bool report_html_comparison(FILE *out, const char *title, const struct comparison_row *rows,
-                            const struct gantt *const *gantts, const char *const *links, size_t count,
-                            struct fault *fault);
+void report_html_comparison(FILE *out, const char *title, const struct comparison_row *rows,
+                            const struct gantt *const *gantts, const char *const *links, size_t count);
 
 #endif

@@ -129,7 +129,7 @@ bool run_files_write(const struct run_files *files, const struct trace_source *s
         paje_write(files->paje, source);
     if (files->chrome)
         chrome_trace_write(files->chrome, source);
-    if (files->chrome_gzip && !write_gzip(files->chrome_gzip, source))
+    if (files->chrome_gzip && !write_gzip(files->chrome_gzip, source) && !ferror(files->chrome_gzip))
         return fault_set(fault, "timeline.chrome.json.gz could not be written");
     if (files->perfetto)
         perfetto_write(files->perfetto, source);

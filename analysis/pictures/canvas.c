@@ -178,7 +178,7 @@ static bool canvas_write(struct canvas *canvas, FILE *out, struct fault *fault)
         png_write_with_density(out, canvas->bytes, canvas->size, pixels_per_unit(canvas) * 72 / canvas->caption.scale);
     else
         fwrite(canvas->bytes, 1, canvas->size, out);
-    return !ferror(out) || fault_set(fault, "the picture could not be written");
+    return true; /* errors stay on the stream, whose owner knows the file's name */
 }
 
 bool canvas_finish(struct canvas *canvas, FILE *out, struct fault *fault)

@@ -40,8 +40,8 @@ void canvas_destroy(struct canvas *canvas); /* NULL is fine */
 /* What to draw with; the canvas owns it. */
 cairo_t *canvas_context(struct canvas *canvas);
 /* Writes the whole picture to `out` and destroys the canvas, in any case. False with the fault filled when the picture
- * could not be drawn or written; then `out` holds a part of it or nothing. A picture too long for PNG or PDF comes out
- * smaller. */
+ * could not be drawn; then `out` holds a part of it or nothing. Errors of writing stay on the stream. A picture too
+ * long for PNG or PDF comes out smaller. */
 bool canvas_finish(struct canvas *canvas, FILE *out, struct fault *fault);
 
 /* A context to measure text with before the size of a picture is known; nothing drawn on it is kept. */

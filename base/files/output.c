@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/files/owner.h"
 #include "base/files/stage.h"
+#include "base/files/stream_reason.h"
 #include "base/paths.h"
 
 #include <errno.h>
@@ -413,7 +414,7 @@ bool output_flush(struct output *output, struct fault *fault)
         struct output_file *file = &output->files[i];
         errno = 0;
         if (file->stream && (fflush(file->stream) != 0 || ferror(file->stream)))
-            fine = fault_set(fault, "%s: cannot be written: %s", file->name, strerror(errno ? errno : EIO));
+            fine = fault_set(fault, "%s: cannot be written: %s", file->name, strerror(stream_reason(file->stream)));
     }
     return fine;
 }

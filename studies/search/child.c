@@ -11,6 +11,7 @@
 #include "studies/evaluate.h"
 #include "studies/search/journal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -116,7 +117,7 @@ static void write_down(const struct working *w, uint64_t index)
     if (work->table->results[index].status == SEARCH_UNTRIED)
         return;
     if (work->journal >= 0 && !search_journal_append(work->journal, index, &work->table->results[index], work->table))
-        atomic_store(&w->shared->failed, true);
+        atomic_store(&w->shared->failed, errno ? errno : EIO);
 }
 
 /* ---- the children ---- */

@@ -12,6 +12,7 @@
 #include "studies/search/bounds.h"
 #include "studies/simulation.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,10 +178,12 @@ static bool note_verified(const struct search *search, const struct search_reque
         return true;
     int journal = journal_extend(request->journal, &fault);
     bool ok = journal >= 0 && search_journal_append(journal, index, &found, &search->table);
+    if (!ok)
+        fault_set(&fault, "%s: cannot be written: %s", request->journal, strerror(errno));
     if (journal >= 0)
         close(journal);
     if (!ok)
-        diag_print(stderr, "stagesim: %s\n", fault.text[0] ? fault.text : "the journal cannot be written to");
+        diag_print(stderr, "stagesim: %s\n", fault.text);
     return ok;
 }
 

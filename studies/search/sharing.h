@@ -25,7 +25,8 @@ enum step { STEP_LOOK, STEP_TIME, STEP_BETWEEN, STEP_DONE };
 /* What the processes share. */
 struct shared {
     atomic_int step;
-    atomic_bool stop, failed, lost;    /* asked to stop; the journal cannot be written; a process has died */
+    atomic_bool stop, lost;            /* asked to stop; a process has died */
+    atomic_int failed;                 /* errno of a journal that cannot be written; 0: it can */
     atomic_bool troubled;              /* a file could not be read again, or there was no memory */
     atomic_bool timed;                 /* some layout that fits was timed */
     atomic_uint busy;                  /* processes that may be at a candidate */

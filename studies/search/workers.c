@@ -15,6 +15,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* ---- the order of candidates ---- */
@@ -251,7 +252,8 @@ int search_work(const struct search_work *work, bool *stopped)
         diag_print(stderr, "stagesim: %s\n", fault.text);
     }
     if (code == EXIT_DONE && atomic_load(&w.shared->failed)) {
-        diag_print(stderr, "stagesim: %s: cannot be written to\n", request->journal);
+        diag_print(stderr, "stagesim: %s: cannot be written: %s\n", request->journal,
+                   strerror(atomic_load(&w.shared->failed)));
         code = EXIT_FAILED;
     }
     search_scratch_unmap(w.order, count * sizeof *w.order);
