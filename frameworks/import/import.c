@@ -283,7 +283,8 @@ static struct node *model_map(struct settings *settings)
     *root = (struct node){.kind = NODE_MAP};
     for (const struct setting *each = settings->first; each; each = each->next)
         if (strncmp(each->key, "model.", 6) == 0)
-            document_set(root, each->key, each->value, place_of(each), settings->arena, settings->diag);
+            document_set(root, each->key, import_quoted(each->value, settings->arena), place_of(each), settings->arena,
+                         settings->diag);
     return (struct node *)(uintptr_t)node_get(root, "model");
 }
 

@@ -38,6 +38,8 @@ bool import_read(const struct import_request *request, struct import *import, st
 void import_write(const struct import *import, FILE *out);
 /* A few lines for the terminal: what was read, what is missing, what is not modelled. */
 void import_tell(const struct import *import, FILE *out);
+/* A value as YAML has it: in quotes where it would not be a text otherwise. Memory of the arena. */
+const char *import_quoted(const char *value, struct arena *arena);
 /* A table of the keys that change neither time nor memory, in Markdown. */
 void import_print_ignored(FILE *out);
 

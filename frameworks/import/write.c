@@ -102,7 +102,7 @@ static void write_head(const struct import *import, FILE *out)
 
 /* ---- values ---- */
 
-static const char *quoted(const char *value, struct arena *arena)
+const char *import_quoted(const char *value, struct arena *arena)
 {
     bool plain = *value != '\0' && !strchr("-?:[]{},#&*!|>'\"%@` ", *value);
     for (const char *at = value; *at; at++)
@@ -119,7 +119,7 @@ static const char *quoted(const char *value, struct arena *arena)
 static void write_line(const struct setting *setting, const char *key, const char *indent, struct arena *arena,
                        FILE *out)
 {
-    int width = fprintf(out, "%s%s: %s", indent, key, quoted(setting->value, arena));
+    int width = fprintf(out, "%s%s: %s", indent, key, import_quoted(setting->value, arena));
     fprintf(out, "%*s", width < COMMENT_COLUMN ? COMMENT_COLUMN - width : 2, "");
     comment(out, " ", origin(setting, arena), arena);
 }

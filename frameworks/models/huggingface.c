@@ -2,7 +2,6 @@
 #include "frameworks/models/huggingface.h"
 
 #include "base/arena.h"
-#include "base/text/names.h"
 #include "frameworks/models/huggingface_parts.h"
 
 #include <string.h>
@@ -65,19 +64,39 @@ static const struct huggingface_family families[] = {
      .read = read_bert},
     {"deepseek_v2", .rms = true, .gated = true, .biases = "attention_bias", .read = config_read_deepseek},
     {"deepseek_v3", .rms = true, .gated = true, .biases = "attention_bias", .read = config_read_deepseek},
+    {"deepseek_v32", .rms = true, .gated = true, .biases = "attention_bias", .read = config_read_sparse},
+    {"deepseek_v4", .rms = true, .gated = true, .biases = "attention_bias", .head_size = 512, .no_ffn = true,
+     .read = config_read_deepseek_v4},
     {"falcon", .tied = true, .biases = "bias", .read = read_falcon},
     {"gemma", .rms = true, .gated = true, .tied = true, .biases = "attention_bias", .head_size = 256},
     {"gemma2", .rms = true, .gated = true, .tied = true, .biases = "attention_bias", .head_size = 256, .norms = 4,
      .window = 4096, .window_period = 2, .read = config_read_window},
     {"gemma3_text", .rms = true, .gated = true, .tied = true, .biases = "attention_bias", .head_size = 256, .norms = 4,
      .qk_norm = true, .window = 4096, .window_period = 6, .read = config_read_window},
+    {"gemma4_text", .rms = true, .gated = true, .tied = true, .biases = "attention_bias", .head_size = 256, .norms = 4,
+     .qk_norm = true, .read = config_read_gemma4},
+    {"glm4_moe", .rms = true, .gated = true, .biases = "attention_bias of qkv", .head_size = 128,
+     .read = config_read_glm_experts},
+    {"glm_moe_dsa", .rms = true, .gated = true, .biases = "attention_bias", .read = config_read_sparse},
     {"gpt2", .tied = true, .dropout = true, .biases = "true", .position_key = "n_positions n_ctx"},
     {"gpt_oss", .rms = true, .gated = true, .biases = "true", .head_size = 64, .window = 128, .window_period = 2,
      .read = config_read_gpt_oss},
     {"kimi_k2", .rms = true, .gated = true, .biases = "attention_bias", .read = config_read_deepseek},
+    {"kimi_linear", .rms = true, .gated = true, .biases = "false", .read = config_read_kimi_linear},
     {"llama", .rms = true, .gated = true, .biases = "attention_bias"},
+    {"llama4_text", .rms = true, .gated = true, .biases = "attention_bias", .head_size = 128,
+     .ffn_key = "intermediate_size_mlp", .read = config_read_llama4},
+    {"mimo", .rms = true, .gated = true, .biases = "qkv", .read = config_read_qwen_window},
+    {"mimo_v2_flash", .rms = true, .gated = true, .biases = "attention_bias", .read = config_read_mimo_v2},
+    {"minimax", .rms = true, .gated = true, .biases = "false", .read = config_read_minimax},
+    {"minimax_m2", .rms = true, .gated = true, .biases = "false", .read = config_read_minimax},
+    {"minimax_m3", .rms = true, .gated = true, .biases = "false", .ffn_key = "dense_intermediate_size",
+     .read = config_read_minimax_m3},
+    {"minimax_text_01", .rms = true, .gated = true, .biases = "false", .read = config_read_minimax},
     {"mistral", .rms = true, .gated = true, .biases = "false", .window = 4096, .read = config_read_window},
     {"mixtral", .rms = true, .gated = true, .biases = "false", .read = config_read_mixtral},
+    {"nemotron-nas", .rms = true, .gated = true, .biases = "attention_bias", .no_ffn = true, .read = config_read_nas},
+    {"nemotron_h", .rms = true, .biases = "attention_bias", .counts_layers = true, .read = config_read_nemotron},
     {"opt", .tied = true, .dropout = true, .biases = "enable_bias", .position_key = "max_position_embeddings",
      .positions_more = 2, .read = read_opt},
     {"phi", .biases = "true", .norms = 1, .read = read_phi},
@@ -85,104 +104,43 @@ static const struct huggingface_family families[] = {
     {"qwen2", .rms = true, .gated = true, .biases = "qkv", .read = config_read_qwen_window},
     {"qwen2_moe", .rms = true, .gated = true, .biases = "qkv", .read = config_read_qwen_moe},
     {"qwen3", .rms = true, .gated = true, .biases = "attention_bias", .qk_norm = true, .read = config_read_qwen_window},
+    {"qwen3_5_moe_text", .rms = true, .gated = true, .biases = "attention_bias", .qk_norm = true, .head_size = 256,
+     .no_ffn = true, .read = config_read_qwen_hybrid},
+    {"qwen3_5_text", .rms = true, .gated = true, .biases = "attention_bias", .qk_norm = true, .head_size = 256,
+     .read = config_read_qwen_hybrid},
     {"qwen3_moe", .rms = true, .gated = true, .biases = "attention_bias", .qk_norm = true,
      .read = config_read_qwen_moe},
+    {"qwen3_next", .rms = true, .gated = true, .biases = "attention_bias", .qk_norm = true, .head_size = 256,
+     .no_ffn = true, .read = config_read_qwen_hybrid},
+    {"qwen3_vl_moe_text", .rms = true, .gated = true, .biases = "attention_bias", .qk_norm = true,
+     .read = config_read_qwen_moe},
+    {"qwen3_vl_text", .rms = true, .gated = true, .biases = "attention_bias", .qk_norm = true,
+     .read = config_read_qwen_window},
 };
 
 enum { FAMILIES = sizeof families / sizeof *families };
-
-const char *const huggingface_ignored[] = {"_*",
-                                           "activation_dropout",
-                                           "activation_function",
-                                           "add_bos_token",
-                                           "add_cross_attention",
-                                           "alibi",
-                                           "apply_residual_connection_post_layernorm",
-                                           "architectures",
-                                           "attn_implementation",
-                                           "auto_map",
-                                           "aux_loss_alpha",
-                                           "bos_token_id",
-                                           "cache_implementation",
-                                           "chunk_size_feed_forward",
-                                           "classifier_dropout",
-                                           "dtype",
-                                           "embd_pdrop",
-                                           "eoi_token_index",
-                                           "eos_token_id",
-                                           "ep_size",
-                                           "experts_per_token",
-                                           "full_attn_mod",
-                                           "gradient_checkpointing",
-                                           "hidden_act",
-                                           "hidden_activation",
-                                           "id2label",
-                                           "init_std",
-                                           "initial_context_length",
-                                           "initializer_range",
-                                           "is_decoder",
-                                           "is_encoder_decoder",
-                                           "keys_to_ignore_at_inference",
-                                           "label2id",
-                                           "layer_norm_eps",
-                                           "layer_norm_epsilon",
-                                           "layerdrop",
-                                           "layer_norm_elementwise_affine",
-                                           "mm_tokens_per_image",
-                                           "max_position_embeddings",
-                                           "n_ctx",
-                                           "norm_eps",
-                                           "norm_topk_prob",
-                                           "original_max_position_embeddings",
-                                           "output_router_logits",
-                                           "pad_token_id",
-                                           "partial_rotary_factor",
-                                           "position_embedding_type",
-                                           "prefix",
-                                           "pretraining_tp",
-                                           "quantization_config",
-                                           "query_pre_attn_scalar",
-                                           "reorder_and_upcast_attn",
-                                           "resid_pdrop",
-                                           "rms_norm_eps",
-                                           "rope_*",
-                                           "rotary_*",
-                                           "routed_scaling_factor",
-                                           "router_aux_loss_coef",
-                                           "router_jitter_noise",
-                                           "scale_attn_by_inverse_layer_idx",
-                                           "scale_attn_weights",
-                                           "scoring_func",
-                                           "seq_aux",
-                                           "summary_*",
-                                           "swiglu_limit",
-                                           "task_specific_params",
-                                           "tf_legacy_loss",
-                                           "tokenizer_class",
-                                           "topk_method",
-                                           "torch_dtype",
-                                           "transformers_version",
-                                           "unsloth_*",
-                                           "use_bfloat16",
-                                           "use_cache",
-                                           "use_mrope",
-                                           "use_qkv_bias",
-                                           NULL};
 
 /* Change time or memory, and no key says so. */
 static const struct {
     const char *key, *text;
 } partial[] = {
-    {"num_nextn_predict_layers", "layers that predict further tokens are left out, as in published totals"},
+    {"num_nextn_predict_layers", "layers that predict further tokens are left out, as in published totals: --set "
+                                 "model.predictions=1 adds one"},
+    {"mtp_num_hidden_layers", "layers that predict further tokens are left out, as in published totals: --set "
+                              "model.predictions=1 adds one"},
+    {"num_mtp_modules", "layers that predict further tokens are left out, as in published totals: --set "
+                        "model.predictions=1 adds one"},
+    {"mamba_proj_bias", "biases of Mamba's matrices are left out"},
+    {"use_bias", "biases of Mamba's matrices are left out"},
     {"attn_logit_softcapping", "one operator more on every score: left out"},
     {"final_logit_softcapping", "one operator more on the logits: left out"},
     {"vision_config", "towers of other inputs are left out: this is the language model alone"},
     {"audio_config", "towers of other inputs are left out: this is the language model alone"},
 };
 
-static const char families_page[] = "doc/import.md";
+static const char families_page[] = HUGGINGFACE_PAGE;
 
-static const struct huggingface_family *find_family(const struct node *type, struct settings *settings)
+static const struct huggingface_family *find_family(struct config *c, const struct node *type)
 {
     const char *names[FAMILIES];
     for (size_t i = 0; i < FAMILIES; i++) {
@@ -190,13 +148,7 @@ static const struct huggingface_family *find_family(const struct node *type, str
         if (type->kind == NODE_SCALAR && !strcmp(type->text, names[i]))
             return &families[i];
     }
-    const char *near = type->kind == NODE_SCALAR ? diag_nearest(type->text, names, FAMILIES) : NULL;
-    struct names_text list;
-    const char *known =
-        names_list(&list, type->kind == NODE_SCALAR ? type->text : NULL, names, FAMILIES, families_page);
-    diag_error(settings->diag, type->at, "model_type is %s, whose shape is not known; expected %s%s%s%s",
-               node_describe(type, settings->arena), known, near ? "; did you mean '" : "", near ? near : "",
-               near ? "'?" : "");
+    config_report_unknown(c, type, names, FAMILIES);
     return NULL;
 }
 
@@ -253,7 +205,10 @@ static void read_biases(struct config *c)
         config_put_fixed(c, "model.qkv_biases", "true");
     } else if (!strcmp(biases, "attention_bias"))
         read_attention_biases(c);
-    else if (!strcmp(biases, "true") || !strcmp(biases, "false"))
+    else if (!strcmp(biases, "attention_bias of qkv")) {
+        config_put_fixed(c, "model.biases", "false");
+        config_put_flag(c, "model.qkv_biases", "attention_bias", false);
+    } else if (!strcmp(biases, "true") || !strcmp(biases, "false"))
         config_put_fixed(c, "model.biases", biases);
     else
         config_put_flag(c, "model.biases", biases, !strcmp(biases, "enable_bias"));
@@ -279,18 +234,31 @@ static void read_heads(struct config *c)
                    (unsigned long long)hidden, (unsigned long long)heads);
 }
 
+/* Files of several parts say it of the language model or of the whole. */
+static void read_tied(struct config *c)
+{
+    const struct node *inner = c->root, *own = config_get(c, "tie_word_embeddings");
+    c->root = c->top;
+    config_find(c, "tie_word_embeddings");
+    c->root = own ? inner : c->top;
+    config_put_flag(c, "model.tied", "tie_word_embeddings", c->family->tied);
+    c->root = inner;
+}
+
 static void read_shape(struct config *c)
 {
     const struct huggingface_family *family = c->family;
-    config_put_count(c, "model.layers", "num_hidden_layers n_layer", 0, true);
+    config_put_count(c, "model.layers", "num_hidden_layers n_layer", 0, !family->counts_layers);
     uint64_t hidden = config_put_count(c, "model.hidden", "hidden_size n_embd n_embed d_model", 0, true);
     read_heads(c);
     bool four = !strcmp(family->type, "gpt2") || !strcmp(family->type, "falcon");
-    config_put_count(c, "model.ffn", "intermediate_size n_inner ffn_dim ffn_hidden_size", four ? 4 * hidden : 0, true);
+    config_put_count(c, "model.ffn",
+                     family->ffn_key ? family->ffn_key : "intermediate_size n_inner ffn_dim ffn_hidden_size",
+                     four ? 4 * hidden : 0, !family->no_ffn);
     config_put_count(c, "model.vocabulary", "vocab_size", 0, true);
     config_put_fixed(c, "model.gated", family->gated ? "true" : "false");
     config_put_fixed(c, "model.norm", family->rms ? "rms" : "layer");
-    config_put_flag(c, "model.tied", "tie_word_embeddings", family->tied);
+    read_tied(c);
     if (family->position_key) {
         const struct node *node = config_get(c, family->position_key);
         uint64_t count = config_put_count(c, "model.positions", family->position_key, 0, true);
@@ -301,6 +269,8 @@ static void read_shape(struct config *c)
                 source_given(node->key_at, arena_print(c->settings->arena, "%s + %llu", node->key,
                                                        (unsigned long long)family->positions_more)));
     }
+    if (!strcmp(family->biases, "qkv"))
+        config_find(c, "attention_bias");
     if (family->norms)
         settings_put_count(c->settings, "model.norms", family->norms, config_fixed(c));
     if (family->qk_norm)
@@ -323,9 +293,16 @@ static bool is_ignored(const char *key)
     return false;
 }
 
-static void account(struct config *c, const struct node *map)
+/* 0 or false: what the key names is not there. */
+static bool is_nothing(const struct node *node)
 {
     uint64_t count;
+    bool flag;
+    return (node_count(node, &count) && !count) || (node_flag(node, &flag) && !flag);
+}
+
+static void account(struct config *c, const struct node *map)
+{
     for (const struct node *node = map->first; node; node = node->next) {
         bool known = !strcmp(node->key, "model_type") || !strcmp(node->key, "text_config");
         for (size_t i = 0; i < c->used_count; i++)
@@ -333,7 +310,7 @@ static void account(struct config *c, const struct node *map)
         for (size_t i = 0; i < sizeof partial / sizeof *partial; i++)
             if (!strcmp(node->key, partial[i].key)) {
                 known = true;
-                if (node_given(node) && !(node_count(node, &count) && !count))
+                if (node_given(node) && !is_nothing(node))
                     settings_remark(c->settings, REMARK_PARTIAL, node->key_at, node->key, "%s", partial[i].text);
             }
         if (!known && is_ignored(node->key))
@@ -354,7 +331,7 @@ bool huggingface_read(const struct node *root, struct settings *settings)
 {
     const struct node *text = node_get(root, "text_config");
     unsigned errors = settings->diag->errors;
-    struct config config = {.root = text && text->kind == NODE_MAP ? text : root, .settings = settings};
+    struct config config = {.root = text && text->kind == NODE_MAP ? text : root, .top = root, .settings = settings};
     const struct node *type = node_get(config.root, "model_type");
     if (!type) {
         diag_error(settings->diag, config.root->at, "there is no model_type; expected one such as %s (all: %s)",
@@ -362,7 +339,7 @@ bool huggingface_read(const struct node *root, struct settings *settings)
         return false;
     }
     config.used = arena_array(settings->arena, DOCUMENT_KEYS_MAX, sizeof *config.used);
-    config.family = find_family(type, settings);
+    config.family = find_family(&config, type);
     if (!config.family)
         return false;
     read_shape(&config);

@@ -82,7 +82,7 @@ void config_read_qwen_window(struct config *c)
 
 /* ---- experts ---- */
 
-static void put_experts(struct config *c, const char *count, const char *inner)
+void config_put_experts(struct config *c, const char *count, const char *inner)
 {
     config_put_count(c, "model.experts", count, 0, true);
     config_put_count(c, "model.top_k", "num_experts_per_tok", 0, true);
@@ -91,7 +91,7 @@ static void put_experts(struct config *c, const char *count, const char *inner)
 
 void config_read_mixtral(struct config *c)
 {
-    put_experts(c, "num_local_experts", "intermediate_size");
+    config_put_experts(c, "num_local_experts", "intermediate_size");
     config_read_window(c);
 }
 
@@ -145,17 +145,28 @@ static void read_shared(struct config *c)
 
 void config_read_qwen_moe(struct config *c)
 {
-    put_experts(c, "num_experts", "moe_intermediate_size");
+    config_put_experts(c, "num_experts", "moe_intermediate_size");
     read_dense_layers(c);
     read_shared(c);
     if (settings_find(c->settings, "model.shared_experts"))
         config_put_fixed(c, "model.shared_gate", "true");
+    config_find(c, "qkv_bias use_qk_norm"); /* the architecture has none of the former, all of the latter */
     config_read_qwen_window(c);
+}
+
+/* Shared experts together are as wide as the file says, whatever routed ones are. */
+void config_read_qwen_experts(struct config *c)
+{
+    config_put_experts(c, "num_experts", "moe_intermediate_size");
+    read_dense_layers(c);
+    config_put_shared(c, "n_shared_experts", "shared_expert_intermediate_size");
+    if (settings_find(c->settings, "model.shared_ffn"))
+        config_put_fixed(c, "model.shared_gate", "true");
 }
 
 /* ---- DeepSeek: latent attention, groups of experts ---- */
 
-static void read_latent(struct config *c)
+void config_read_latent(struct config *c)
 {
     const struct node *query = config_find(c, "q_lora_rank");
     if (query && !node_given(query))
@@ -196,14 +207,26 @@ static void read_frequency(struct config *c, uint64_t dense)
 void config_read_deepseek(struct config *c)
 {
     bool third = strcmp(c->family->type, "deepseek_v2") != 0;
-    read_latent(c);
+    config_read_latent(c);
     if (!config_get(c, "n_routed_experts"))
         return;
-    put_experts(c, "n_routed_experts", "moe_intermediate_size");
+    config_put_experts(c, "n_routed_experts", "moe_intermediate_size");
     config_put_count(c, "model.shared_experts", "n_shared_experts", 0, false);
     uint64_t dense = config_put_count(c, "model.dense_layers", "first_k_dense_replace", third ? 3 : 0, false);
     read_frequency(c, dense);
     read_groups(c, third);
     if (third)
         config_put_fixed(c, "model.router_bias", "true");
+}
+
+/* GLM 4.5: experts as DeepSeek's, attention as Llama's. */
+void config_read_glm_experts(struct config *c)
+{
+    config_put_experts(c, "n_routed_experts", "moe_intermediate_size");
+    config_put_count(c, "model.shared_experts", "n_shared_experts", 0, false);
+    uint64_t dense = config_put_count(c, "model.dense_layers", "first_k_dense_replace", 1, false);
+    read_frequency(c, dense);
+    read_groups(c, false);
+    config_put_fixed(c, "model.router_bias", "true");
+    config_put_qk_norm(c, false);
 }

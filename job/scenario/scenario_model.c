@@ -6,12 +6,28 @@
 
 #include <string.h>
 
+/* The entries of "[8, 0, 8]", all at the place of the list. */
+static void append_entries(struct node *list, struct arena *arena)
+{
+    for (const char *at = list->text + 1; *at && *at != ']'; at += strspn(at, ", ")) {
+        size_t length = strcspn(at, ",]");
+        struct node *entry = arena_alloc(arena, sizeof *entry);
+        *entry =
+            (struct node){.kind = NODE_SCALAR, .at = list->at, .text = arena_print(arena, "%.*s", (int)length, at)};
+        node_append(list, entry);
+        at += length;
+    }
+    list->kind = NODE_LIST;
+}
+
 /* Values are at the key that they come from, defaults at the top of the file. */
 static struct node *key_node(const struct setting *setting, struct place top, struct arena *arena)
 {
     struct node *node = arena_alloc(arena, sizeof *node);
     *node = (struct node){.kind = NODE_SCALAR, .key = strchr(setting->key, '.') + 1, .text = setting->value};
     node->at = node->key_at = setting->from.at.file ? setting->from.at : top;
+    if (setting->value[0] == '[')
+        append_entries(node, arena);
     return node;
 }
 

@@ -262,6 +262,8 @@ const struct stagesim_field transformer_fields[] = {
                 "default 0"),
     MODEL_TEXT(prediction_mixers, "a letter for each of them; default as the last layer"),
     MODEL_TEXT(prediction_feeds, "the same of what follows; default as the last layer"),
+    MODEL_COUNT(further_parameters, false, 1, 1e15,
+                "published number of parameters of predictions; default: not checked"),
     MODEL_COUNT(active_parameters, false, 1, 1e15,
                 "published number of parameters that a token meets; default: not checked"),
     MODEL_COUNT(parameters, false, 1, 1e15,

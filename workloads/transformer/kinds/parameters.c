@@ -97,15 +97,22 @@ double transformer_input_rest(const struct transformer_model *m)
            (m->embedding_norm ? norm(m, (double)m->hidden) : 0);
 }
 
+/* Weights with which an output collapses residual streams. */
+static double collapse(const struct transformer_model *m)
+{
+    double streams = (double)m->streams;
+    return m->streams > 1 ? streams * streams * (double)m->hidden + streams + 1 : 0;
+}
+
 double transformer_output_rest(const struct transformer_model *m)
 {
-    double h = (double)m->hidden, streams = (double)m->streams, count = 0;
+    double h = (double)m->hidden, count = 0;
     count += m->final_norm ? norm(m, h) : 0;
     count += m->head_transform ? h * h + h + norm(m, h) : 0;
     count += m->head_bias ? (double)m->vocabulary : 0;
     count += m->pooler ? h * h + h : 0;
     count += m->next_sentence ? 2 * h + 2 : 0;
-    count += m->streams > 1 ? streams * streams * h + streams + 1 : 0;
+    count += collapse(m);
     count += m->residual_blocks ? 2 * h : 0;
     return count;
 }
@@ -113,7 +120,7 @@ double transformer_output_rest(const struct transformer_model *m)
 double transformer_prediction_whole(const struct transformer_model *m)
 {
     double h = (double)m->hidden;
-    return 2 * h * h + 3 * norm(m, h);
+    return 2 * h * h + 3 * norm(m, h) + collapse(m);
 }
 
 /* ---- layers ---- */

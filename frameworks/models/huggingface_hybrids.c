@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Architectures with Mamba-2 or linear attention, and those whose layers have unequal shapes. Keys and defaults are those
+ * of transformers' configuration files: nemotron_h @ 13923c63, qwen3_5, kimi_k3 @ aa83b548, minimax; nemotron-nas. */
+#include "base/arena.h"
+#include "base/quantity.h"
+#include "frameworks/models/huggingface_parts.h"
+
+#include <string.h>
+
+static struct source given(const struct node *node)
+{
+    return source_given(node->key_at, node->key);
+}
+
+/* ---- Qwen3-Next, Qwen3.5: gated delta net, every fourth layer attention ---- */
+
+static void put_period(struct config *c, char letter)
+{
+    uint64_t interval = config_count(c, "full_attention_interval", 4);
+    const struct node *node = config_get(c, "full_attention_interval");
+    char *letters = config_letters(c, letter);
+    for (uint64_t i = 0; letters[i]; i++)
+        if (interval && (i + 1) % interval == 0)
+            letters[i] = '*';
+    config_put_letters(c, "model.mixers", letters, node ? given(node) : config_default(c, "full_attention_interval"));
+}
+
+static void read_linear_shape(struct config *c)
+{
+    config_put_count(c, "model.linear_key_heads", "linear_num_key_heads", 16, true);
+    config_put_count(c, "model.linear_value_heads", "linear_num_value_heads", 32, true);
+    config_put_count(c, "model.linear_key_size", "linear_key_head_dim", 128, true);
+    config_put_count(c, "model.linear_value_size", "linear_value_head_dim", 128, true);
+    config_put_count(c, "model.convolution", "linear_conv_kernel_dim", 4, true);
+}
+
+void config_read_qwen_hybrid(struct config *c)
+{
+    static const struct config_word words[] = {{"linear_attention", 'G'}, {"full_attention", '*'}, {NULL, 0}};
+    if (config_get(c, "layer_types")) {
+        config_find(c, "full_attention_interval");
+        config_put_list(c, "model.mixers", "layer_types", words, 'G');
+    } else {
+        put_period(c, 'G');
+    }
+    read_linear_shape(c);
+    config_put_flag(c, "model.output_gate", "attn_output_gate", true);
+    config_find(c, "mlp_only_layers");
+    if (config_get(c, "num_experts"))
+        config_read_qwen_experts(c);
+}
+
+/* ---- Nemotron-H and 3: a letter for each layer, one block each ---- */
+
+/* How many layers there are, where the file does not say but in its list. */
+static void put_layers(struct config *c, const struct node *list)
+{
+    if (settings_find(c->settings, "model.layers") || !list)
+        return;
+    uint64_t count = list->kind == NODE_LIST ? list->count : list->kind == NODE_SCALAR ? strlen(list->text) : 0;
+    settings_put_count(c->settings, "model.layers", count, given(list));
+}
+
+/* Experts, and Mamba-2, where a layer has them. */
+static void read_nemotron_blocks(struct config *c, const char *pattern)
+{
+    if (strchr(pattern, 'M')) {
+        config_put_count(c, "model.mamba_heads", "mamba_num_heads", 128, true);
+        config_put_count(c, "model.mamba_head_size", "mamba_head_dim", 64, true);
+        config_put_count(c, "model.mamba_groups", "n_groups mamba_n_groups", 8, true);
+        config_put_count(c, "model.mamba_state", "ssm_state_size", 128, true);
+        config_put_count(c, "model.convolution", "conv_kernel", 4, true);
+        config_put_count(c, "model.chunk", "chunk_size", 128, true);
+        if (!config_flag(c, "use_conv_bias", true))
+            settings_remark(c->settings, REMARK_PARTIAL, config_get(c, "use_conv_bias")->key_at, "use_conv_bias",
+                            "the convolution's bias is counted all the same");
+    }
+    if (!strchr(pattern, 'E'))
+        return;
+    config_put_experts(c, "n_routed_experts", "moe_intermediate_size");
+    config_put_count(c, "model.expert_width", "moe_latent_size", 0, false);
+    config_put_shared(c, "n_shared_experts", "moe_shared_expert_intermediate_size");
+    config_put_fixed(c, "model.router_bias", "true");
+}
+
+void config_read_nemotron(struct config *c)
+{
+    static const struct config_word words[] = {{"mamba", 'M'},     {"linear_attention", 'M'}, {"attention", '*'},
+                                               {"full_attention", '*'}, {"moe", 'E'},         {"mlp", '-'},
+                                               {NULL, 0}};
+    const struct node *list = config_get(c, "layers_block_type"), *text = config_get(c, "hybrid_override_pattern");
+    put_layers(c, list ? list : text);
+    if (!list && !text) {
+        diag_error(c->settings->diag, c->root->at,
+                   "the file has no 'hybrid_override_pattern' and no 'layers_block_type', of which a model of type %s "
+                   "needs one",
+                   c->family->type);
+        return;
+    }
+    char *letters = config_letters(c, '.');
+    if (list && !config_list_letters(c, list, words, letters))
+        return;
+    if (!list && text->kind == NODE_SCALAR && strlen(text->text) == strlen(letters))
+        memcpy(letters, text->text, strlen(letters));
+    else if (!list) {
+        diag_error(c->settings->diag, text->at, "%s is %s; expected a letter for each of %zu layers", text->key,
+                   node_describe(text, c->settings->arena), strlen(letters));
+        return;
+    }
+    config_find(c, "n_group topk_group sliding_window");
+    read_nemotron_blocks(c, letters);
+    settings_put(c->settings, "model.pattern", letters, given(list ? list : text));
+}
+
+/* ---- Kimi Linear and K3: delta attention and latent attention ---- */
+
+/* Lists of layers, counted from 1. */
+static void mark_layers(struct config *c, const char *key, char letter, char *letters)
+{
+    const struct node *list = config_get(c, key);
+    uint64_t number, count = strlen(letters);
+    for (const struct node *each = list ? list->first : NULL; each; each = each->next)
+        if (node_count(each, &number) && number >= 1 && number <= count)
+            letters[number - 1] = letter;
+        else
+            diag_error(c->settings->diag, each->at, "%s has %s; expected layers from 1 to %llu", key,
+                       node_describe(each, c->settings->arena), (unsigned long long)count);
+}
+
+static void read_linear_config(struct config *c)
+{
+    const struct node *map = config_get(c, "linear_attn_config"), *outer = config_enter(c, "linear_attn_config");
+    char *letters = config_letters(c, map ? 'K' : '*');
+    if (!map)
+        return;
+    mark_layers(c, "kda_layers", 'K', letters);
+    mark_layers(c, "full_attn_layers", '*', letters);
+    config_put_count(c, "model.linear_value_heads", "num_heads", 0, true);
+    config_put_count(c, "model.linear_key_size", "head_dim", 128, true);
+    config_put_count(c, "model.convolution", "short_conv_kernel_size", 4, true);
+    config_put_flag(c, "model.linear_full_gate", "use_full_rank_gate", false);
+    c->root = outer;
+    config_put_letters(c, "model.mixers", letters, given(map));
+}
+
+void config_read_kimi_linear(struct config *c)
+{
+    config_read_latent(c);
+    read_linear_config(c);
+    config_put_flag(c, "model.output_gate", "mla_use_output_gate", false);
+    config_put_count(c, "model.residual_blocks", "attn_res_block_size", 0, false);
+    if (!config_get(c, "num_experts"))
+        return;
+    config_put_count(c, "model.experts", "num_experts", 0, true);
+    config_put_count(c, "model.top_k", "num_experts_per_token num_experts_per_tok", 0, true);
+    config_put_count(c, "model.expert_ffn", "moe_intermediate_size", 0, true);
+    config_put_count(c, "model.shared_experts", "num_shared_experts", 0, false);
+    config_put_count(c, "model.dense_layers", "first_k_dense_replace", 0, false);
+    config_put_count(c, "model.expert_width", "routed_expert_hidden_size", 0, false);
+    if (settings_find(c->settings, "model.expert_width"))
+        config_put_flag(c, "model.expert_width_norm", "latent_moe_use_norm", false);
+    config_put_fixed(c, "model.router_bias", "true");
+    config_find(c, "num_expert_group topk_group moe_layer_freq");
+}
+
+/* ---- MiniMax-Text-01 and M1: lightning attention; M2: attention alone ---- */
+
+static void put_minimax_experts(struct config *c)
+{
+    config_put_experts(c, "num_local_experts", "intermediate_size");
+    config_put_shared(c, "n_shared_experts", "shared_intermediate_size");
+    config_put_flag(c, "model.router_bias", "use_routing_bias", false);
+}
+
+void config_read_minimax(struct config *c)
+{
+    static const struct config_word words[] = {
+        {"0", 'L'}, {"1", '*'}, {"linear_attention", 'L'}, {"full_attention", '*'}, {NULL, 0}};
+    bool lightning = strcmp(c->family->type, "minimax_m2") != 0;
+    put_minimax_experts(c);
+    config_find(c, "attn_type_list layer_types sliding_window");
+    if (!lightning) {
+        config_put_qk_norm(c, true);
+        return;
+    }
+    config_put_list(c, "model.mixers", "attn_type_list layer_types", words, 'L');
+    config_put_count(c, "model.linear_value_heads", "num_attention_heads", 0, true);
+    config_put_count(c, "model.linear_key_size", "head_dim", 128, true);
+    config_put_count(c, "model.chunk", "block_size", 256, true);
+}
+
+/* ---- Nemotron NAS: blocks of unequal size ---- */
+
+enum { INNER_UNIT = 256 };
+
+static uint64_t inner_of(struct config *c, const struct node *block)
+{
+    const struct node *node = node_get(block, "ffn_mult");
+    double times, hidden = (double)settings_count(c->settings, "model.hidden", 0);
+    if (!node || !node_number(node, &times) || !(times > 0 && times < 1000)) {
+        diag_error(c->settings->diag, block->at, "ffn_mult is %s; expected a positive number",
+                   node ? node_describe(node, c->settings->arena) : "not given");
+        return 0;
+    }
+    uint64_t inner = (uint64_t)(2 * times * hidden / 3);
+    return (inner + INNER_UNIT - 1) / INNER_UNIT * INNER_UNIT;
+}
+
+/* Whether a block is there; one that is a linear map is no kind of layer that stagesim has. */
+static bool is_there(struct config *c, const struct node *block, const char *name)
+{
+    bool flag = false;
+    const struct node *linear = node_get(block, "replace_with_linear"), *none = node_get(block, "no_op");
+    if (linear && node_flag(linear, &flag) && flag)
+        diag_error(c->settings->diag, linear->at, "the %s is a linear map, which is no kind of layer; expected %s",
+                   name, "attention, a feed-forward block or no_op");
+    flag = false;
+    return block && !(none && node_flag(none, &flag) && flag);
+}
+
+static uint64_t kv_heads_of(struct config *c, const struct node *block)
+{
+    uint64_t heads = settings_count(c->settings, "model.heads", 0), group = 0;
+    const struct node *node = node_get(block, "n_heads_in_group");
+    if (node && node_count(node, &group) && group && heads % group == 0)
+        return heads / group;
+    diag_error(c->settings->diag, block->at, "n_heads_in_group is %s; expected a divisor of %llu heads",
+               node ? node_describe(node, c->settings->arena) : "not given", (unsigned long long)heads);
+    return 0;
+}
+
+void config_read_nas(struct config *c)
+{
+    const struct node *list = config_get(c, "block_configs");
+    const char *heads = "[", *widths = "[";
+    uint64_t widest = 0;
+    config_find(c, "num_key_value_heads intermediate_size");
+    if (!list || list->kind != NODE_LIST || list->count != settings_count(c->settings, "model.layers", 0)) {
+        diag_error(c->settings->diag, list ? list->at : c->root->at,
+                   "the file has no block_configs with an entry for each layer, which a model of type %s needs",
+                   c->family->type);
+        return;
+    }
+    for (const struct node *each = list->first; each; each = each->next) {
+        const struct node *attention = node_get(each, "attention"), *ffn = node_get(each, "ffn");
+        uint64_t kv = is_there(c, attention, "attention") ? kv_heads_of(c, attention) : 0;
+        uint64_t inner = is_there(c, ffn, "feed-forward block") ? inner_of(c, ffn) : 0;
+        widest = inner > widest ? inner : widest;
+        heads = arena_print(c->settings->arena, "%s%s%llu", heads, each == list->first ? "" : ", ",
+                            (unsigned long long)kv);
+        widths = arena_print(c->settings->arena, "%s%s%llu", widths, each == list->first ? "" : ", ",
+                             (unsigned long long)inner);
+    }
+    settings_put(c->settings, "model.layer_kv_heads", arena_print(c->settings->arena, "%s]", heads), given(list));
+    settings_put(c->settings, "model.layer_ffn", arena_print(c->settings->arena, "%s]", widths), given(list));
+    if (widest)
+        settings_put_count(c->settings, "model.ffn", widest, given(list));
+}

@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""families STAGESIM: config.json of the families of 2025 and 2026, by the numbers of their published files (keys that
+change nothing left out). Parameters are those that modelling code gives, and where publishers count elements they are
+the same: gpt-oss-120b 116,829,156,672, GLM-5 743,911,199,232 without router biases, Qwen3-30B-A3B 61,064,245,248 bytes,
+Qwen3.5-27B 27,781,427,952 with its tower and the layer that predicts a further token (Megatron-Bridge,
+examples/model_verification_cards @ 067f987d). stagesim refuses a shape that gives another number."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+STAGESIM = sys.argv[1]
+FOLDER = pathlib.Path(tempfile.mkdtemp())
+failures = 0
+
+
+def shape(kind, layers, hidden, heads, kv, vocabulary, **more):
+    return {"model_type": kind, "num_hidden_layers": layers, "hidden_size": hidden, "num_attention_heads": heads,
+            "num_key_value_heads": kv, "vocab_size": vocabulary, "tie_word_embeddings": False, **more}
+
+
+def latent(query, nope=128, value=128):
+    return {"q_lora_rank": query, "kv_lora_rank": 512, "qk_nope_head_dim": nope, "qk_rope_head_dim": 64,
+            "v_head_dim": value}
+
+
+def deepseek(kind, layers, hidden, heads, vocabulary, inner, experts, dense, **more):
+    return shape(kind, layers, hidden, heads, heads, vocabulary, intermediate_size=inner, n_routed_experts=experts,
+                 n_shared_experts=1, num_experts_per_tok=8, moe_intermediate_size=2048, first_k_dense_replace=dense,
+                 **more)
+
+
+def qwen(kind, layers, hidden, heads, kv, inner, **more):
+    return shape(kind, layers, hidden, heads, kv, 151936, head_dim=128, intermediate_size=inner, **more)
+
+
+def delta(keys, values):
+    return {"linear_num_key_heads": keys, "linear_num_value_heads": values, "linear_key_head_dim": 128,
+            "linear_value_head_dim": 128, "linear_conv_kernel_dim": 4, "head_dim": 256, "attn_output_gate": True}
+
+
+def experts(count, top, inner, **more):
+    return {"num_experts": count, "num_experts_per_tok": top, "moe_intermediate_size": inner, **more}
+
+
+K3 = [layer for layer in range(1, 94) if layer % 4 and layer != 93]
+RATIOS = [0, 0, *[4, 128] * 20, 4, 0]
+NANO = "MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME"
+SUPER = "MEMEMEM*EMEMEMEM*EMEMEMEM*EMEMEMEMEM*EMEMEMEMEM*EMEMEMEMEM*EMEMEMEMEM*EMEMEMEM*EMEMEMEME"
+WINDOWS = [int(layer % 6 != 5 and layer > 0) for layer in range(48)]
+GEMMA = ["full_attention" if layer % 6 == 5 else "sliding_attention" for layer in range(30)]
+
+# name: file, parameters, those that a token meets, and those of layers that predict further tokens
+MODELS = {
+    "MiniMax-M2.5": (shape("minimax_m2", 62, 3072, 48, 8, 200064, head_dim=128, intermediate_size=1536,
+                           num_local_experts=256, num_experts_per_tok=8, use_qk_norm=True, qk_norm_type="per_layer",
+                           use_routing_bias=True, shared_intermediate_size=0), 228689764864, 11030553088,
+                     (3, 11062807296)),
+    "MiniMax-M3": (shape("minimax_m3", 60, 6144, 64, 4, 200064, head_dim=128, intermediate_size=3072,
+                         dense_intermediate_size=12288, shared_intermediate_size=3072, n_shared_experts=1,
+                         num_local_experts=128, num_experts_per_tok=4, moe_layer_freq=[0] * 3 + [1] * 57,
+                         use_qk_norm=True, qk_norm_type="per_head", use_routing_bias=True,
+                         sparse_attention_config={"sparse_attention_freq": [0] * 3 + [1] * 57,
+                                                  "sparse_num_index_heads": 4, "sparse_index_dim": 128,
+                                                  "sparse_block_size": 128, "sparse_topk_blocks": 16}),
+                   426174572928, 25962473856, (1, 7491582592)),
+    "MiniMax-Text-01": (shape("minimax_text_01", 80, 6144, 64, 8, 200064, head_dim=128, intermediate_size=9216,
+                              num_local_experts=32, num_experts_per_tok=2,
+                              attn_type_list=[int(layer % 8 == 7) for layer in range(80)]), 456089655296, 0),
+    "Qwen3-0.6B": (qwen("qwen3", 28, 1024, 16, 8, 3072, tie_word_embeddings=True), 596049920, 0),
+    "Qwen3-8B": (qwen("qwen3", 36, 4096, 32, 8, 12288), 8190735360, 0),
+    "Qwen3-32B": (qwen("qwen3", 64, 5120, 64, 8, 25600), 32762123264, 0),
+    "Qwen3-30B-A3B": (qwen("qwen3_moe", 48, 2048, 32, 4, 6144, **experts(128, 8, 768)), 30532122624, 3353032704),
+    "Qwen3-235B-A22B": (qwen("qwen3_moe", 94, 4096, 64, 4, 12288, **experts(128, 8, 1536)), 235093634560, 22190763520),
+    "Qwen3-VL-235B-A22B": (qwen("qwen3_vl_moe_text", 94, 4096, 64, 4, 12288, **experts(128, 8, 1536)), 235093634560,
+                           22190763520),
+    "Qwen3-VL-2B": (qwen("qwen3_vl_text", 28, 2048, 16, 8, 6144, tie_word_embeddings=True), 1720574976, 0),
+    "Qwen3-VL-8B": (qwen("qwen3_vl_text", 36, 4096, 32, 8, 12288), 8190735360, 0),
+    "Qwen3.5-27B": (shape("qwen3_5_text", 64, 5120, 24, 4, 248320, intermediate_size=17408, **delta(16, 48),
+                          layer_types=(["linear_attention"] * 3 + ["full_attention"]) * 16), 26895998464, 0,
+                    (1, 424699392)),
+    "Qwen3.5-35B-A3B": (shape("qwen3_5_moe_text", 40, 2048, 16, 2, 248320, **delta(16, 32), **experts(256, 8, 512),
+                              shared_expert_intermediate_size=512, full_attention_interval=4), 34660610688, 3454988928,
+                        (1, 844640768)),
+    "MiMo-7B-Base": (shape("mimo", 36, 4096, 32, 8, 151680, head_dim=128, intermediate_size=11008, attention_bias=True),
+                     7622619136, 0, (1, 210790400)),
+    "MiMo-V2-Flash": (shape("mimo_v2_flash", 48, 4096, 64, 4, 152576, head_dim=192, v_head_dim=128,
+                            intermediate_size=16384, sliding_window_size=128, swa_num_attention_heads=64,
+                            swa_num_key_value_heads=8, swa_head_dim=192, swa_v_head_dim=128,
+                            hybrid_layer_pattern=[*WINDOWS[:47], 0], moe_layer_freq=[0] + [1] * 47,
+                            n_routed_experts=256, num_experts_per_tok=8, moe_intermediate_size=2048,
+                            add_swa_attention_sink_bias=True, add_full_attention_sink_bias=False), 308778780864,
+                      15445936320),
+    "DeepSeek-V3": (deepseek("deepseek_v3", 61, 7168, 128, 129280, 18432, 256, 3, **latent(1536)), 671026419200,
+                    37552297472, (1, 11610068224)),
+    "DeepSeek-V3.2": (deepseek("deepseek_v32", 61, 7168, 128, 129280, 18432, 256, 3, **latent(1536), index_n_heads=64,
+                               index_head_dim=128, index_topk=2048), 671877944064, 38403822336, (1, 11624027648)),
+    "DeepSeek-V4-Flash": (shape("deepseek_v4", 43, 4096, 64, 1, 129280, head_dim=512, q_lora_rank=1024, o_groups=8,
+                                o_lora_rank=1024, qk_rope_head_dim=64, sliding_window=128, index_n_heads=64,
+                                index_head_dim=128, index_topk=512, hc_mult=4, n_routed_experts=256,
+                                n_shared_experts=1, num_experts_per_tok=6, moe_intermediate_size=2048,
+                                num_hash_layers=3, compress_ratios=RATIOS), 284332240471, 13799632471,
+                          (1, 6610048891)),
+    "gemma-4-26B-A4B": (shape("gemma4_text", 30, 2816, 16, 8, 262144, head_dim=256, global_head_dim=512,
+                              num_global_key_value_heads=2, attention_k_eq_v=True, intermediate_size=2112,
+                              enable_moe_block=True, num_experts=128, top_k_experts=8, moe_intermediate_size=704,
+                              layer_types=GEMMA, sliding_window=1024, tie_word_embeddings=True), 25233141760,
+                        3822530560),
+    "Llama-4-Scout": (shape("llama4_text", 48, 5120, 40, 8, 202048, head_dim=128, intermediate_size=8192,
+                            intermediate_size_mlp=16384, num_local_experts=16, num_experts_per_tok=1,
+                            interleave_moe_layer_step=1, attention_chunk_size=8192), 107769861120, 17172894720),
+    "Llama-4-Maverick": (shape("llama4_text", 48, 5120, 40, 8, 202048, head_dim=128, intermediate_size=8192,
+                               intermediate_size_mlp=16384, num_local_experts=128, num_experts_per_tok=1,
+                               interleave_moe_layer_step=2, attention_chunk_size=8192), 400711848960, 0),
+    "Llama-3.1-8B": (shape("llama", 32, 4096, 32, 8, 128256, intermediate_size=14336), 8030261248, 0),
+    "Llama-3.1-70B": (shape("llama", 80, 8192, 64, 8, 128256, intermediate_size=28672), 70553706496, 0),
+    "Llama-3.1-405B": (shape("llama", 126, 16384, 128, 8, 128256, intermediate_size=53248), 405853388800, 0),
+    "Mixtral-8x7B": (shape("mixtral", 32, 4096, 32, 8, 32000, intermediate_size=14336, num_local_experts=8,
+                           num_experts_per_tok=2, sliding_window=None), 46702792704, 12879925248),
+    "Kimi-K2": (deepseek("kimi_k2", 61, 7168, 64, 163840, 18432, 384, 1, n_group=1, topk_group=1, **latent(1536)),
+                1026408232448, 32861500928),
+    "Kimi-K3": (shape("kimi_linear", 93, 7168, 96, 96, 163840, intermediate_size=33792, mla_use_output_gate=True,
+                      attn_res_block_size=12, num_experts=896, num_experts_per_token=16, num_shared_experts=2,
+                      moe_intermediate_size=3072, first_k_dense_replace=1, routed_expert_hidden_size=3584,
+                      latent_moe_use_norm=True, **latent(1536),
+                      linear_attn_config={"kda_layers": K3, "num_heads": 96, "head_dim": 128,
+                                          "full_attn_layers": [i for i in range(1, 94) if i not in K3],
+                                          "short_conv_kernel_size": 4, "use_full_rank_gate": True}), 2779484476000,
+                105364017760),
+    "GLM-5": (deepseek("glm_moe_dsa", 78, 6144, 64, 154880, 12288, 256, 3, n_group=1, index_n_heads=32,
+                       index_head_dim=128, index_topk=2048, mlp_layer_types=["dense"] * 3 + ["sparse"] * 75,
+                       **latent(2048, 192, 256)), 743911218432, 41784728832, (1, 9952920576)),
+    "GLM-5.2": (deepseek("glm_moe_dsa", 78, 6144, 64, 154880, 12288, 256, 3, n_group=1, index_n_heads=32,
+                         index_head_dim=128, index_topk=2048,
+                         indexer_types=["full"] * 3 + (["shared"] * 3 + ["full"]) * 18 + ["shared"] * 3,
+                         **latent(2048, 192, 256)), 743377019904, 0),
+    "Nemotron-3-Nano": (shape("nemotron_h", 52, 2688, 32, 2, 131072, head_dim=128, intermediate_size=1856,
+                              mamba_num_heads=64, mamba_head_dim=64, n_groups=8, ssm_state_size=128, conv_kernel=4,
+                              chunk_size=128, n_routed_experts=128, num_experts_per_tok=6, n_shared_experts=1,
+                              moe_intermediate_size=1856, moe_shared_expert_intermediate_size=3712,
+                              hybrid_override_pattern=NANO), 31577940288, 3580076352),
+    "Nemotron-3-Super": (shape("nemotron_h", 88, 4096, 32, 2, 131072, head_dim=128, intermediate_size=2688,
+                               mamba_num_heads=128, mamba_head_dim=64, n_groups=8, ssm_state_size=128, conv_kernel=4,
+                               chunk_size=128, n_routed_experts=512, num_experts_per_tok=22, n_shared_experts=1,
+                               moe_intermediate_size=2688, moe_shared_expert_intermediate_size=5376,
+                               moe_latent_size=1024, hybrid_override_pattern=SUPER), 120668707840, 0),
+}
+
+SCENARIO = """platform: dgx-h100:1024
+workload: transformer
+model: {file: config.json, sequence: 512, parameters: %d%s}
+parallel: {data: 1}
+batch: {global: 1, micro: 1}
+schedule: 1f1b
+"""
+
+
+def run(config, parameters, active=0, further=None):
+    more = f", active_parameters: {active}" if active else ""
+    more += f", predictions: {further[0]}, further_parameters: {further[1]}" if further else ""
+    (FOLDER / "config.json").write_text(json.dumps(config, indent=1))
+    (FOLDER / "job.yaml").write_text(SCENARIO % (parameters, more))
+    return subprocess.run([STAGESIM, "check", str(FOLDER / "job.yaml")], capture_output=True, text=True)
+
+
+def expect(good, what, result):
+    global failures
+    if not good:
+        failures += 1
+        print(f"{what}: exit {result.returncode}\n{result.stdout}{result.stderr}")
+
+
+for name, (config, *counts) in MODELS.items():
+    result = run(config, *counts)
+    expect(result.returncode == 0, name, result)
+    result = run({"text_config": config, "vision_config": {}, "quantization_config": {"quant_algo": "NVFP4"}},
+                 counts[0] + 1)
+    expect(result.returncode == 1 and f"the shape gives {counts[0]} parameters" in result.stderr, name, result)
+    (FOLDER / "config.json").write_text(json.dumps(config))
+    made = subprocess.run([STAGESIM, "import", str(FOLDER / "config.json")], capture_output=True, text=True)
+    expect(f"has {counts[0]} parameters" in made.stdout and "does not know" not in made.stdout, name + ", import", made)
+
+# Layers by their blocks: unequal ones, and those that a list says in place of a pattern.
+BLOCK = {"attention": {"n_heads_in_group": 8, "no_op": False}, "ffn": {"ffn_mult": 2.625, "no_op": False}}
+NONE = {"attention": {"no_op": True}, "ffn": {"ffn_mult": 0.5, "no_op": False}}
+unequal = shape("nemotron-nas", 2, 8192, 64, None, 1000, intermediate_size=None, block_configs=[BLOCK, NONE])
+attention, first, second = 2 * 8192 * 8192 + 2 * 8192 * 1024, 14336, 2816
+expect(run(unequal, 2 * 1000 * 8192 + 8192 + attention + 3 * 8192 * (first + second) + 3 * 8192).returncode == 0,
+       "nemotron-nas", run(unequal, 1))
+words = {"M": "mamba", "*": "attention", "E": "moe"}
+listed = dict(MODELS["Nemotron-3-Nano"][0], layers_block_type=[words[letter] for letter in NANO])
+for key in ("hybrid_override_pattern", "num_hidden_layers"):
+    del listed[key]
+expect(run(listed, 31577940288).returncode == 0, "a list of blocks", run(listed, 1))
+
+# What cannot be meant is refused at its place.
+llama, flash, nano = (MODELS[name][0] for name in ("Llama-3.1-8B", "DeepSeek-V4-Flash", "Nemotron-3-Nano"))
+kimi, gemma = MODELS["Kimi-K3"][0], MODELS["gemma-4-26B-A4B"][0]
+linear = dict(BLOCK, ffn={"replace_with_linear": True})
+for config, words in ((dict(flash, compress_ratios=[0] * 42 + [8]), ["'8'", "expected 0, 4, 128"]),
+                      (dict(flash, compress_ratios=[0] * 10), ["10 layers", "43"]),
+                      (dict(nano, hybrid_override_pattern="MM"), ["'MM'", "52 layers"]),
+                      (dict(gemma, num_kv_shared_layers=4), ["num_kv_shared_layers", "no kind of layer"]),
+                      (dict(unequal, block_configs=[linear, NONE]), ["linear map", "no kind of layer"]),
+                      (dict(unequal, block_configs=[BLOCK]), ["block_configs", "entry for each layer"]),
+                      (dict(kimi, linear_attn_config={"kda_layers": [94], "num_heads": 96}), ["'94'", "1 to 93"]),
+                      (dict(llama, model_type="falcon_h9", layer_types=["parallel_mamba", "full_attention"]),
+                       ["'falcon_h9'", "'parallel_mamba'", "no kind that stagesim has"]),
+                      (dict(llama, model_type="zzz", ssm_state_size=128), ["M (Mamba-2)", "by hand"])):
+    result = run(config, 1)
+    expect(result.returncode == 1 and all(word in result.stderr.replace("\n           ", " ") for word in words), words,
+           result)
+sys.exit(failures > 0)
