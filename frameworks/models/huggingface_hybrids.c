@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Architectures with Mamba-2 or linear attention, and those whose layers have unequal shapes. Keys and defaults are those
- * of transformers' configuration files: nemotron_h @ 13923c63, qwen3_5, kimi_k3 @ aa83b548, minimax; nemotron-nas. */
+/* Architectures with Mamba-2 or linear attention, and those whose layers have unequal shapes. Keys and defaults are
+ * those of transformers' configuration files: nemotron_h @ 13923c63, qwen3_5, kimi_k3 @ aa83b548, minimax;
+ * nemotron-nas. */
 #include "base/arena.h"
 #include "base/quantity.h"
 #include "frameworks/models/huggingface_parts.h"
@@ -85,8 +86,9 @@ static void read_nemotron_blocks(struct config *c, const char *pattern)
 
 void config_read_nemotron(struct config *c)
 {
-    static const struct config_word words[] = {{"mamba", 'M'},     {"linear_attention", 'M'}, {"attention", '*'},
-                                               {"full_attention", '*'}, {"moe", 'E'},         {"mlp", '-'},
+    static const struct config_word words[] = {{"mamba", 'M'},     {"linear_attention", 'M'},
+                                               {"attention", '*'}, {"full_attention", '*'},
+                                               {"moe", 'E'},       {"mlp", '-'},
                                                {NULL, 0}};
     const struct node *list = config_get(c, "layers_block_type"), *text = config_get(c, "hybrid_override_pattern");
     put_layers(c, list ? list : text);
@@ -246,8 +248,8 @@ void config_read_nas(struct config *c)
         uint64_t kv = is_there(c, attention, "attention") ? kv_heads_of(c, attention) : 0;
         uint64_t inner = is_there(c, ffn, "feed-forward block") ? inner_of(c, ffn) : 0;
         widest = inner > widest ? inner : widest;
-        heads = arena_print(c->settings->arena, "%s%s%llu", heads, each == list->first ? "" : ", ",
-                            (unsigned long long)kv);
+        heads =
+            arena_print(c->settings->arena, "%s%s%llu", heads, each == list->first ? "" : ", ", (unsigned long long)kv);
         widths = arena_print(c->settings->arena, "%s%s%llu", widths, each == list->first ? "" : ", ",
                              (unsigned long long)inner);
     }

@@ -81,7 +81,7 @@ void config_put_list(struct config *c, const char *key, const char *list, const 
 
 void config_put_feeds(struct config *c, const char *list)
 {
-    static const struct config_word words[] = {{"0", '-'},     {"1", 'E'}, {"dense", '-'}, {"sparse", 'E'},
+    static const struct config_word words[] = {{"0", '-'},     {"1", 'E'},    {"dense", '-'}, {"sparse", 'E'},
                                                {"false", '-'}, {"true", 'E'}, {NULL, 0}};
     config_put_list(c, "model.feeds", list, words, 'E');
 }
@@ -104,7 +104,8 @@ void config_put_qk_norm(struct config *c, bool other)
     const struct node *type = config_get(c, "qk_norm_type");
     const struct node *node = config_get(c, key);
     bool used = config_flag(c, key, other);
-    settings_put_flag(c->settings, "model.qk_norm", used, node ? source_given(node->key_at, node->key) : config_default(c, "use_qk_norm"));
+    settings_put_flag(c->settings, "model.qk_norm", used,
+                      node ? source_given(node->key_at, node->key) : config_default(c, "use_qk_norm"));
     if (used && type && type->kind == NODE_SCALAR && !strcmp(type->text, "per_layer"))
         settings_put(c->settings, "model.qk_norm_whole", "true", source_given(type->key_at, type->key));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Architectures with sparse, compressed, windowed or chunked attention beside the plain one. Keys and defaults are those
- * of transformers' configuration files: deepseek_v4 @ 015c0781, glm_moe_dsa @ 008e5743, minimax_m3_vl @ 0117d5f7,
+/* Architectures with sparse, compressed, windowed or chunked attention beside the plain one. Keys and defaults are
+ * those of transformers' configuration files: deepseek_v4 @ 015c0781, glm_moe_dsa @ 008e5743, minimax_m3_vl @ 0117d5f7,
  * gemma4 @ 0246b4f3, llama4; mimo_v2_flash. */
 #include "base/arena.h"
 #include "base/quantity.h"
@@ -180,8 +180,9 @@ static void refuse(struct config *c, const char *key, const char *what)
     uint64_t count = 0;
     bool flag = false;
     if (node && ((node_count(node, &count) && count) || (node_flag(node, &flag) && flag)))
-        diag_error(c->settings->diag, node->at, "%s: %s are no kind of layer that stagesim has; expected 0, or a model "
-                                                "described by hand (doc/layer-kinds.md)",
+        diag_error(c->settings->diag, node->at,
+                   "%s: %s are no kind of layer that stagesim has; expected 0, or a model "
+                   "described by hand (doc/layer-kinds.md)",
                    key, what);
 }
 
@@ -196,10 +197,10 @@ static void put_global(struct config *c)
     if (kv)
         settings_put_count(c->settings, "model.local_kv_heads", kv, config_default(c, "num_key_value_heads"));
     if (size)
-        settings_replace(c->settings, "model.head_size",
-                         arena_print(c->settings->arena, "%llu",
-                                     (unsigned long long)config_count(c, "global_head_dim", 512)),
-                         given(size));
+        settings_replace(
+            c->settings, "model.head_size",
+            arena_print(c->settings->arena, "%llu", (unsigned long long)config_count(c, "global_head_dim", 512)),
+            given(size));
     if (same && heads)
         settings_replace(c->settings, "model.kv_heads",
                          arena_print(c->settings->arena, "%llu",
@@ -255,7 +256,8 @@ void config_read_llama4(struct config *c)
 {
     static const struct config_word ropes[] = {{"1", 'W'}, {"0", '*'}, {NULL, 0}};
     static const struct config_word types[] = {{"chunked_attention", 'W'}, {"full_attention", '*'}, {NULL, 0}};
-    uint64_t every = config_count(c, "no_rope_layer_interval", 4), step = config_count(c, "interleave_moe_layer_step", 1);
+    uint64_t every = config_count(c, "no_rope_layer_interval", 4),
+             step = config_count(c, "interleave_moe_layer_step", 1);
     const struct node *list = config_get(c, "no_rope_layers"), *kinds = config_get(c, "layer_types");
     char *letters = config_letters(c, 'W'), *feeds = config_letters(c, '-');
     for (uint64_t i = 0; letters[i]; i++)

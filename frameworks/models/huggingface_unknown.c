@@ -6,14 +6,22 @@
 #include <string.h>
 
 /* Words that files of some architecture have for a layer that stagesim has a letter for. */
-static const char *const known_words[] = {"attention",       "full_attention",
-                                          "sliding_attention", "chunked_attention",
-                                          "linear_attention", "mamba",
-                                          "mamba2",           "moe",
-                                          "mlp",              "dense",
-                                          "sparse",           "compressed_sparse_attention",
-                                          "heavily_compressed_attention", "gated_deltanet",
-                                          "kda",              NULL};
+static const char *const known_words[] = {"attention",
+                                          "full_attention",
+                                          "sliding_attention",
+                                          "chunked_attention",
+                                          "linear_attention",
+                                          "mamba",
+                                          "mamba2",
+                                          "moe",
+                                          "mlp",
+                                          "dense",
+                                          "sparse",
+                                          "compressed_sparse_attention",
+                                          "heavily_compressed_attention",
+                                          "gated_deltanet",
+                                          "kda",
+                                          NULL};
 
 static bool is_known(const char *word)
 {

@@ -182,6 +182,16 @@ for name, (config, *counts) in MODELS.items():
     made = subprocess.run([STAGESIM, "import", str(FOLDER / "config.json")], capture_output=True, text=True)
     expect(f"has {counts[0]} parameters" in made.stdout and "does not know" not in made.stdout, name + ", import", made)
 
+# Installed models are refused where their shape gives another number than the one that they state.
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+INSTALLED = [file for file in sorted((ROOT / "workloads/models").glob("*.yaml")) if "\nhidden: " in file.read_text()]
+expect(len(INSTALLED) >= 50, "installed models", run(MODELS["Qwen3-0.6B"][0], 596049920))
+for file in INSTALLED:
+    stated = SCENARIO.replace("{file: config.json, sequence: 512, parameters: %d%s}", str(file))
+    (FOLDER / "job.yaml").write_text(stated)
+    result = subprocess.run([STAGESIM, "check", str(FOLDER / "job.yaml")], capture_output=True, text=True)
+    expect(result.returncode == 0, file.name, result)
+
 # Layers by their blocks: unequal ones, and those that a list says in place of a pattern.
 BLOCK = {"attention": {"n_heads_in_group": 8, "no_op": False}, "ffn": {"ffn_mult": 2.625, "no_op": False}}
 NONE = {"attention": {"no_op": True}, "ffn": {"ffn_mult": 0.5, "no_op": False}}

@@ -89,7 +89,7 @@ struct transformer_model {
     /* Latent attention (DeepSeek-V2, arXiv 2405.04434): widths that queries and that keys and values go through;
      * kv_rank 0: none. A head's queries and keys are head_size + rope_size wide, its values value_size. */
     uint64_t query_rank, kv_rank, rope_size, value_size;
-    uint64_t further_parameters; /* the published count of those of `predictions`; 0: not known */
+    uint64_t further_parameters;            /* the published count of those of `predictions`; 0: not known */
     uint64_t parameters, active_parameters; /* the published counts, which the shape has to give; 0: not known */
 };
 
