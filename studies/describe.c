@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "studies/describe.h"
 
+#include "base/document.h"
 #include "job/write/inputs.h"
+#include "workloads/transformer/transformer.h"
 
 #include <string.h>
 
@@ -23,6 +25,28 @@ void job_describe(const struct job *job, struct run_description *run)
                                     .reserve = scenario->reserve};
 }
 
+/* What published jobs say of such predictions: of transformers whose operators are timed by installed tables and
+ * kernels, not by times of the user's own. */
+static struct band find_band(const struct job *job, const struct run_description *run)
+{
+    const struct scenario *scenario = job->scenario;
+    const struct transformer_parameters *p = scenario->parameters;
+    const struct node *framework = node_get(scenario->root, "framework");
+    const struct platform_host *hosts = job->platform->hosts;
+    if (scenario->workload != &transformer_workload || p->profile || p->table || p->efficiency > 0 || !run->gpu)
+        return (struct band){0};
+    struct band_job like = {.framework = framework ? framework->text : NULL,
+                            .gpu = run->gpu,
+                            .precision = run->precision,
+                            .experts = p->model.experts > 0,
+                            .calibrated = scenario->calibration != NULL};
+    for (uint32_t rank = 1; rank < job->program->mesh->ranks && !like.several_nodes; rank++) {
+        const char *first = hosts[job->hosts[0]].node, *other = hosts[job->hosts[rank]].node;
+        like.several_nodes = first && other && strcmp(first, other) != 0;
+    }
+    return band_find(&like);
+}
+
 bool job_describe_inputs(const struct job *job, const struct platform *platform, struct run_description *run,
                          struct arena *arena, struct fault *fault)
 {
@@ -36,6 +60,7 @@ bool job_describe_inputs(const struct job *job, const struct platform *platform,
         if (!model || strcmp(model, run->gpu) != 0)
             run->gpu = NULL;
     }
+    run->band = find_band(job, run);
     run->currency = transformer ? scenario_word(scenario, "transformer.currency") : NULL;
     run->inputs = scenario_inputs(scenario, &run->input_count, arena, fault);
     return run->inputs != NULL;

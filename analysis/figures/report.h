@@ -5,6 +5,7 @@
 #define STAGESIM_REPORT_H
 
 #include "abi/workload.h"
+#include "analysis/band/band.h"
 #include "analysis/figures/collective_use.h"
 #include "analysis/figures/contention.h"
 #include "analysis/figures/energy.h"
@@ -26,6 +27,7 @@ extern const char *const cause_names[CAUSES];
 struct run_description {
     const char *scenario_file, *scenario_name; /* name: the file's base name without .yaml */
     const char *platform_file, *workload, *schedule, *engine;
+    struct band band;                /* how far measured times of such jobs lie from predictions; no rows: not said */
     const char *calibration;         /* runs that the framework's profile was calibrated with; NULL: none */
     double micro_batch_size;         /* samples; 0: not known (then no throughput block) */
     struct stagesim_figures figures; /* what the workload declared; 0: not known, not given */

@@ -32,6 +32,7 @@ struct comparison_row {
     char directory[300]; /* of the run's files, below that of the comparison; empty: nothing is written */
     bool asynchronous;
     double iteration, samples_per_s; /* samples_per_s 0: not known */
+    struct band band;                /* of the iteration; no rows: not said */
     double bubble, causes[CAUSES];
     bool idle_known;
     double idle[IDLE_PARTS];

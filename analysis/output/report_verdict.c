@@ -122,12 +122,30 @@ static void put_training(FILE *out, const struct report *report)
     fputs(".", out);
 }
 
+/* Where measured times of such jobs lay. */
+static void put_band(FILE *out, const struct report *report)
+{
+    char low[READABLE_MAX], high[READABLE_MAX];
+    const struct band *band = &report->run.band;
+    if (!band->rows)
+        return;
+    fprintf(out, " (%s to %s in 8 of 10 cases, from %u published jobs: ",
+            readable_seconds(low, report->iteration * band->low),
+            readable_seconds(high, report->iteration * band->high), band->rows);
+    html_text(out, band->likes);
+    if (*band->lacks)
+        fputs("; ", out);
+    html_text(out, band->lacks);
+    fputc(')', out);
+}
+
 void report_verdict(FILE *out, const struct report *report)
 {
     char text[READABLE_MAX];
     fputs("<p class=\"verdict\">", out);
     put_what(out, report);
     fprintf(out, ": <b>%s an iteration</b>", readable_seconds(text, report->iteration));
+    put_band(out, report);
     if (report->mfu > 0)
         fprintf(out, ", %s MFU", readable_percent(text, report->mfu));
     put_memory(out, report);

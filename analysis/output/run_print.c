@@ -11,6 +11,18 @@ static void print_figure(FILE *out, const char *name, const char *value)
     fprintf(out, "%-18s %s\n", name, value);
 }
 
+/* How far such predictions were off where they could be checked. */
+static void print_band(FILE *out, const struct report *report)
+{
+    char low[READABLE_MAX], high[READABLE_MAX];
+    const struct band *band = &report->run.band;
+    if (band->rows)
+        fprintf(out, "%-18s %s to %s in 8 of 10 cases (%u published jobs: %s%s%s)\n", "",
+                readable_seconds(low, report->iteration * band->low),
+                readable_seconds(high, report->iteration * band->high), band->rows, band->likes,
+                *band->lacks ? "; " : "", band->lacks);
+}
+
 static void print_iteration(FILE *out, const struct report *report)
 {
     char text[READABLE_MAX];
@@ -20,6 +32,7 @@ static void print_iteration(FILE *out, const struct report *report)
     else if (report->steady_state && !report->cycle_iterations)
         fprintf(out, "; none of its states came back in %u iterations", report->iterations);
     fputc('\n', out);
+    print_band(out, report);
     if (report->run.calibration)
         fprintf(out, "%-18s with %s\n", "calibrated", report->run.calibration);
 }

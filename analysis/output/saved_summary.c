@@ -97,6 +97,10 @@ static const struct member report_members[] = {
     REPORT("scenario.model", TYPE_TEXT, false, run.model),
     REPORT("scenario.precision", TYPE_TEXT, false, run.precision),
     REPORT("scenario.gpu", TYPE_TEXT, false, run.gpu),
+    REPORT("scenario.calibration", TYPE_TEXT, false, run.calibration),
+    REPORT("time.band.published_jobs", TYPE_COUNT, false, run.band.rows),
+    REPORT("time.band.low_s", TYPE_POSITIVE, false, run.band.low),
+    REPORT("time.band.high_s", TYPE_POSITIVE, false, run.band.high),
     REPORT("idle.transfers_free.iteration_s", TYPE_POSITIVE, false, idle.free.iteration),
     REPORT("idle.transfers_alone.iteration_s", TYPE_POSITIVE, false, idle.alone.iteration),
     REPORT("training.tokens", TYPE_POSITIVE, false, run.figures.tokens),
@@ -249,6 +253,23 @@ static void read_members(const struct reader *reader, const struct node *root, c
 {
     for (size_t i = 0; i < count; i++)
         read_member(reader, root, &members[i], target);
+}
+
+/* The file has seconds, the band shares of the iteration. */
+static void read_band(const struct reader *reader, const struct node *root, struct report *report)
+{
+    struct band *band = &report->run.band;
+    const struct node *alike = node_find(root, "time.band.alike"), *lacks = node_find(root, "time.band.lacks");
+    const char *text = "";
+    band->low /= report->iteration > 0 ? report->iteration : 1;
+    band->high /= report->iteration > 0 ? report->iteration : 1;
+    if (alike)
+        read_text(reader, alike, &text);
+    snprintf(band->likes, sizeof band->likes, "%s", text);
+    text = "";
+    if (lacks)
+        read_text(reader, lacks, &text);
+    snprintf(band->lacks, sizeof band->lacks, "%s", text);
 }
 
 static void read_causes(const struct reader *reader, const struct node *parent, double *causes)
@@ -428,6 +449,7 @@ static struct report *read_report(const struct reader *reader, const struct node
     static const struct member synchronous_member = {"scenario.synchronous", TYPE_FLAG, false, 0};
     *report = (struct report){.over_ideal = INFINITY, .energy = -1, .power = {.compute_bound = -1}, .fits = true};
     read_members(reader, root, report_members, COUNT_OF(report_members), report);
+    read_band(reader, root, report);
     read_member(reader, root, &synchronous_member, (char *)&synchronous);
     report->run.asynchronous = !synchronous;
     report->idle.known = node_get(root, "idle") != NULL;

@@ -87,10 +87,26 @@ static void write_training(struct json_writer *json, const struct report *report
     json_object_end(json);
 }
 
+static void write_band(struct json_writer *json, const struct report *report)
+{
+    const struct band *band = &report->run.band;
+    if (!band->rows)
+        return;
+    json_object_begin(json, "band", false);
+    json_number(json, "low_s", report->iteration * band->low);
+    json_number(json, "high_s", report->iteration * band->high);
+    json_number(json, "share", 0.8);
+    json_integer(json, "published_jobs", band->rows);
+    json_text(json, "alike", band->likes);
+    write_text(json, "lacks", *band->lacks ? band->lacks : NULL);
+    json_object_end(json);
+}
+
 static void write_time(struct json_writer *json, const struct report *report)
 {
     json_object_begin(json, "time", false);
     json_number(json, "iteration_s", report->iteration);
+    write_band(json, report);
     json_number(json, "makespan_s", report->makespan);
     json_integer(json, "iterations", report->iterations);
     if (report->period)

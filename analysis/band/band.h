@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How far the measured time of a job like this may lie from the predicted one, from published jobs that nothing was
+ * fitted to. */
+#ifndef STAGESIM_BAND_H
+#define STAGESIM_BAND_H
+
+#include <stdbool.h>
+
+enum { BAND_TEXT_MAX = 120 };
+
+/* What is known of a job; NULL or false where it is not. Borrowed. */
+struct band_job {
+    const char *framework; /* "megatron"; NULL: none */
+    const char *gpu;       /* "H100-SXM5-80GB" */
+    const char *precision; /* "bf16" */
+    bool experts;          /* it has some */
+    bool several_nodes;
+    bool calibrated; /* with runs of its own framework and GPU */
+};
+
+struct band {
+    unsigned rows;             /* published jobs that it is made from; 0: there is no band */
+    double low, high;          /* measured over predicted time: between these in 8 of 10 cases */
+    char likes[BAND_TEXT_MAX]; /* what these jobs share: "dense, on H100" */
+    char lacks[BAND_TEXT_MAX]; /* what no published job of the class has: "none on MI300X"; "": nothing */
+};
+
+/* The band of the narrowest class with enough jobs: those that share kind, framework, GPU, one node or several, and
+ * precision; then with one condition after the other dropped, from the last. A class has enough jobs if the conformal
+ * quantiles exist (Lei et al. 2018, "Distribution-free predictive inference for regression", split conformal; jobs of
+ * one publication weigh as much as those of another, after Tibshirani et al. 2019). */
+struct band band_find(const struct band_job *job);
+
+#endif
