@@ -251,9 +251,9 @@ static void put_layout(struct combination *c)
     if (layout.stages > c->pipeline)
         put_derived(c, "schedule.chunks", layout.stages / c->pipeline, text,
                     arena_print(c->settings->arena, "stages of %s / pipeline", text->from.text));
-    if (layout.prediction_layers)
-        settings_remark(c->settings, REMARK_PARTIAL, text->from.at, text->from.text,
-                        "layers that predict further tokens: their parameters and time are left out");
+    if (layout.prediction_layers && !settings_find(c->settings, "model.predictions"))
+        put_derived(c, "model.predictions", layout.prediction_layers, text,
+                    arena_print(c->settings->arena, "m of %s", text->from.text));
     settings_put(c->settings, "transformer.pipeline_layout", text->value, text->from);
     pipeline_layout_finish(&layout);
 }

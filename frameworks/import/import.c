@@ -53,8 +53,7 @@ static void read_program(struct settings *settings, const struct shell_word *wor
             settings_put(settings, "model.head_transform", "true", from);
             settings_put(settings, "model.head_bias", "true", from);
             settings_put(settings, "model.next_sentence", "true", from);
-        } else if (ends_with(words[i].text, "pretrain_t5.py") || ends_with(words[i].text, "pretrain_mamba.py") ||
-                   ends_with(words[i].text, "pretrain_vlm.py"))
+        } else if (ends_with(words[i].text, "pretrain_t5.py") || ends_with(words[i].text, "pretrain_vlm.py"))
             settings_remark(settings, REMARK_PARTIAL, words[i].at, words[i].text,
                             "another architecture: only a stack of decoder layers is modelled");
     }

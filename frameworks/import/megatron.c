@@ -194,6 +194,7 @@ void megatron_read(struct arguments *a)
 {
     read_direct(a);
     megatron_read_model(a);
+    megatron_read_kinds(a);
     megatron_read_layout(a);
     read_precision(a);
     read_gradients(a);

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAYERS_MAX = 10000 };
-
 static void put_given(struct arguments *a, const char *name, const char *key, uint64_t value)
 {
     settings_put_count(a->settings, key, value, argument_source(a, argument_find(a, name)));
@@ -151,7 +149,7 @@ static const char *read_term(const char *at, char *layers, size_t *count)
     if (*at != '[')
         return NULL;
     for (at++; *at && *at != ']'; at += strspn(at, " ,")) {
-        if ((*at != '0' && *at != '1') || *count == LAYERS_MAX)
+        if ((*at != '0' && *at != '1') || *count == MEGATRON_LAYERS_MAX)
             return NULL;
         layers[(*count)++] = *at++;
     }
@@ -162,7 +160,7 @@ static const char *read_term(const char *at, char *layers, size_t *count)
     unsigned long times = *at == '*' ? strtoul(at + 1, &end, 10) : 1;
     if (*at == '*')
         at = end + strspn(end, " )");
-    if (!length || times > LAYERS_MAX || *count - length + times * length > LAYERS_MAX)
+    if (!length || times > MEGATRON_LAYERS_MAX || *count - length + times * length > MEGATRON_LAYERS_MAX)
         return NULL;
     *count = first;
     for (unsigned long i = 0; i < times * length; i++)
@@ -170,8 +168,7 @@ static const char *read_term(const char *at, char *layers, size_t *count)
     return at;
 }
 
-/* [0]*3+[1]*58 as one character a layer; false: it is no such list. */
-static bool read_list(const char *text, char *layers, size_t *count)
+bool megatron_read_list(const char *text, char *layers, size_t *count)
 {
     *count = 0;
     for (text = read_term(text, layers, count); text && *text == '+';)
@@ -191,9 +188,11 @@ static void put_pattern(struct arguments *a, const struct argument *argument, co
     for (size_t i = dense; i < count && regular; i++)
         regular = (layers[i] == '1') == ((i - dense) % period == 0);
     if (!regular) {
-        diag_error(a->settings->diag, argument->at,
-                   "%s has experts at no period; expected none in the first layers and then one in every n",
-                   argument->label);
+        char *feeds = arena_alloc(a->settings->arena, count + 1);
+        for (size_t i = 0; i < count; i++)
+            feeds[i] = layers[i] == '1' ? 'E' : '-';
+        feeds[count] = 0;
+        settings_put(a->settings, "model.feeds", feeds, argument_source(a, argument));
         return;
     }
     settings_put_count(a->settings, "model.dense_layers", dense, argument_source(a, argument));
@@ -205,11 +204,11 @@ static void read_frequency(struct arguments *a)
 {
     const struct argument *argument = argument_find(a, "moe-layer-freq");
     const char *text = argument_text(a, "moe-layer-freq", "1");
-    char *layers = arena_alloc(a->settings->arena, LAYERS_MAX + 1);
+    char *layers = arena_alloc(a->settings->arena, MEGATRON_LAYERS_MAX + 1);
     size_t count;
     if (!argument)
         return;
-    if (read_list(text, layers, &count))
+    if (megatron_read_list(text, layers, &count))
         put_pattern(a, argument, layers, count);
     else if (argument_count(a, "moe-layer-freq", 1) > 1)
         put_count(a, "moe-layer-freq", "model.expert_period", 1);
@@ -224,10 +223,10 @@ static void read_shared(struct arguments *a)
         return;
     if (inner && width % inner == 0)
         settings_put_count(a->settings, "model.shared_experts", width / inner, argument_source(a, argument));
-    else
-        diag_error(a->settings->diag, argument->at,
-                   "%s %llu is no multiple of the experts' width %llu; expected one: shared experts are as wide",
-                   argument->label, (unsigned long long)width, (unsigned long long)inner);
+    else {
+        settings_put_count(a->settings, "model.shared_experts", 1, argument_source(a, argument));
+        settings_put_count(a->settings, "model.shared_ffn", width, argument_source(a, argument));
+    }
 }
 
 static void read_experts(struct arguments *a)

@@ -61,6 +61,10 @@ bool arguments_have_defaults(const struct arguments *arguments);
 /* All that the options say. */
 void megatron_read(struct arguments *arguments);
 void megatron_read_model(struct arguments *arguments);
+void megatron_read_kinds(struct arguments *arguments);
+enum { MEGATRON_LAYERS_MAX = 10000 };
+/* [0]*3+[1]*58 as one character a layer, of which there are at most MEGATRON_LAYERS_MAX; false: it is no such list. */
+bool megatron_read_list(const char *text, char *layers, size_t *count);
 void megatron_read_layout(struct arguments *arguments);
 /* The same for another file's reader, in which the values are NeMo's. */
 bool nemo_is(const struct node *root);

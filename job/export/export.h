@@ -60,6 +60,14 @@ int64_t export_schedule_option(const struct export_job *job, const char *key, in
 /* Remarks on options of the schedule that differ from their defaults, but for those that `said` names (NULL ends it).
  */
 void export_schedule_options(struct export_job *job, const char *const *said);
+/* ---- export_kinds.c ---- */
+
+/* The letters of Megatron-LM's --hybrid-layer-pattern, with bars between stages; NULL: all layers are alike, or as its
+ * other options say. Remarks on layers that have no letter. */
+const char *export_pattern(struct export_job *job);
+/* Remarks on what only some frameworks have: layers of several kinds, and what goes with them. */
+void export_remark_kinds(struct export_job *job, bool megatron);
+
 /* Whether the scenario has a key, such as "batch.global". */
 bool export_has(const struct export_job *job, const char *key);
 

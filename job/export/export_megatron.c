@@ -18,6 +18,7 @@ struct script {
     char *text;
     size_t size;
     FILE *out;
+    bool hybrid; /* bars between letters of layers say which stage holds them */
 };
 
 static void option(struct script *s, const char *name)
@@ -134,12 +135,14 @@ static void write_experts(struct script *s)
     direct_count(s, "model.experts", m->experts);
     direct_count(s, "model.top_k", m->top_k);
     direct_count(s, "model.expert_ffn", m->expert_ffn);
-    if (m->shared_experts)
-        count(s, "moe-shared-expert-intermediate-size", m->shared_experts * m->expert_ffn);
+    if (m->shared_ffn)
+        count(s, "moe-shared-expert-intermediate-size", m->shared_ffn);
+    if (m->expert_width != m->hidden)
+        direct_count(s, "model.expert_width", m->expert_width);
     direct_flag(s, "model.shared_gate", m->shared_gate);
-    if (m->dense_layers)
+    if (!s->hybrid && m->dense_layers) /* otherwise the letters say it */
         word(s, "moe-layer-freq", arena_print(s->job->arena, "'%s'", expert_layers(s->job)));
-    else if (m->expert_period > 1)
+    else if (!s->hybrid && m->expert_period > 1)
         count(s, "moe-layer-freq", m->expert_period);
     if (s->job->parameters->model.expert_groups)
         direct_count(s, "model.expert_groups", m->expert_groups);
@@ -148,10 +151,60 @@ static void write_experts(struct script *s)
     direct_flag(s, "model.router_bias", m->router_bias);
 }
 
+/* Options of kinds of layers that the model has. */
+static void write_kinds(struct script *s, const char *pattern)
+{
+    const struct transformer_model *m = &s->job->model;
+    if (strchr(pattern, 'M')) {
+        count(s, "mamba-state-dim", m->mamba_state);
+        count(s, "mamba-head-dim", m->mamba_head_size);
+        count(s, "mamba-num-groups", m->mamba_groups);
+        count(s, "mamba-num-heads", m->mamba_heads);
+    }
+    if (strchr(pattern, 'G')) {
+        count(s, "linear-conv-kernel-dim", m->convolution);
+        count(s, "linear-key-head-dim", m->linear_key_size);
+        count(s, "linear-value-head-dim", m->linear_value_size);
+        count(s, "linear-num-key-heads", m->linear_key_heads);
+        count(s, "linear-num-value-heads", m->linear_value_heads);
+    }
+    if (strchr(pattern, 'D')) {
+        count(s, "dsa-indexer-n-heads", m->index_heads);
+        count(s, "dsa-indexer-head-dim", m->index_size);
+        count(s, "dsa-indexer-topk", m->index_top);
+        if (m->index_trained)
+            export_remark(s->job, "model.index_trained",
+                          "the weight of its loss is a number: --dsa-indexer-loss-coeff");
+    }
+}
+
+/* Layers: their number, or their letters, which say as much. */
+static void write_layers(struct script *s)
+{
+    const struct transformer_model *m = &s->job->model;
+    const char *pattern = export_pattern(s->job);
+    if (pattern) {
+        word(s, "hybrid-layer-pattern", arena_print(s->job->arena, "'%s'", pattern));
+        write_kinds(s, pattern);
+        s->job->layout = NULL;
+        s->hybrid = true;
+    } else {
+        direct_count(s, "model.layers", m->layers);
+    }
+    if (m->predictions && !pattern)
+        count(s, "mtp-num-layers", m->predictions);
+    direct_flag(s, "model.output_gate", m->output_gate);
+    if (m->streams > 1) {
+        option(s, "enable-mhc-connections");
+        count(s, "mhc-num-residual-streams", m->streams);
+    }
+    export_remark_kinds(s->job, true);
+}
+
 static void write_model(struct script *s)
 {
     const struct transformer_model *m = &s->job->model;
-    direct_count(s, "model.layers", m->layers);
+    write_layers(s);
     direct_count(s, "model.hidden", m->hidden);
     direct_count(s, "model.heads", m->heads);
     write_attention(s);
@@ -218,7 +271,7 @@ static void write_chunks(struct script *s)
     export_schedule_options(s->job, said);
     if (s->job->layout)
         word(s, "pipeline-model-parallel-layout", arena_print(s->job->arena, "'%s'", s->job->layout));
-    else if (interleaved)
+    else if (interleaved && !s->hybrid)
         count(s, "num-virtual-stages-per-pipeline-rank", (uint64_t)chunks);
     if (interleaved && export_has(s->job, "schedule.group"))
         count(s, "microbatch-group-size-per-virtual-pipeline-stage", (uint64_t)group);
@@ -356,7 +409,6 @@ static const char *megatron_text(struct export_job *job)
 {
     struct script s = {.job = job};
     uint32_t ranks = job->scenario->mesh.ranks;
-    const char *program = job->model.causal ? "pretrain_gpt.py" : "pretrain_bert.py";
     s.out = memory_stream_open(&s.text, &s.size);
     fprintf(s.out, "#!/bin/bash\nexport CUDA_DEVICE_MAX_CONNECTIONS=1\nGPUS_PER_NODE=${GPUS_PER_NODE:-%u}\n",
             gpus_of_node(ranks));
@@ -367,6 +419,7 @@ static const char *megatron_text(struct export_job *job)
     write_batch(&s);
     write_replicas(&s);
     write_compute(&s);
+    const char *program = s.hybrid ? "pretrain_mamba.py" : job->model.causal ? "pretrain_gpt.py" : "pretrain_bert.py";
     fprintf(s.out, ")\ntorchrun --nproc-per-node \"$GPUS_PER_NODE\" --nnodes \"$NNODES\" %s \"${OPTIONS[@]}\" \"$@\"\n",
             program);
     memory_stream_close(s.out);

@@ -355,6 +355,7 @@ static const char *torchtitan_text(struct export_job *job)
     size_t size = 0;
     struct file f = {job, memory_stream_open(&written, &size)};
     export_common(job);
+    export_remark_kinds(job, false);
     write_model(&f);
     write_training(&f);
     write_parallelism(&f);

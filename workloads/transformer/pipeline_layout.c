@@ -280,8 +280,12 @@ char *pipeline_layout_text(const struct pipeline_layout *layout)
     return pen.text;
 }
 
-char *pipeline_layout_text_of(const uint32_t *counts, uint32_t stages)
+char *pipeline_layout_text_of(const uint32_t *counts, uint32_t stages, uint32_t predictions)
 {
-    struct pipeline_layout layout = {.stages = stages, .counts = (uint32_t *)counts, .loss = stages - 1};
+    struct pipeline_layout layout = {.stages = stages,
+                                     .counts = (uint32_t *)counts,
+                                     .loss = stages - 1,
+                                     .prediction = stages - 1,
+                                     .prediction_layers = predictions};
     return pipeline_layout_text(&layout);
 }

@@ -27,7 +27,8 @@ void pipeline_layout_finish(struct pipeline_layout *layout);
 /* The text in its normal form: no commas, four and more equal letters as t*4, equal stages in a row as (tt|)*2, empty
  * ones as |*2. Reading it gives the layout again. The caller frees it. */
 char *pipeline_layout_text(const struct pipeline_layout *layout);
-/* The same of stages with so many layers each, embedding in the first and loss in the last. */
-char *pipeline_layout_text_of(const uint32_t *counts, uint32_t stages);
+/* The same of stages with so many layers each, embedding in the first, and in the last layers that predict further
+ * tokens and the loss. */
+char *pipeline_layout_text_of(const uint32_t *counts, uint32_t stages, uint32_t predictions);
 
 #endif

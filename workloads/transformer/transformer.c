@@ -122,7 +122,7 @@ static char *layout_text(const struct transformer_job *j)
 {
     const struct transformer_parameters *p = j->parameters;
     bool told = p->balance == BALANCE_AUTO || p->layers_per_stage.count || p->pipeline_layout;
-    return told && j->stages > 1 ? pipeline_layout_text_of(j->layers, j->stages) : NULL;
+    return told && j->stages > 1 ? pipeline_layout_text_of(j->layers, j->stages, (uint32_t)j->model.predictions) : NULL;
 }
 
 /* Of a sample, what backwards compute again; where stages do so differently by their shares of the layers. */

@@ -195,7 +195,9 @@ refused(["t.toml:2:5", "not TOML", "a value already"], "t.toml", files=[("t.toml
 refused(["topology.conf:1:1", "a topology of Slurm, no job"], "topology.conf",
         files=[("topology.conf", "SwitchName=s0 Nodes=n[0-3]\n")])
 refused(["10 GPUs are no multiple of tensor 8"], "--gpus", 10, "--", "--tensor-model-parallel-size", 8)
-refused(["at no period"], "--", "--num-experts", 4, "--moe-layer-freq", "[0,1,1,0]")
+refused(["'X', which is no kind of layer"], "--", "--hybrid-layer-pattern", "M*X-")
+refused(["is '**'", "expected one letter"], "--", "--hybrid-layer-pattern", "M*/**")
+refused(["'rwkv', which is no kind of layer"], "--", "--experimental-attention-variant", "rwkv")
 refused(["--pipeline-model-parallel-layout: "], "--", "--pipeline-model-parallel-layout", "tE|L")
 # Bytes that are no UTF-8 are shown in comments, refused in TOML; lists of layers break off anywhere.
 (FOLDER / "latin.sh").write_bytes(b"python x.py --num-layers 2 --gr\xfc\xdfe 3 --micro-batch-size 1\n")
