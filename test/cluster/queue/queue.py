@@ -288,6 +288,21 @@ def against_rules(stagesim, folder):
                                for row, job in zip(result.jobs, jobs)), f"{policy}: jobs run as long as logged")
 
 
+def many_wait(stagesim, folder):
+    """Nearly all jobs wait at a time, which is when conservative backfilling looks no further than it has to."""
+    for seed in range(4):
+        jobs = [(submit // 50, *others) for submit, *others in random_jobs(20 + seed, 100)]
+        write_log(folder, jobs)
+        estimates = ("exact", "limits")[seed % 2]
+        result = Run(stagesim, folder, "conservative", f"--set=queue.estimates={estimates}")
+        exact = [(submit, nodes, run_, run_) for submit, nodes, run_, _ in jobs]
+        same(f"many wait, seed {seed}", result, conservative(jobs if estimates == "limits" else exact))
+    jobs = [(0.0, 1 + i * 7 % 12, 50.0 + i * 13 % 400, 400.0) for i in range(6000)]
+    write_log(folder, jobs)
+    result = Run(stagesim, folder, "conservative", "--set=queue.estimates=limits")
+    check.that(len(result.end) == 6000, "6,000 jobs that wait come to their ends, before the test's time is over")
+
+
 def head_is_not_delayed(stagesim, folder):
     """With exact estimates a job under EASY starts no later than if nobody had come after it."""
     jobs = [(12 * submit, *others) for submit, *others in random_jobs(5, 60)]
@@ -481,6 +496,7 @@ def main():
         folder = pathlib.Path(name)
         (folder / "queue.yaml").write_text(f"platform: dgx-h100:{NODES}\nqueue: {{log: jobs.csv}}\n")
         against_rules(stagesim, folder)
+        many_wait(stagesim, folder)
         head_is_not_delayed(stagesim, folder)
         by_hand(stagesim, folder)
         elastic_jobs(stagesim, folder)

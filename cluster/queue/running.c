@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/queue/running.h"
+
+#include "base/arena.h"
+
+#include <stdlib.h>
+
+void running_begin(struct queue *queue)
+{
+    queue->own = array_zeroed(1, sizeof(struct running));
+}
+
+void running_finish(struct queue *queue)
+{
+    struct running *running = queue->own;
+    free(running->jobs);
+    free(running);
+}
+
+bool running_fits(const struct queue *queue, uint32_t job)
+{
+    return queue->request->jobs[job].nodes <= node_pool_free(queue->pool);
+}
+
+static bool due_before(const struct queue *queue, uint32_t a, uint32_t b)
+{
+    double left = queue->tasks[a].due, right = queue->tasks[b].due;
+    return left < right || (left == right && a < b);
+}
+
+void running_start(struct queue *queue, uint32_t job)
+{
+    struct running *running = queue->own;
+    queue_start(queue, job, queue->request->jobs[job].nodes);
+    running->jobs = array_grow(running->jobs, &running->capacity, running->count + 1, sizeof *running->jobs);
+    uint32_t place = running->count++;
+    for (; place > 0 && due_before(queue, job, running->jobs[place - 1]); place--)
+        running->jobs[place] = running->jobs[place - 1];
+    running->jobs[place] = job;
+}
+
+void running_ended(struct queue *queue, uint32_t job)
+{
+    struct running *running = queue->own;
+    uint32_t place = 0;
+    while (running->jobs[place] != job)
+        place++;
+    for (running->count--; place < running->count; place++)
+        running->jobs[place] = running->jobs[place + 1];
+    node_pool_give(queue->pool, queue->tasks[job].nodes, queue->tasks[job].count);
+}
