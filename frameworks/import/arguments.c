@@ -30,7 +30,11 @@ void arguments_add(struct arguments *a, const char *name, const char *label, con
 {
     struct argument argument = {a->dialect == DIALECT_MEGATRON ? megatron_option_find(name)
                                                                : megatron_option_find_nemo(name),
-                                label, values, count, at};
+                                label,
+                                values,
+                                count,
+                                at,
+                                false};
     if (a->count == a->capacity) {
         size_t capacity = a->capacity ? 2 * a->capacity : 64;
         struct argument *items = arena_array(a->settings->arena, capacity, sizeof *items);
@@ -49,9 +53,73 @@ static bool is_option(const char *text)
     return text[0] == '-' && (isalpha((unsigned char)text[1]) || (text[1] == '-' && isalpha((unsigned char)text[2])));
 }
 
+/* ---- words that are not known ---- */
+
+/* Whether an option that is nobody's key has a value: such as a path, a name, a count of steps. */
+static bool has_value(const char *name)
+{
+    static const char *const parts[] = {"path",     "dir",  "file", "model", "addr",    "port",   "rank",     "name",
+                                        "endpoint", "save", "load", "iters", "project", "entity", "host",     "prefix",
+                                        "type",     "key",  "seed", "data",  "log",     "output", "interval", "samples",
+                                        "split",    "-lr",  "lr-",  "rdzv",  "json",    "token",  "id",       "image",
+                                        "mount",    "job",  "time", NULL};
+    if (!strncmp(name, "no-", 3) || !strncmp(name, "use-", 4) || !strncmp(name, "disable-", 8))
+        return false;
+    for (const char *const *part = parts; *part; part++)
+        if (strstr(name, *part))
+            return true;
+    return !strcmp(name, "lr");
+}
+
+static void report_unknown(const struct arguments *a, const struct shell_word *word)
+{
+    diag_error(a->settings->diag, word->at,
+               "$%s is not known here: %s; expected what the script says: --define %s=VALUE", word->open, word->why,
+               word->open);
+}
+
+/* What is not known may be an option, or several. That it is a plain value follows only from the option before it. */
+static bool is_plain_value(const struct arguments *a, const struct shell_word *option, size_t values)
+{
+    if (!option || strchr(option->text, '='))
+        return false;
+    const char *name = option->text + strspn(option->text, "-");
+    const struct megatron_option *known =
+        a->dialect == DIALECT_MEGATRON ? megatron_option_find(name) : megatron_option_find_nemo(name);
+    if (known && (known->role == OPTION_VALUE || known->role == OPTION_WORD || !strcmp(name, "nnodes") ||
+                  !strncmp(name, "nproc", 5)))
+        return !values;
+    return (!known || known->role == OPTION_IGNORED || known->role == OPTION_PARTIAL) && has_value(name);
+}
+
+/* Words that could be options of which nobody knows, or that bash passes as one. */
+static void check_words(const struct arguments *a, const struct shell_word *words, size_t count)
+{
+    const struct shell_word *option = NULL;
+    size_t values = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct shell_word *word = &words[i];
+        size_t name = strcspn(word->text, "=");
+        const char *unknown = word->open && word->why ? strchr(word->text, '$') : NULL;
+        bool alone = unknown && !strcmp(word->text + 1, word->open), program = !i && word->open && word->open[0] == '(';
+        if (unknown && word->text[0] == '-' && unknown < word->text + name)
+            report_unknown(a, word);
+        else if (alone && !program && !is_plain_value(a, option, values))
+            report_unknown(a, word);
+        else if (word->at.line && !strncmp(word->text, "--", 2) && strcspn(word->text, " \t\n") < name)
+            diag_error(a->settings->diag, word->at,
+                       "'%.60s' is one word, as it is quoted, and no option; expected %.*s and its value as words of "
+                       "their own",
+                       word->text, (int)strcspn(word->text, " \t\n"), word->text);
+        values = is_option(word->text) ? 0 : values + 1;
+        option = is_option(word->text) ? word : option;
+    }
+}
+
 void arguments_split(struct arguments *a, const struct shell_word *words, size_t count)
 {
     struct arena *arena = a->settings->arena;
+    check_words(a, words, count);
     for (size_t i = 0; i < count;) {
         const struct shell_word *word = &words[i++];
         size_t values = 0;
@@ -64,7 +132,8 @@ void arguments_split(struct arguments *a, const struct shell_word *words, size_t
         const struct shell_word *list = &words[i];
         if (equals) {
             struct shell_word *own = arena_alloc(arena, sizeof *own);
-            *own = (struct shell_word){equals + 1, word->at, word->open};
+            *own = *word;
+            own->text = equals + 1;
             list = own;
         }
         if (word->text[1] == '-')
@@ -91,18 +160,27 @@ bool argument_is_on(const struct arguments *a, const char *name)
     return argument && (!node_flag(&value, &flag) || flag);
 }
 
+static void report_open(const struct arguments *a, const struct argument *argument, const char *expected)
+{
+    const struct shell_word *value = &argument->values[0];
+    struct argument *own = &a->items[argument - a->items];
+    if (own->reported)
+        return;
+    own->reported = true;
+    diag_error(a->settings->diag, argument->at,
+               "%s is %s, which the file does not say%s%s; expected %s, or its value from outside: --define %s=VALUE",
+               argument->label, value->text, value->why ? ": " : "", value->why ? value->why : "", expected,
+               value->open);
+}
+
 const char *argument_text(const struct arguments *a, const char *name, const char *other)
 {
     const struct argument *argument = argument_find(a, name);
-    return argument && argument->count && !argument->values[0].open ? argument->values[0].text : other;
-}
-
-static void report_open(const struct arguments *a, const struct argument *argument)
-{
-    const struct shell_word *value = &argument->values[0];
-    diag_error(a->settings->diag, argument->at,
-               "%s is %s, which the file does not say; expected a count, or its value from outside: --define %s=VALUE",
-               argument->label, value->text, value->open);
+    if (!argument || !argument->count)
+        return other;
+    if (argument->values[0].open && argument->option->role != OPTION_SWITCH)
+        report_open(a, argument, "a word");
+    return argument->values[0].open ? other : argument->values[0].text;
 }
 
 uint64_t argument_count(const struct arguments *a, const char *name, uint64_t other)
@@ -113,7 +191,7 @@ uint64_t argument_count(const struct arguments *a, const char *name, uint64_t ot
         return other;
     struct node value = {.kind = NODE_SCALAR, .text = argument->count ? argument->values[0].text : ""};
     if (argument->count && argument->values[0].open)
-        report_open(a, argument);
+        report_open(a, argument, "a count");
     else if (node_count(&value, &count))
         return count;
     else

@@ -68,7 +68,7 @@ static void read_words(struct import *import, const struct shell_word *words, si
     name_framework(import, "Megatron-LM", "megatron");
 }
 
-static bool is_megatron(const struct shell_command *command)
+static bool is_megatron(const char *word)
 {
     static const char *const names[] = {"--num-layers",
                                         "--tensor-model-parallel-size",
@@ -77,10 +77,9 @@ static bool is_megatron(const struct shell_command *command)
                                         "--seq-length",
                                         "--global-batch-size",
                                         NULL};
-    for (size_t i = 0; i < command->count; i++)
-        for (const char *const *name = names; *name; name++)
-            if (!strncmp(command->words[i].text, *name, strlen(*name)))
-                return true;
+    for (const char *const *name = names; *name; name++)
+        if (!strncmp(word, *name, strlen(*name)) && strchr("=", word[strlen(*name)]))
+            return true;
     return false;
 }
 
@@ -102,10 +101,16 @@ static void read_script(struct import *import, const struct import_request *requ
 {
     struct settings *settings = &import->settings;
     struct shell_command command;
-    if (!shell_read(file, text, size, request->defines, request->define_count, settings->arena, settings->diag,
-                    &command))
+    const struct shell_request script = {.file = file,
+                                         .text = text,
+                                         .size = size,
+                                         .defines = request->defines,
+                                         .define_count = request->define_count,
+                                         .is_option = is_megatron,
+                                         .tool = "Megatron-LM"};
+    if (!shell_read(&script, settings->arena, settings->diag, &command))
         return;
-    if (!is_megatron(&command)) {
+    if (!command.count) {
         diag_error(
             settings->diag, (struct place){file, 1, 1},
             "no command with options of Megatron-LM, such as --num-layers; expected a launch script, a config.json, "
@@ -116,7 +121,8 @@ static void read_script(struct import *import, const struct import_request *requ
     read_words(import, command.words, command.count);
     read_batch_lines(settings, &command);
     for (size_t i = 0; i < command.note_count; i++)
-        settings_remark(settings, REMARK_CHOICE, command.notes[i].at, "condition", "%s", command.notes[i].text);
+        settings_remark(settings, REMARK_CHOICE, command.notes[i].at, command.notes[i].name, "%s",
+                        command.notes[i].text);
 }
 
 /* ---- documents ---- */
@@ -340,7 +346,7 @@ bool import_read(const struct import_request *request, struct import *import, st
     if (request->option_count) {
         struct shell_word *words = arena_array(arena, request->option_count, sizeof *words);
         for (size_t i = 0; i < request->option_count; i++)
-            words[i] = (struct shell_word){request->options[i], {0}, NULL};
+            words[i] = (struct shell_word){.text = request->options[i]};
         name_file(import, "the command line", "Megatron-LM");
         read_words(import, words, request->option_count);
     }

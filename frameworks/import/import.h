@@ -4,7 +4,7 @@
 #ifndef STAGESIM_FRAMEWORKS_IMPORT_H
 #define STAGESIM_FRAMEWORKS_IMPORT_H
 
-#include "frameworks/readers/shell.h"
+#include "frameworks/shell/shell.h"
 #include "frameworks/settings/settings.h"
 
 #include <stdio.h>

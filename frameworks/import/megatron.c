@@ -24,7 +24,9 @@ static void put_direct(struct arguments *a, const struct megatron_option *option
 {
     struct source from = argument_source(a, argument);
     char word[32];
-    const char *text = argument_text(a, option->name, "");
+    const char *text = option->role == OPTION_WORD ? argument_text(a, option->name, "") : "";
+    if (option->role == OPTION_WORD && argument->count && argument->values[0].open)
+        return;
     if (option->role == OPTION_VALUE)
         settings_put_count(a->settings, option->key, argument_count(a, option->name, 0), from);
     else if (option->role == OPTION_SWITCH)

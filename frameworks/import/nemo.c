@@ -82,7 +82,7 @@ static const char *resolve(struct nemo *n, const struct node *map, const char *t
 static void add(struct nemo *n, const char *name, const char *label, const char *value, const struct node *node)
 {
     struct shell_word *word = arena_alloc(n->arguments.settings->arena, sizeof *word);
-    *word = (struct shell_word){value ? value : node->text, node->at, value ? NULL : node->text};
+    *word = (struct shell_word){.text = value ? value : node->text, .at = node->at, .open = value ? NULL : node->text};
     arguments_add(&n->arguments, name, label, word, 1, node->key_at);
 }
 

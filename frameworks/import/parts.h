@@ -30,6 +30,7 @@ struct argument {
     const struct shell_word *values;
     size_t count;
     struct place at;
+    bool reported; /* its value is a mistake, and was said to be one */
 };
 
 struct arguments {
@@ -48,7 +49,7 @@ void arguments_split(struct arguments *arguments, const struct shell_word *words
 const struct argument *argument_find(const struct arguments *arguments, const char *name);
 /* Whether it is given, and not as false. */
 bool argument_is_on(const struct arguments *arguments, const char *name);
-/* The text of its first value, or `other` where it is not given. */
+/* The text of its first value, or `other` where it is not given; a value that is not known is a mistake. */
 const char *argument_text(const struct arguments *arguments, const char *name, const char *other);
 /* The same as a count; a value that is none is a mistake, reported once. */
 uint64_t argument_count(const struct arguments *arguments, const char *name, uint64_t other);

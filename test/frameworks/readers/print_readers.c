@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* print-readers shell|toml FILE: the words of a script's launch, each between marks, or a TOML file as JSON. */
 #include "base/arena.h"
-#include "frameworks/readers/shell.h"
 #include "frameworks/readers/text.h"
 #include "frameworks/readers/toml.h"
+#include "frameworks/shell/shell.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -45,13 +45,32 @@ static void print_node(const struct node *node)
     putchar(node->kind == NODE_MAP ? '}' : ']');
 }
 
+static bool is_option(const char *word)
+{
+    return !strncmp(word, "--", 2);
+}
+
+/* A launch of which something is not known is none, but for names that nobody sets: these are taken as not set. */
 static bool print_words(const char *file, const char *text, size_t size, struct arena *arena, struct diag *diag)
 {
     struct shell_command command;
-    if (!shell_read(file, text, size, NULL, 0, arena, diag, &command))
+    const struct shell_request request = {
+        .file = file, .text = text, .size = size, .is_option = is_option, .tool = "any"};
+    if (!shell_read(&request, arena, diag, &command))
         return false;
+    for (size_t i = 0; i < command.note_count; i++)
+        fprintf(stderr, "%u: %s: %s\n", command.notes[i].at.line, command.notes[i].name, command.notes[i].text);
+    for (size_t i = 0; i < command.count; i++) {
+        const struct shell_word *word = &command.words[i];
+        if (word->open && (word->why || strcmp(word->text + 1, word->open) != 0)) {
+            fprintf(stderr, "%s:%u: $%s is not known: %s\n", file, word->at.line, word->open,
+                    word->why ? word->why : "nobody sets it");
+            return false;
+        }
+    }
     for (size_t i = 0; i < command.count; i++)
-        printf("%s\x1f\n", command.words[i].text);
+        if (!command.words[i].many)
+            printf("%s\x1f\n", command.words[i].open ? "" : command.words[i].text);
     return true;
 }
 

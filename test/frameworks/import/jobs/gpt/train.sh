@@ -35,7 +35,7 @@ esac
 
 mkdir -p "$LOGS" && torchrun "${LAUNCH[@]}" pretrain_gpt.py \
     ${MODEL[@]} \
-    "${TRAIN[@]}" \
+    ${TRAIN[@]} \
     --tensor-model-parallel-size $TP --pipeline-model-parallel-size ${PP} \
     --num-layers-per-virtual-pipeline-stage 6 \
     --tensorboard-dir "${LOGS}/$NAME" --overlap-param-gather --my-own-option 3

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* NAME=value, NAME[i]=value, NAME=(...), and declare with its relatives. */
+#include "base/arena.h"
+#include "frameworks/shell/parts.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* ---- arrays ---- */
+
+struct list {
+    struct element *items;
+    size_t count, capacity;
+    int64_t next;
+    uint32_t open;
+    bool ragged;
+};
+
+static void add_element(struct shell *s, struct list *list, const char *key, int64_t index, const struct cells *cells)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 8;
+        struct element *items = arena_array(s->arena, capacity, sizeof *items);
+        if (list->count)
+            memcpy(items, list->items, list->count * sizeof *items);
+        list->items = items;
+        list->capacity = capacity;
+    }
+    list->items[list->count++] = (struct element){key, index, *cells};
+    for (size_t i = 0; i < cells->count; i++)
+        list->ragged |= cells->items[i].c == CELL_OPEN && !cells->items[i].quoted;
+    list->next = index + 1;
+    s->cells++;
+}
+
+/* [KEY]=value of an array in brackets; false: it is no such word. */
+static bool add_indexed(struct shell *s, uint16_t source, size_t at, size_t end, const struct variable *keyed,
+                        struct list *list)
+{
+    const char *text = s->sources[source].text, *key;
+    size_t close = at;
+    int64_t index;
+    struct cells cells = {0};
+    if (text[at] != '[')
+        return false;
+    while (close < end && text[close] != ']')
+        close = strchr("'\"", text[close]) ? shell_quote_end(&s->sources[source], close, end)
+                : text[close] == '$'       ? shell_dollar_end(&s->sources[source], close, end)
+                                           : close + 1;
+    if (close + 1 >= end || text[close + 1] != '=')
+        return false;
+    if (!shell_subscript(s, keyed, source, at + 1, close, &key, &index)) {
+        list->open = shell_unknown(s, "[]", "an element whose number is not known", source, at);
+        return true;
+    }
+    shell_expand_value(s, source, close + 2, end, &cells);
+    for (size_t i = 0; i < list->count; i++)
+        if (key ? list->items[i].key && !strcmp(list->items[i].key, key) : list->items[i].index == index) {
+            list->items[i].cells = cells;
+            list->next = index + 1;
+            return true;
+        }
+    if (!key && list->count && index < list->items[list->count - 1].index)
+        list->open = shell_unknown(s, "[]", "elements that are not in their order", source, at);
+    add_element(s, list, key, index, &cells);
+    return true;
+}
+
+static size_t skip_between(const struct shell *s, uint16_t source, size_t at, size_t to)
+{
+    const char *text = s->sources[source].text;
+    for (; at < to; at++) {
+        if (text[at] == '#' && strchr(" \t\n(", text[at - 1]))
+            at += strcspn(text + at, "\n");
+        else if (text[at] == '\\' && text[at + 1] == '\n')
+            at++;
+        else if (!strchr(" \t\n", text[at]))
+            break;
+    }
+    return at < to ? at : to;
+}
+
+/* ( ... ): `at` is behind the bracket. */
+static void read_array(struct shell *s, uint16_t source, size_t at, size_t to, const struct variable *keyed,
+                       struct list *list)
+{
+    for (at = skip_between(s, source, at, to); at < to && !s->broken; at = skip_between(s, source, at, to)) {
+        size_t end = shell_word_end(&s->sources[source], at, to), count = 0;
+        struct cells *words = NULL;
+        if (end == at) {
+            list->open = shell_unknown(s, "()", "an array that is not understood", source, at);
+            return;
+        }
+        if (!add_indexed(s, source, at, end, keyed, list)) {
+            shell_expand_word(s, source, at, end, &words, &count);
+            for (size_t i = 0; i < count; i++)
+                add_element(s, list, NULL, list->next, &words[i]);
+            if (keyed)
+                list->open = shell_unknown(s, "()", "an associative array without keys", source, at);
+        }
+        at = end;
+    }
+}
+
+/* An array with a word that may be several has more elements than are seen: "${A[@]}" shows them all, but a number or a
+ * count does not. */
+static void assign_array(struct shell *s, uint16_t source, const struct raw *raw, const char *name)
+{
+    const struct variable *old = shell_find(s, name), *keyed = old && old->value.keyed ? old : NULL;
+    struct list list = {0};
+    uint32_t unknown = 0;
+    bool was_keyed = keyed;
+    if (raw->more && old && old->set) {
+        unknown = old->value.unknown;
+        list.ragged = old->value.ragged;
+        for (size_t i = 0; i < old->value.count && !unknown; i++)
+            add_element(s, &list, old->value.items[i].key, old->value.items[i].index, &old->value.items[i].cells);
+    } else if (raw->more && !old && s->state->lost)
+        unknown = s->state->lost;
+    read_array(s, source, raw->value + 1, raw->to - 1, keyed, &list);
+    unknown = unknown ? unknown : list.open;
+    if (unknown)
+        shell_set_unknown(s, name, unknown);
+    else
+        shell_set(
+            s, name,
+            (struct value){
+                .items = list.items, .count = list.count, .array = true, .keyed = was_keyed, .ragged = list.ragged});
+}
+
+/* ---- plain values ---- */
+
+static void assign_more(struct shell *s, const char *name, struct cells *cells, uint16_t source, size_t at)
+{
+    const struct variable *old = shell_find(s, name);
+    struct cells all = {0};
+    if (!old && !s->state->lost) { /* of the environment, if anybody's */
+        shell_is_free(s, name);
+        return;
+    }
+    if (!old || (old->set && old->value.unknown)) {
+        shell_add_open(s, &all, shell_unknown_as(s, name, old ? old->value.unknown : s->state->lost), false);
+    } else if (old->set && old->value.count) {
+        const struct cells *before = shell_element(&old->value, old->value.keyed ? "0" : NULL, 0);
+        if (before)
+            shell_add_cells(s, &all, before);
+    }
+    if (old && old->integer) {
+        const char *text;
+        uint32_t open;
+        text = shell_text(s, cells, &open);
+        *cells = shell_cells_of(s, arena_print(s->arena, "+(%s)", text), source, at);
+    }
+    shell_add_cells(s, &all, cells);
+    *cells = all;
+}
+
+static void assign_element(struct shell *s, uint16_t source, const struct raw *raw, const char *name,
+                           const struct cells *cells)
+{
+    const struct variable *variable = shell_find(s, name);
+    const char *key;
+    int64_t index;
+    struct cells all = {0};
+    if (!shell_subscript(s, variable, source, raw->index_from, raw->index_to, &key, &index)) {
+        shell_set_unknown(s, name, shell_unknown(s, name, "an element whose number is not known", source, raw->from));
+        return;
+    }
+    variable = shell_find(s, name);
+    const struct cells *old =
+        raw->more && variable && variable->set ? shell_element(&variable->value, key, index) : NULL;
+    if (raw->more && ((variable && variable->integer) || s->state->lost)) {
+        shell_set_unknown(s, name, shell_unknown(s, name, "an element that grows", source, raw->from));
+        return;
+    }
+    if (old)
+        shell_add_cells(s, &all, old);
+    shell_add_cells(s, &all, cells);
+    shell_set_element(s, name, key, index, &all);
+}
+
+void shell_assign(struct shell *s, uint16_t source, const struct raw *raw, const char *declared)
+{
+    const char *written = arena_copy_part(s->arena, s->sources[source].text + raw->from, raw->name);
+    const char *target = declared ? declared : shell_target(s, written), *name = target ? target : written;
+    struct cells cells = {0};
+    if (raw->array) {
+        assign_array(s, source, raw, name);
+        return;
+    }
+    shell_expand_value(s, source, raw->value, raw->to, &cells);
+    if (raw->index_to > raw->index_from) {
+        assign_element(s, source, raw, name, &cells);
+        return;
+    }
+    if (raw->more)
+        assign_more(s, name, &cells, source, raw->from);
+    const struct variable *old = shell_find(s, name);
+    if (old && old->set && old->value.array && !old->fixed)
+        shell_set_element(s, name, old->value.keyed ? "0" : NULL, 0, &cells);
+    else
+        shell_set(s, name, shell_single(s, &cells));
+}
+
+/* ---- export, declare, local, readonly, typeset ---- */
+
+struct declaration {
+    bool local, export, unexport, integer, readonly, array, keyed, reference, global, functions, print, other;
+    char letters;
+};
+
+static void read_letters(struct declaration *d, const char *text)
+{
+    bool off = text[0] == '+';
+    for (const char *at = text + 1; *at; at++)
+        switch (*at) {
+        case 'x':
+            d->export = !off;
+            d->unexport = off;
+            break;
+        case 'n':
+            d->reference = true;
+            break;
+        case 'i':
+            d->integer = true;
+            break;
+        case 'r':
+            d->readonly = true;
+            break;
+        case 'a':
+            d->array = true;
+            break;
+        case 'A':
+            d->keyed = true;
+            break;
+        case 'u':
+        case 'l':
+            d->letters = *at;
+            break;
+        case 'g':
+            d->global = true;
+            break;
+        case 'f':
+        case 'F':
+            d->functions = true;
+            break;
+        case 'p':
+            d->print = true;
+            break;
+        default:
+            d->other = true;
+        }
+    d->other |= off && (d->reference || d->integer || d->letters || d->array || d->keyed || d->readonly);
+}
+
+static void set_flags(struct shell *s, const struct declaration *d, const char *name)
+{
+    struct variable *variable = shell_declare(s, name, d->local);
+    if (variable->fixed)
+        return;
+    if (variable->temporary) /* what becomes of it, and of the one that it hides, depends on bash's release */
+        shell_forget_all(s, name);
+    variable->exported |= d->export;
+    variable->exported &= !d->unexport;
+    variable->hidden &= !d->export && !d->unexport;
+    variable->integer |= d->integer;
+    variable->letters = d->letters ? d->letters : variable->letters;
+    variable->value.keyed |= d->keyed;
+    variable->value.array |= d->keyed || d->array;
+    if (d->keyed && !variable->set)
+        variable->set = true;
+}
+
+/* NAME or NAME=... of a word that is not written as an assignment but becomes one. */
+static void declare_text(struct shell *s, const struct declaration *d, const struct cells *word, uint16_t source,
+                         size_t at)
+{
+    uint32_t open;
+    struct cells value = {0};
+    const char *text = shell_text(s, word, &open);
+    size_t length = strcspn(text, "="), name = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                                            "0123456789_");
+    if (open && !s->unknowns[open].why && text[0] == '$') {
+        shell_is_free(s, s->unknowns[open].name);
+        return;
+    }
+    if (name != length || isdigit((unsigned char)text[0]) || !name) {
+        if (open)
+            shell_lose(s, "names and values that are not known are declared", source, at);
+        return; /* bash refuses it and goes on */
+    }
+    const char *variable = arena_copy_part(s->arena, text, length);
+    if (!text[length]) {
+        set_flags(s, d, variable);
+        return;
+    }
+    for (size_t i = length + 1; i < word->count; i++)
+        shell_add(s, &value, word->items[i]);
+    if (word->count && word->items[word->count - 1].c == CELL_OPEN && !word->items[word->count - 1].quoted) {
+        shell_lose(s, "names and values that are not known are declared", source, at);
+        return;
+    }
+    set_flags(s, d, variable);
+    shell_set(s, variable, shell_single(s, &value));
+}
+
+static void declare_raw(struct shell *s, const struct declaration *d, uint16_t source, const struct raw *raw)
+{
+    const char *name = arena_copy_part(s->arena, s->sources[source].text + raw->from, raw->name);
+    struct cells value = {0};
+    if (d->reference) {
+        struct variable *variable = shell_declare(s, name, d->local);
+        shell_expand_value(s, source, raw->value, raw->to, &value);
+        variable = shell_declare(s, name, d->local);
+        variable->reference = true;
+        variable->value = shell_single(s, &value);
+        variable->set = true;
+        return;
+    }
+    if (d->local && !raw->array && !raw->more && raw->index_from == raw->index_to) { /* seen by its own value: outer */
+        shell_expand_value(s, source, raw->value, raw->to, &value);
+        set_flags(s, d, name);
+        shell_set(s, name, shell_single(s, &value));
+        return;
+    }
+    struct list list = {0};
+    if (d->local && raw->array && !raw->more && !d->keyed) {
+        read_array(s, source, raw->value + 1, raw->to - 1, NULL, &list);
+        set_flags(s, d, name);
+        if (list.open)
+            shell_set_unknown(s, name, list.open);
+        else
+            shell_set(s, name,
+                      (struct value){.items = list.items, .count = list.count, .array = true, .ragged = list.ragged});
+        return;
+    }
+    set_flags(s, d, name);
+    shell_assign(s, source, raw, name);
+}
+
+/* No assignment follows. */
+static void forbid(struct shell *s, uint16_t source, const struct raw *raw)
+{
+    struct variable *variable =
+        shell_find(s, arena_copy_part(s->arena, s->sources[source].text + raw->from, raw->name));
+    if (variable)
+        variable->readonly = true;
+}
+
+void shell_run_declaration(struct shell *s, const struct step *step, size_t first, const char *name)
+{
+    struct declaration d = {.export = !strcmp(name, "export"), .readonly = !strcmp(name, "readonly")};
+    bool options = true, remove = false;
+    d.local = !d.export && !d.readonly && s->functions > 0;
+    if (!strcmp(name, "local") && !s->functions) { /* bash refuses it, and goes on */
+        struct cells unused = {0};
+        for (size_t i = first; i < step->count && !s->broken; i++)
+            s->expand(s, step->source, step->words[i].from, step->words[i].to, false, &unused);
+        s->state->status = 1;
+        return;
+    }
+    for (size_t i = first; i < step->count && !s->broken; i++) {
+        const struct raw *raw = &step->words[i];
+        struct cells *words = NULL;
+        size_t count = 0;
+        uint32_t open;
+        if (!raw->name)
+            shell_expand_word(s, step->source, raw->from, raw->to, &words, &count);
+        const char *text = count ? shell_text(s, &words[0], &open) : "";
+        if (options && count == 1 && (text[0] == '-' || text[0] == '+') && text[1]) {
+            read_letters(&d, text);
+            remove |= d.export && d.reference; /* export -n */
+            continue;
+        }
+        options = false;
+        if (d.other || d.functions || d.print || remove || d.global) {
+            if (d.other || remove || d.global)
+                shell_lose(s, "a declaration that is not followed", step->source, step->at);
+            return;
+        }
+        if (raw->name)
+            declare_raw(s, &d, step->source, raw);
+        for (size_t k = 0; k < count; k++)
+            declare_text(s, &d, &words[k], step->source, raw->from);
+        if (d.readonly && raw->name)
+            forbid(s, step->source, raw);
+    }
+    s->state->status = 0;
+}

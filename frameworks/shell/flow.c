@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Conditions, loops, calls and subshells. Where a condition is not known, both ways are gone and what they leave is put
+ * together: what differs is unknown from there on. */
+#include "base/arena.h"
+#include "frameworks/shell/parts.h"
+
+#include <string.h>
+
+enum { CALLS_MAX = 40, ROUNDS_MAX = 12 };
+
+/* ---- both ways ---- */
+
+static void wait_in(struct shell *s, struct state **where, struct state *state, uint32_t why)
+{
+    if (*where)
+        shell_merge(s, *where, state, why);
+    else
+        *where = state;
+}
+
+/* A way that ends here goes on at the end of its loop or call. */
+static void set_aside(struct shell *s, struct state *state, enum flow flow, uint32_t why)
+{
+    struct waiting *loop = s->loop;
+    s->exits += flow == FLOW_EXIT;
+    for (unsigned i = 1; loop && i < s->levels; i++)
+        loop = loop->outer;
+    if (flow == FLOW_RETURN && s->call)
+        wait_in(s, &s->call->ended, state, why);
+    else if (flow == FLOW_BREAK && loop)
+        wait_in(s, &loop->ended, state, why);
+    else if (flow == FLOW_CONTINUE && loop)
+        wait_in(s, &loop->again, state, why);
+}
+
+/* After two ways, `other` and that of the state now. */
+static enum flow join(struct shell *s, struct state *other, enum flow first, enum flow second, uint32_t why)
+{
+    if (first == FLOW_NEXT && second == FLOW_NEXT) {
+        shell_merge(s, s->state, other, why);
+        return FLOW_NEXT;
+    }
+    if (first == FLOW_NEXT) {
+        set_aside(s, s->state, second, why);
+        s->state = other;
+        return FLOW_NEXT;
+    }
+    set_aside(s, other, first, why);
+    return second;
+}
+
+/* What was printed in either way is not known, nor what was read. */
+static void settle_output(struct shell *s, size_t before, const struct cells *input, uint32_t why)
+{
+    if (s->input != input)
+        s->input = NULL;
+    if (!s->capture || s->capture->count == before)
+        return;
+    s->capture->count = before;
+    shell_add_open(s, s->capture, shell_unknown_as(s, "(...)", why), false);
+}
+
+enum flow shell_fork(struct shell *s, const struct step *first, const struct step *second, uint32_t why)
+{
+    uint32_t maybe = s->maybe;
+    size_t printed = s->capture ? s->capture->count : 0;
+    const struct cells *input = s->input;
+    struct state *copy = shell_copy(s, s->state);
+    s->maybe = why;
+    enum flow yes = first ? s->run(s, first) : FLOW_NEXT;
+    struct state *after = s->state;
+    const struct cells *rest = s->input;
+    s->state = copy;
+    s->input = input;
+    enum flow no = second ? s->run(s, second) : FLOW_NEXT;
+    s->maybe = maybe;
+    if (rest != s->input)
+        s->input = rest != input ? rest : s->input;
+    settle_output(s, printed, input, why);
+    return join(s, after, yes, no, why);
+}
+
+static uint32_t condition(struct shell *s, const struct step *step, const char *what)
+{
+    return shell_unknown(s, what, "a condition that is not known", step->source, step->at);
+}
+
+/* A condition does not end a script by an error. */
+static enum flow run_tolerant(struct shell *s, const struct step *step)
+{
+    s->tolerant++;
+    enum flow flow = s->run(s, step);
+    s->tolerant--;
+    return flow;
+}
+
+enum flow shell_if(struct shell *s, const struct step *step)
+{
+    enum flow flow = run_tolerant(s, step->first);
+    if (flow != FLOW_NEXT || s->broken)
+        return flow;
+    if (s->state->status < 0)
+        return shell_fork(s, step->second, step->third, condition(s, step->first, "if"));
+    const struct step *taken = s->state->status == 0 ? step->second : step->third;
+    s->state->status = 0;
+    return taken ? s->run(s, taken) : FLOW_NEXT;
+}
+
+/* ---- case ---- */
+
+/* 1, 0, or -1 where it is not known whether one of an item's patterns matches. */
+static int item_matches(struct shell *s, const struct step *item, const struct cells *subject)
+{
+    uint32_t open;
+    const char *text = shell_text(s, subject, &open);
+    int state = 0;
+    for (size_t i = 0; i < item->count && state != 1; i++) {
+        struct cells pattern = {0};
+        shell_expand(s, item->source, item->words[i].from, item->words[i].to, false, &pattern);
+        pattern = shell_without_free(s, &pattern);
+        const char *how = shell_pattern(s, &pattern);
+        bool all = how && !strcmp(how, "*");
+        int match = open && !all ? -1 : shell_matches(how, text);
+        state = match == 1 ? 1 : match < 0 ? -1 : state;
+    }
+    return state;
+}
+
+static enum flow run_items(struct shell *s, const struct step *item, const struct cells *subject);
+
+/* The commands of an item and, as its ending says, of those behind it. */
+static enum flow run_item(struct shell *s, const struct step *item, const struct cells *subject)
+{
+    enum flow flow = s->run(s, item->first);
+    while (flow == FLOW_NEXT && item->ending == '&' && item->next && !s->broken) {
+        item = item->next;
+        flow = s->run(s, item->first);
+    }
+    if (flow == FLOW_NEXT && item->ending == '*')
+        return run_items(s, item->next, subject);
+    return flow;
+}
+
+/* Both ways from an item of which it is not known whether it matches. */
+static enum flow fork_item(struct shell *s, const struct step *item, const struct cells *subject)
+{
+    uint32_t why = condition(s, item, "case"), maybe = s->maybe;
+    size_t printed = s->capture ? s->capture->count : 0;
+    const struct cells *input = s->input;
+    struct state *copy = shell_copy(s, s->state);
+    s->maybe = why;
+    enum flow yes = run_item(s, item, subject);
+    struct state *after = s->state;
+    const struct cells *rest = s->input;
+    s->state = copy;
+    s->input = input;
+    enum flow no = run_items(s, item->next, subject);
+    s->maybe = maybe;
+    if (rest != s->input)
+        s->input = rest != input ? rest : s->input;
+    settle_output(s, printed, input, why);
+    return join(s, after, yes, no, why);
+}
+
+static enum flow run_items(struct shell *s, const struct step *item, const struct cells *subject)
+{
+    for (; item && !s->broken; item = item->next) {
+        int match = item_matches(s, item, subject);
+        if (match < 0 && ++s->steps > 5000)
+            shell_refuse(s, item->source, item->at, "conditions that are not known branch too often to be followed");
+        if (match < 0)
+            return fork_item(s, item, subject);
+        if (match)
+            return run_item(s, item, subject);
+    }
+    return FLOW_NEXT;
+}
+
+enum flow shell_case(struct shell *s, const struct step *step)
+{
+    struct cells subject = {0}, plain;
+    shell_expand_value(s, step->source, step->words[0].from, step->words[0].to, &subject);
+    plain = shell_without_free(s, &subject);
+    s->state->status = 0;
+    return run_items(s, step->first, &plain);
+}
+
+/* ---- loops ---- */
+
+static struct waiting enter_loop(struct shell *s)
+{
+    return (struct waiting){.outer = s->loop};
+}
+
+/* One round of a body: true where another may follow. */
+static bool run_round(struct shell *s, struct waiting *loop, const struct step *body, enum flow *flow, uint32_t why)
+{
+    s->loop = loop;
+    enum flow how = s->run(s, body);
+    s->loop = loop->outer;
+    bool outer = (how == FLOW_BREAK || how == FLOW_CONTINUE) && s->levels > 1;
+    if (outer) {
+        s->levels--;
+        *flow = how;
+    } else if (how == FLOW_RETURN || how == FLOW_EXIT)
+        *flow = how;
+    if (how == FLOW_NEXT || (how == FLOW_CONTINUE && !outer)) {
+        if (loop->again)
+            shell_merge(s, s->state, loop->again, why);
+        loop->again = NULL;
+        return true;
+    }
+    if (loop->again) { /* only rounds that were left by `continue` go on */
+        set_aside(s, s->state, how, why);
+        if (how == FLOW_BREAK && !outer)
+            wait_in(s, &loop->ended, s->state, why);
+        *flow = FLOW_NEXT;
+        s->state = loop->again;
+        loop->again = NULL;
+        return true;
+    }
+    return false;
+}
+
+/* Rounds that were left by `break` in one of two ways end here, too. */
+static enum flow leave_loop(struct shell *s, struct waiting *loop, enum flow flow, uint32_t why)
+{
+    if (!loop->ended)
+        return flow;
+    if (flow == FLOW_NEXT)
+        shell_merge(s, s->state, loop->ended, why);
+    else {
+        set_aside(s, s->state, flow, why);
+        s->state = loop->ended;
+    }
+    return FLOW_NEXT;
+}
+
+static bool tire(struct shell *s, const struct step *step)
+{
+    if (++s->steps > 5000)
+        shell_refuse(s, step->source, step->at,
+                     "the script takes more than 5000 steps to follow; --define gives "
+                     "variables that shorten it");
+    return s->broken;
+}
+
+/* A body that runs nobody knows how often: until what it leaves does not change any more. */
+static enum flow run_unknown(struct shell *s, const struct step *head, const struct step *body, const char *name,
+                             uint32_t why)
+{
+    uint32_t maybe = s->maybe;
+    size_t printed = s->capture ? s->capture->count : 0;
+    const struct cells *input = s->input;
+    s->maybe = why;
+    s->silent++;
+    bool settled = false, last = false;
+    for (unsigned round = 0; !last && !s->broken; round++) {
+        struct waiting loop = enter_loop(s);
+        struct state *before = shell_copy(s, s->state);
+        enum flow flow = FLOW_NEXT;
+        last = settled;
+        s->silent -= last; /* launches of the last round count */
+        if (name)
+            shell_set_unknown(s, name, why);
+        if (head)
+            run_tolerant(s, head);
+        if (!run_round(s, &loop, body, &flow, why) && flow != FLOW_NEXT)
+            s->state = shell_copy(s, before);
+        if (loop.ended)
+            shell_merge(s, s->state, loop.ended, why);
+        shell_merge(s, s->state, before, why);
+        s->input = NULL;
+        settled = shell_same(s->state, before);
+        if (round > ROUNDS_MAX && !settled) {
+            shell_lose(s, "a loop whose end is not known", body->source, body->at);
+            settled = true;
+        }
+        tire(s, body);
+    }
+    s->maybe = maybe;
+    settle_output(s, printed, input, why);
+    s->state->status = -1;
+    return FLOW_NEXT;
+}
+
+static bool has_open(const struct cells *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < words[i].count; k++)
+            if (words[i].items[k].c == CELL_OPEN && !words[i].items[k].quoted)
+                return true;
+    return false;
+}
+
+enum flow shell_for(struct shell *s, const struct step *step)
+{
+    struct cells *words = NULL;
+    size_t count = 0;
+    uint32_t why = shell_unknown(s, step->name, "a loop over what is not known", step->source, step->at);
+    enum flow flow = FLOW_NEXT;
+    for (size_t i = 0; i < step->count; i++)
+        shell_expand_word(s, step->source, step->words[i].from, step->words[i].to, &words, &count);
+    for (size_t i = 0; step->bare && i < s->state->argument_count; i++)
+        shell_append(s, &s->state->arguments[i], &words, &count);
+    for (size_t i = 0, kept = 0, all = count; i < all; i++) { /* names that nobody sets are no words */
+        struct cells plain = shell_without_free(s, &words[i]);
+        count = plain.count || !words[i].count ? count : count - 1;
+        if (plain.count || !words[i].count)
+            words[kept++] = plain;
+    }
+    if (has_open(words, count) || (step->bare && s->state->arguments_unknown))
+        return run_unknown(s, NULL, step->first, step->name, why);
+    struct waiting loop = enter_loop(s);
+    s->state->status = 0;
+    for (size_t i = 0; i < count && !tire(s, step); i++) {
+        shell_set(s, step->name, shell_single(s, &words[i]));
+        if (!run_round(s, &loop, step->first, &flow, why))
+            break;
+    }
+    return leave_loop(s, &loop, flow, why);
+}
+
+enum flow shell_while(struct shell *s, const struct step *step)
+{
+    uint32_t why = shell_unknown(s, "while", "a loop whose end is not known", step->source, step->at);
+    struct waiting loop = enter_loop(s);
+    enum flow flow = FLOW_NEXT;
+    bool until = step->kind == STEP_UNTIL;
+    int status = 0;
+    while (!tire(s, step)) {
+        enum flow how = run_tolerant(s, step->first);
+        if (how != FLOW_NEXT)
+            return how;
+        if (s->state->status < 0) {
+            flow = run_unknown(s, step->first, step->second, NULL, why);
+            break;
+        }
+        if ((s->state->status == 0) == until)
+            break;
+        if (!run_round(s, &loop, step->second, &flow, why))
+            break;
+        status = s->state->status;
+    }
+    if (s->state->status >= 0)
+        s->state->status = status;
+    return leave_loop(s, &loop, flow, why);
+}
+
+/* The value of one part of for ((A; B; C)): 1 where it is not 0, 0, or -1 where that is not known. */
+static int run_part(struct shell *s, const struct step *step, size_t part)
+{
+    const struct raw *raw = &step->words[part];
+    const char *text = s->sources[step->source].text + raw->from;
+    struct cells cells = {0};
+    uint32_t open;
+    int64_t value;
+    if (strspn(text, " \t\n") >= raw->to - raw->from)
+        return 1;
+    shell_expand(s, step->source, raw->from, raw->to, true, &cells);
+    text = shell_text(s, &cells, &open);
+    if (open || shell_arithmetic(s, text, &value, &open, step->source, raw->from) != ARITHMETIC_KNOWN) {
+        if (strchr(text, '=') || strstr(text, "++") || strstr(text, "--"))
+            shell_lose(s, "arithmetic of a loop that is not known", step->source, raw->from);
+        return -1;
+    }
+    return value != 0;
+}
+
+enum flow shell_each(struct shell *s, const struct step *step)
+{
+    uint32_t why = shell_unknown(s, "for", "a loop whose end is not known", step->source, step->at);
+    struct waiting loop = enter_loop(s);
+    enum flow flow = FLOW_NEXT;
+    run_part(s, step, 0);
+    s->state->status = 0;
+    while (!tire(s, step)) {
+        int holds = run_part(s, step, 1);
+        if (holds < 0) {
+            shell_lose(s, "a loop whose end is not known", step->source, step->at);
+            flow = run_unknown(s, NULL, step->first, NULL, why);
+            break;
+        }
+        if (!holds || !run_round(s, &loop, step->first, &flow, why))
+            break;
+        run_part(s, step, 2);
+    }
+    return leave_loop(s, &loop, flow, why);
+}
+
+/* ---- subshells and calls ---- */
+
+void shell_subshell(struct shell *s, const struct step *step)
+{
+    struct state *before = s->state;
+    struct waiting *loop = s->loop, *call = s->call, own = {0};
+    s->state = shell_copy(s, before);
+    s->loop = NULL;
+    s->call = &own;
+    unsigned exits = s->exits;
+    s->run(s, step);
+    int status = own.ended || s->broken || s->exits != exits ? -1 : s->state->status;
+    s->loop = loop;
+    s->call = call;
+    s->state = before;
+    s->state->status = status;
+}
+
+enum flow shell_call(struct shell *s, const struct step *body, const struct cells *words, size_t count)
+{
+    struct state *state = s->state;
+    struct waiting *outer = s->call, *loop = s->loop, own = {0};
+    struct cells *arguments = state->arguments;
+    size_t argument_count = state->argument_count;
+    uint32_t unknown = state->arguments_unknown,
+             why = shell_unknown(s, "()", "a function that may return early", body->source, body->at);
+    if (state->depth >= CALLS_MAX) {
+        shell_refuse(s, body->source, body->at, "functions that call one another deeper than %d", CALLS_MAX);
+        return FLOW_EXIT;
+    }
+    state->arguments = arena_array(s->arena, count, sizeof *arguments);
+    memcpy(state->arguments, words, count * sizeof *arguments);
+    state->argument_count = count;
+    state->arguments_unknown =
+        has_open(words, count) ? shell_unknown(s, "@", "arguments that are not known", body->source, body->at) : 0;
+    s->call = &own;
+    s->loop = NULL;
+    s->functions++;
+    enum flow flow = s->run(s, body);
+    s->functions--;
+    s->call = outer;
+    s->loop = loop;
+    if (own.ended && flow == FLOW_EXIT)
+        s->state = own.ended;
+    else if (own.ended)
+        shell_merge(s, s->state, own.ended, why);
+    s->state->arguments = arguments;
+    s->state->argument_count = argument_count;
+    s->state->arguments_unknown = s->state->arguments_unknown && s->state->lost ? s->state->arguments_unknown : unknown;
+    return flow == FLOW_EXIT && !own.ended ? FLOW_EXIT : FLOW_NEXT;
+}

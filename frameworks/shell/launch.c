@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which of the commands that a script runs is the launch. Where that is not known, none is. */
+#include "base/arena.h"
+#include "frameworks/shell/parts.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { NOTES_MAX = 16 };
+
+static bool is_option(const char *text)
+{
+    return text[0] == '-' && text[1] == '-' && isalpha((unsigned char)text[2]);
+}
+
+/* The unknown that is all of a word, unquoted; 0: it is not. */
+static uint32_t alone(const struct shell *s, const struct cells *word)
+{
+    bool open = word->count == 1 && word->items[0].c == CELL_OPEN && !word->items[0].quoted;
+    return open && s->unknowns[word->items[0].at].why ? word->items[0].at : 0;
+}
+
+void shell_lost_command(struct shell *s, size_t count, const char *why, uint16_t source, size_t at)
+{
+    if (s->silent || (s->lost_why && s->lost.count >= count))
+        return;
+    s->lost = (struct candidate){.count = count, .at = (uint32_t)at, .source = source};
+    s->lost_why = why;
+}
+
+void shell_offer(struct shell *s, const struct cells *words, size_t count, uint16_t source, size_t at)
+{
+    size_t options = 0;
+    bool wanted = false;
+    uint32_t open, unknown = 0;
+    if (s->silent || s->broken)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        const char *text = shell_text(s, &words[i], &open);
+        options += is_option(text);
+        wanted |= s->request->is_option(text);
+        unknown = unknown ? unknown : alone(s, &words[i]);
+    }
+    if (!wanted && unknown)
+        shell_lost_command(
+            s, count,
+            arena_print(s->arena, "$%s is not known: %s", s->unknowns[unknown].name, shell_reason(s, unknown)), source,
+            at);
+    if (!wanted)
+        return;
+    struct candidate *candidate = arena_alloc(s->arena, sizeof *candidate);
+    *candidate = (struct candidate){words, count, options, s->maybe, (uint32_t)at, source, s->candidates};
+    s->candidates = candidate;
+}
+
+/* ---- the choice ---- */
+
+static bool same_words(const struct candidate *a, const struct candidate *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++) {
+        const struct cells *x = &a->words[i], *y = &b->words[i];
+        if (x->count != y->count)
+            return false;
+        for (size_t k = 0; k < x->count; k++)
+            if (x->items[k].c != y->items[k].c)
+                return false;
+    }
+    return true;
+}
+
+static bool same_place(const struct candidate *a, const struct candidate *b)
+{
+    return a->source == b->source && a->at == b->at;
+}
+
+/* A later one counts where two have as many options. */
+static const struct candidate *best_of(const struct shell *s)
+{
+    const struct candidate *best = NULL;
+    for (const struct candidate *each = s->candidates; each; each = each->next)
+        if (!best || each->options > best->options)
+            best = each;
+    return best;
+}
+
+/* Whether another launch may be the one. */
+static bool refuse_other(struct shell *s, const struct candidate *best, const struct candidate *other)
+{
+    struct place at = shell_place(s, other->source, other->at);
+    if (same_place(best, other)) {
+        const char *first = "";
+        uint32_t open;
+        for (size_t i = 0; i < best->count && i < other->count && !*first; i++) {
+            const char *a = shell_text(s, &best->words[i], &open), *b = shell_text(s, &other->words[i], &open);
+            if (strcmp(a, b) != 0)
+                first = arena_print(s->arena, ": '%s' and '%s'", b, a);
+        }
+        shell_refuse(
+            s, best->source, best->at,
+            "this command runs more than once, in a loop or a function, with different options%s; expected one "
+            "launch: --define NAME=VALUE gives the variable that differs",
+            first);
+        return true;
+    }
+    uint32_t maybe = other->maybe ? other->maybe : best->maybe;
+    if (!maybe)
+        return false;
+    const struct unknown *condition = &s->unknowns[maybe];
+    struct place where = shell_place(s, condition->source, condition->at);
+    shell_refuse(s, best->source, best->at,
+                 "whether this command or that of line %u is the launch depends on line %u, whose condition is not "
+                 "known; expected one launch: --define NAME=VALUE gives a variable of it",
+                 at.line, where.line);
+    return true;
+}
+
+static void note(struct shell *s, struct place at, const char *name, const char *text)
+{
+    struct shell_command *out = s->out;
+    if (!out->notes)
+        out->notes = arena_array(s->arena, NOTES_MAX, sizeof *out->notes);
+    if (out->note_count < NOTES_MAX)
+        out->notes[out->note_count++] = (struct shell_note){at, name, text};
+}
+
+static void note_free(struct shell *s)
+{
+    const char *names = "";
+    bool arguments = false;
+    for (size_t i = 0; i < s->free_count; i++) {
+        const char *name = s->free_names[i];
+        bool argument = name[0] == '@' || isdigit((unsigned char)name[0]);
+        if (!argument)
+            names = arena_print(s->arena, "%s%s%s", names, *names ? ", " : "", name);
+        arguments |= argument;
+    }
+    if (*names)
+        note(
+            s, (struct place){0}, "variables",
+            arena_print(s->arena, "the script does not set %s: taken as not set; --define NAME=VALUE sets one", names));
+    if (arguments)
+        note(s, (struct place){0}, "arguments",
+             "the script looks at its arguments: taken as none; --define 1=VALUE sets the first");
+}
+
+/* A word as the importer reads it. */
+static struct shell_word make_word(struct shell *s, const struct candidate *command, const struct cells *cells)
+{
+    struct shell_word word = {0};
+    uint32_t open;
+    size_t i = 0;
+    word.text = shell_text(s, cells, &open);
+    while (i < cells->count && cells->items[i].c == CELL_OPEN)
+        i++;
+    word.at = i < cells->count ? shell_place(s, cells->items[i].source, cells->items[i].at)
+                               : shell_place(s, command->source, command->at);
+    if (open) {
+        word.open = s->unknowns[open].name;
+        word.why = shell_reason(s, open);
+        word.many = cells->count == 1 && !cells->items[0].quoted;
+    }
+    return word;
+}
+
+void shell_choose(struct shell *s)
+{
+    const struct candidate *best = best_of(s);
+    if (!best && s->lost_why && !s->broken)
+        shell_refuse(s, s->lost.source, s->lost.at,
+                     "no launch with options of %s is known: %s; --define gives a variable", s->request->tool,
+                     s->lost_why);
+    if (!best || s->broken)
+        return;
+    for (const struct candidate *other = s->candidates; other; other = other->next)
+        if (!same_words(best, other) && refuse_other(s, best, other))
+            return;
+    for (const struct candidate *other = s->candidates; other; other = other->next)
+        if (!same_words(best, other))
+            note(s, shell_place(s, other->source, other->at), "launches",
+                 arena_print(s->arena,
+                             "another command with options of %s, which is not read: that of line %u has more",
+                             s->request->tool, shell_place(s, best->source, best->at).line));
+    if (best->maybe)
+        note(s, shell_place(s, s->unknowns[best->maybe].source, s->unknowns[best->maybe].at), "condition",
+             "whether the launch runs depends on a condition that is not known: it is taken to hold");
+    note_free(s);
+    s->out->words = arena_array(s->arena, best->count, sizeof *s->out->words);
+    for (size_t i = 0; i < best->count; i++)
+        s->out->words[i] = make_word(s, best, &best->words[i]);
+    s->out->count = best->count;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs that run other commands: bash -c, srun, sbatch, ssh, and scripts that lie beside this one. */
+#include "base/arena.h"
+#include "frameworks/shell/parts.h"
+
+#include <string.h>
+
+/* A command of another program. */
+struct program {
+    struct shell *s;
+    const struct cells *words;
+    size_t count;
+    uint16_t source;
+    size_t at;
+};
+
+static const char *text_of(const struct program *p, size_t i)
+{
+    uint32_t open;
+    return i < p->count ? shell_text(p->s, &p->words[i], &open) : "";
+}
+
+static const char *base_of(const char *text)
+{
+    const char *slash = strrchr(text, '/');
+    return slash ? slash + 1 : text;
+}
+
+static bool is(const char *text, const char *const *list)
+{
+    for (; *list; list++)
+        if (!strcmp(text, *list))
+            return true;
+    return false;
+}
+
+static const char *const shells[] = {"bash", "sh", "zsh", "dash", NULL};
+static const char *const launchers[] = {"srun",    "mpirun",  "mpiexec", "nohup",       "env",       "time",
+                                        "numactl", "taskset", "sudo",    "timeout",     "nice",      "setsid",
+                                        "stdbuf",  "salloc",  "docker",  "singularity", "apptainer", "jsrun",
+                                        "aprun",   "flux",    "kubectl", NULL};
+static const char *const distant[] = {"ssh", "pdsh", "clush", "parallel-ssh", NULL};
+
+static void run_string(const struct program *p, const struct cells *string, bool variables, size_t first)
+{
+    uint16_t made = shell_source_of(p->s, string);
+    shell_read_sbatch(p->s, made);
+    shell_run_child(p->s, made, variables, p->words + first, first < p->count ? p->count - first : 0);
+}
+
+/* A script that is there, or was written; false: it is none. */
+static bool run_file(const struct program *p, size_t i)
+{
+    struct shell *s = p->s;
+    bool there;
+    const char *why, *path = shell_resolve(s, &p->words[i]);
+    const struct cells *text = path ? shell_file(s, path, &there, &why) : NULL;
+    uint32_t open;
+    if (!text || s->broken)
+        return false;
+    const char *start = shell_text(s, text, &open);
+    size_t line = strcspn(start, "\n");
+    const char *shell = strstr(start, "sh");
+    if (!strncmp(start, "#!", 2) && (!shell || (size_t)(shell - start) > line))
+        return false;
+    uint16_t made = shell_source_of(s, text);
+    s->sources[made].file = path;
+    shell_read_sbatch(s, made);
+    shell_run_child(s, made, true, p->words + i, p->count - i);
+    return true;
+}
+
+static bool is_script_name(const char *text)
+{
+    static const char *const endings[] = {".sh", ".bash", ".slurm", ".sbatch", NULL};
+    size_t length = strlen(text);
+    for (const char *const *ending = endings; *ending; ending++)
+        if (length > strlen(*ending) && !strcmp(text + length - strlen(*ending), *ending))
+            return true;
+    return false;
+}
+
+static void lost(const struct program *p, size_t i, const char *why)
+{
+    shell_lost_command(p->s, p->count, arena_print(p->s->arena, "'%s' runs here, %s", text_of(p, i), why), p->source,
+                       p->at);
+}
+
+/* bash [-x] -c STRING, bash FILE, or commands of standard input. */
+static bool run_shell(const struct program *p, size_t i)
+{
+    bool string = false;
+    for (i++; i < p->count && text_of(p, i)[0] == '-'; i++)
+        string |= text_of(p, i)[1] != '-' && strchr(text_of(p, i), 'c');
+    if (i >= p->count && p->s->input) {
+        run_string(p, p->s->input, true, p->count);
+        return true;
+    }
+    if (i >= p->count)
+        return false;
+    if (string) {
+        run_string(p, &p->words[i], true, i + 1);
+        return true;
+    }
+    if (!run_file(p, i))
+        lost(p, i, "and it is not there to be read");
+    return true;
+}
+
+/* sbatch [options] FILE, --wrap=COMMAND, or a script of standard input. */
+static bool run_batch(const struct program *p)
+{
+    for (size_t i = 1; i < p->count; i++) {
+        const char *text = text_of(p, i);
+        struct cells command = {0};
+        if (!strncmp(text, "--wrap=", 7)) {
+            for (size_t k = 7; k < p->words[i].count; k++)
+                shell_add(p->s, &command, p->words[i].items[k]);
+            run_string(p, &command, true, p->count);
+            return true;
+        }
+        if (!strcmp(text, "--wrap") && i + 1 < p->count) {
+            run_string(p, &p->words[i + 1], true, p->count);
+            return true;
+        }
+        if (text[0] == '-')
+            continue;
+        if (run_file(p, i))
+            return true;
+        if (is_script_name(text)) {
+            lost(p, i, "and it is not there to be read");
+            return true;
+        }
+    }
+    if (!p->s->input)
+        return false;
+    run_string(p, p->s->input, true, p->count);
+    return true;
+}
+
+static bool run_distant(const struct program *p)
+{
+    const char *last = text_of(p, p->count - 1);
+    if (p->s->input)
+        run_string(p, p->s->input, false, p->count);
+    else if (strpbrk(last, " \n"))
+        run_string(p, &p->words[p->count - 1], false, p->count);
+    else
+        return false;
+    return true;
+}
+
+static bool run_nested(const struct program *p)
+{
+    const char *name = base_of(text_of(p, 0));
+    if (!strcmp(name, "sbatch"))
+        return run_batch(p);
+    if (is(name, distant))
+        return run_distant(p);
+    bool launcher = is(name, launchers);
+    for (size_t i = 0; i < p->count && (i == 0 || launcher); i++) {
+        const char *text = text_of(p, i);
+        if (is(base_of(text), shells))
+            return run_shell(p, i);
+        bool named = i == 0 ? strchr(text, '/') != NULL : is_script_name(text);
+        if (named && run_file(p, i))
+            return true;
+        if (named && is_script_name(text))
+            lost(p, i, "and it is not there to be read");
+    }
+    return false;
+}
+
+void shell_program(struct shell *s, const struct cells *words, size_t count, uint16_t source, size_t at)
+{
+    struct program program = {s, words, count, source, at};
+    size_t printed = s->capture ? s->capture->count : 0;
+    uint32_t open;
+    if (!count)
+        return;
+    if (!run_nested(&program))
+        shell_offer(s, words, count, source, at);
+    shell_touch(s, words, count);
+    if (!s->capture)
+        return;
+    s->capture->count = printed;
+    shell_add_open(s, s->capture,
+                   shell_unknown(s, arena_print(s->arena, "(%s)", shell_text(s, &words[0], &open)),
+                                 "the output of a command", source, at),
+                   false);
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the sources of shell.h share; for them only. Values are lists of cells: characters with the place where they
+ * were written. What is not known is a cell of its own, which names an entry of a table with the reason. */
+#ifndef STAGESIM_SHELL_PARTS_H
+#define STAGESIM_SHELL_PARTS_H
+
+#include "frameworks/shell/shell.h"
+#include "frameworks/shell/syntax.h"
+
+#include <stdint.h>
+
+enum {
+    CELL_OPEN = 1,  /* not known: `at` is its number; not quoted: it may be any number of words */
+    CELL_BREAK = 2, /* between the words of an array */
+    CELL_EMPTY = 3  /* a quoted nothing, which makes a word all the same */
+};
+
+struct cell {
+    uint32_t at; /* in the text of the source */
+    uint16_t source;
+    char c;
+    bool quoted; /* not split at blanks, no pattern */
+};
+
+struct cells {
+    struct cell *items;
+    size_t count, capacity;
+};
+
+struct unknown {
+    const char *name; /* as the script has it: NAME, "(date)" */
+    const char *why;  /* NULL: nobody sets it */
+    const char *path; /* where it names a file whose place is known; NULL */
+    uint32_t at;      /* what made it so */
+    uint16_t source;
+};
+
+struct element {
+    const char *key; /* of an associative array */
+    int64_t index;
+    struct cells cells;
+};
+
+/* Never changed once it is a variable's: assignments make new ones. */
+struct value {
+    struct element *items; /* by rising index */
+    size_t count;
+    uint32_t unknown; /* of all of it; 0: the items count */
+    bool array, keyed;
+    bool ragged; /* some item may be several, or none */
+};
+
+struct variable {
+    const char *name;
+    struct value value;
+    unsigned depth; /* of calls at which it was made: 0 is global */
+    bool set;       /* false: declared only, or unset */
+    bool fixed;     /* from outside */
+    bool exported, integer, readonly, reference, temporary;
+    bool hidden;  /* it may not be exported after all */
+    char letters; /* of declare: 'u', 'l'; 0 */
+};
+
+struct function {
+    const char *name;
+    const struct step *body; /* NULL: unset */
+    struct function *next;
+};
+
+/* A file that the script writes. */
+struct written {
+    const char *path; /* NULL: some file */
+    struct cells text;
+    bool known;
+    struct written *next;
+};
+
+/* All that a subshell has a copy of. */
+struct state {
+    struct variable *variables;
+    size_t count, capacity;
+    struct function *functions;
+    struct written *files;
+    struct cells *arguments; /* $1 and on */
+    size_t argument_count;
+    uint32_t arguments_unknown; /* 0: they are known */
+    const char *folder;         /* where commands run, as files are opened; NULL: not known */
+    int status;                 /* of the last command; -1: not known */
+    uint32_t lost;              /* names that are in no list are unknown for this reason; 0: nobody sets them */
+    uint32_t splitting;         /* IFS was changed; 0: blanks and ends of lines */
+    unsigned depth;
+    bool errexit, allexport, noglob, pipefail;
+};
+
+/* States that wait for the end of a loop, or of a function. */
+struct waiting {
+    struct state *ended, *again;
+    struct waiting *outer;
+};
+
+enum flow { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN, FLOW_EXIT };
+
+struct candidate {
+    const struct cells *words;
+    size_t count, options;
+    uint32_t maybe; /* the condition that is not known */
+    uint32_t at;
+    uint16_t source;
+    struct candidate *next;
+};
+
+struct shell {
+    const struct shell_request *request;
+    struct arena *arena;
+    struct diag *diag;
+    struct shell_command *out;
+    struct source *sources;
+    size_t source_count;
+    struct unknown *unknowns;
+    size_t unknown_count;
+    struct state *state;
+    struct waiting *loop, *call;
+    struct candidate *candidates;
+    struct candidate lost; /* the longest command that could be a launch, but for what is not known */
+    const char *lost_why;  /* what stands in its way; NULL: there is none */
+    const char **free_names;
+    size_t free_count;
+    struct cells *capture;             /* of standard output; NULL: nobody reads it */
+    const struct cells *input;         /* standard input, where it is known */
+    uint32_t maybe;                    /* the condition that is not known, of what runs now */
+    unsigned exits;                    /* ways that ended the script where others go on */
+    unsigned levels;                   /* that `break` or `continue` still has to leave */
+    unsigned tolerant;                 /* errors do not end the script here */
+    unsigned silent;                   /* launches are not collected */
+    unsigned nest, sourced, functions; /* how deep: expansions, texts, calls */
+    size_t cells, steps, commands;     /* made so far */
+    struct place last;                 /* of the byte last_at of a file, from which the next place is counted */
+    size_t last_at;
+    bool broken;
+    /* Upwards, without circles between files. */
+    enum flow (*run)(struct shell *s, const struct step *step);
+    void (*expand)(struct shell *s, uint16_t source, size_t from, size_t to, bool quoted, struct cells *out);
+    void (*substitute)(struct shell *s, uint16_t source, size_t from, size_t to, struct cells *out);
+};
+
+/* ---- cells.c ---- */
+
+void shell_add(struct shell *s, struct cells *cells, struct cell cell);
+void shell_add_text(struct shell *s, struct cells *cells, const char *text, uint16_t source, size_t at, bool quoted);
+void shell_add_cells(struct shell *s, struct cells *cells, const struct cells *more);
+void shell_add_open(struct shell *s, struct cells *cells, uint32_t unknown, bool quoted);
+struct cells shell_cells_of(struct shell *s, const char *text, uint16_t source, size_t at);
+/* As text; `open`: the first unknown, or 0. */
+const char *shell_text(struct shell *s, const struct cells *cells, uint32_t *open);
+/* The same where it names a file: unknowns with a path stand as that. NULL: not known. */
+const char *shell_path(struct shell *s, const struct cells *cells);
+bool shell_cells_equal(const struct cells *a, const struct cells *b);
+/* Cuts at blanks that are not quoted and at breaks, and appends the words to a list. */
+void shell_split(struct shell *s, const struct cells *cells, struct cells **words, size_t *count);
+void shell_append(struct shell *s, const struct cells *word, struct cells **words, size_t *count);
+uint32_t shell_unknown(struct shell *s, const char *name, const char *why, uint16_t source, size_t at);
+/* "NAME" unknown as what made another one so. */
+uint32_t shell_unknown_as(struct shell *s, const char *name, uint32_t because);
+/* A name that nobody sets, taken as not set. */
+void shell_is_free(struct shell *s, const char *name);
+uint32_t shell_add_source(struct shell *s, const char *file, const char *text, size_t size, const struct cell *origin);
+/* A text made of cells; what is not known in it stays so. */
+uint16_t shell_source_of(struct shell *s, const struct cells *cells);
+struct place shell_place(struct shell *s, uint16_t source, size_t at);
+__attribute__((format(printf, 4, 5))) void shell_refuse(struct shell *s, uint16_t source, size_t at, const char *format,
+                                                        ...);
+/* "why" with the place of what made it so, for messages. */
+const char *shell_reason(struct shell *s, uint32_t unknown);
+
+/* ---- state.c ---- */
+
+struct state *shell_copy(struct shell *s, const struct state *state);
+/* Into `into`: what is not the same in both is unknown because of `why`. */
+void shell_merge(struct shell *s, struct state *into, const struct state *other, uint32_t why);
+/* Whether two states know the same. */
+bool shell_same(const struct state *a, const struct state *b);
+struct variable *shell_find(struct shell *s, const char *name);
+/* At the depth of calls now, or where it is; declares it where it is nowhere. */
+struct variable *shell_declare(struct shell *s, const char *name, bool local);
+/* What a name stands for: of a reference that of its target. NULL: not known. */
+const char *shell_target(struct shell *s, const char *name);
+void shell_set(struct shell *s, const char *name, struct value value);
+void shell_set_text(struct shell *s, const char *name, const char *text, uint16_t source, size_t at);
+void shell_set_element(struct shell *s, const char *name, const char *key, int64_t index, const struct cells *cells);
+void shell_unset(struct shell *s, const char *name, uint16_t source, size_t at);
+/* Each variable of that name, of all calls. */
+void shell_forget_all(struct shell *s, const char *name);
+void shell_unset_reference(struct shell *s, const char *name);
+void shell_set_unknown(struct shell *s, const char *name, uint32_t why);
+/* From here on no variable, argument or function is known. */
+void shell_lose(struct shell *s, const char *why, uint16_t source, size_t at);
+/* The variables of a call end with it. */
+void shell_leave(struct shell *s);
+struct value shell_single(struct shell *s, const struct cells *cells);
+/* Element 0, or the one of an index or key; NULL: none. */
+const struct cells *shell_element(const struct value *value, const char *key, int64_t index);
+const struct function *shell_function(struct shell *s, const char *name);
+/* A new process: exported variables alone, no functions. */
+struct state *shell_child(struct shell *s);
+
+/* ---- arithmetic.c ---- */
+
+enum arithmetic { ARITHMETIC_KNOWN, ARITHMETIC_UNKNOWN, ARITHMETIC_WRONG };
+
+/* Whole numbers as bash computes them; assignments count. `open`: what is not known. */
+enum arithmetic shell_arithmetic(struct shell *s, const char *text, int64_t *value, uint32_t *open, uint16_t source,
+                                 size_t at);
+/* The same of expanded cells, where names that nobody sets are not set; what bash refuses is refused. False: not known.
+ */
+bool shell_evaluate(struct shell *s, const struct cells *cells, int64_t *value, uint32_t *open, uint16_t source,
+                    size_t at);
+
+/* ---- pattern.c ---- */
+
+/* As fnmatch takes it: what is quoted is itself. NULL: something in it is not known. */
+const char *shell_pattern(struct shell *s, const struct cells *cells);
+/* Whether a text matches: 1, 0, or -1 where that is not known. */
+int shell_matches(const char *pattern, const char *text);
+/* ${X#p} ${X##p} ${X%p} ${X%%p}. False: not known. */
+bool shell_strip(struct shell *s, const struct cells *subject, const struct cells *pattern, char side, bool longest,
+                 struct cells *out);
+/* ${X/p/r}, ${X//p/r}, ${X/#p/r}, ${X/%p/r}; `how` is 0, '/', '#', '%'. */
+bool shell_replace(struct shell *s, const struct cells *subject, const struct cells *pattern, const struct cells *with,
+                   char how, struct cells *out);
+/* ${X^} ${X^^} ${X,} ${X,,} */
+bool shell_letters(struct shell *s, const struct cells *subject, char how, bool all, struct cells *out);
+
+/* ---- parameter.c, subject.c, expand.c ---- */
+
+/* What an expansion is of: a variable, some of its elements, arguments. */
+struct subject {
+    const char *name;
+    struct cells *items;
+    size_t count;
+    bool all, star, set; /* [@] and $@; [*] and $*; whether it is set */
+    bool sparse, ragged; /* an array with gaps; one whose items may be several */
+    uint32_t open;       /* not known; 0 */
+};
+
+/* NAME, a digit or sign, with its [SUBSCRIPT]; `at` is moved behind it. False: none begins here. */
+bool shell_subject(struct shell *s, uint16_t source, size_t *at, size_t to, struct subject *subject);
+/* Keys of ${!NAME[@]}. */
+void shell_keys(struct shell *s, struct subject *subject);
+/* 1: it has characters; 0: none, where names that nobody sets count as not set; -1: not known. */
+int shell_has_text(struct shell *s, const struct cells *cells);
+/* Without the names that nobody sets. */
+struct cells shell_without_free(struct shell *s, const struct cells *cells);
+
+/* Expands text[from..to) of a source into cells, without cutting. */
+void shell_expand(struct shell *s, uint16_t source, size_t from, size_t to, bool quoted, struct cells *out);
+/* An assignment's value: ~ after = and : counts, and nothing is cut. */
+void shell_expand_value(struct shell *s, uint16_t source, size_t from, size_t to, struct cells *out);
+/* Expands a raw word and cuts it. */
+void shell_expand_word(struct shell *s, uint16_t source, size_t from, size_t to, struct cells **words, size_t *count);
+/* What begins with ${ at `from`, behind the brace, to before the closing one. */
+void shell_parameter(struct shell *s, uint16_t source, size_t from, size_t to, bool quoted, struct cells *out);
+/* $NAME, $1, $@, $?, ... in text[at..to), which is all of it; `at` is moved. */
+void shell_plain_parameter(struct shell *s, size_t *at, uint16_t source, size_t to, bool quoted, struct cells *out);
+void shell_sum(struct shell *s, uint16_t source, size_t from, size_t to, size_t at, struct cells *out);
+/* [SUBSCRIPT] of a variable. False: not known. */
+bool shell_subscript(struct shell *s, const struct variable *variable, uint16_t source, size_t from, size_t to,
+                     const char **key, int64_t *index);
+
+/* ---- test.c ---- */
+
+/* [ ... ]: the words between the brackets. The status: 0, 1, 2, or -1 where that is not known. */
+int shell_test(struct shell *s, const struct cells *words, size_t count);
+/* [[ ... ]] */
+int shell_long_test(struct shell *s, const struct step *step);
+
+/* ---- assign.c ---- */
+
+void shell_assign(struct shell *s, uint16_t source, const struct raw *raw, const char *declared);
+/* export, declare, local, readonly, typeset; words behind the first. */
+void shell_run_declaration(struct shell *s, const struct step *step, size_t first, const char *name);
+
+/* ---- files.c ---- */
+
+/* The path as files are opened; NULL: not known, or not below the folder of the script. */
+const char *shell_resolve(struct shell *s, const struct cells *word);
+/* What a file holds that the script can read: written by it, or there. NULL with the reason. */
+const struct cells *shell_file(struct shell *s, const char *path, bool *there, const char **why);
+void shell_write(struct shell *s, const char *path, const struct cells *text, bool known, bool more);
+/* A command of another program may have written what it names. */
+void shell_touch(struct shell *s, const struct cells *words, size_t count);
+
+/* ---- output.c ---- */
+
+/* What a program that only prints gives: echo, printf, cat, dirname, ... False: it is none of these. */
+bool shell_print(struct shell *s, const char *name, const struct cells *words, size_t count, uint16_t source,
+                 size_t at);
+bool shell_format(struct shell *s, const struct cells *words, size_t count, struct cells *out);
+
+/* ---- builtins.c ---- */
+
+/* False: no builtin of that name. */
+bool shell_builtin(struct shell *s, const struct step *step, const char *name, struct cells *words, size_t count,
+                   enum flow *flow);
+
+/* ---- flow.c ---- */
+
+enum flow shell_fork(struct shell *s, const struct step *first, const struct step *second, uint32_t why);
+enum flow shell_if(struct shell *s, const struct step *step);
+enum flow shell_case(struct shell *s, const struct step *step);
+enum flow shell_for(struct shell *s, const struct step *step);
+enum flow shell_while(struct shell *s, const struct step *step);
+enum flow shell_each(struct shell *s, const struct step *step);
+/* A copy of the state, which ends with it. */
+void shell_subshell(struct shell *s, const struct step *step);
+/* A function's body with its arguments; FLOW_EXIT or FLOW_NEXT. */
+enum flow shell_call(struct shell *s, const struct step *body, const struct cells *words, size_t count);
+
+/* ---- run.c ---- */
+
+enum flow shell_run(struct shell *s, const struct step *step);
+
+/* ---- text.c ---- */
+
+/* The text of a source as commands of this process. */
+enum flow shell_run_text(struct shell *s, uint16_t source);
+/* The same in a process of its own, with these arguments, of which the first is its name. */
+void shell_run_child(struct shell *s, uint16_t source, bool variables, const struct cells *words, size_t count);
+/* What is read in by `source`, in this process. */
+enum flow shell_source_file(struct shell *s, const struct cells *words, size_t count, uint16_t source, size_t at);
+void shell_substitute(struct shell *s, uint16_t source, size_t from, size_t to, struct cells *out);
+
+/* ---- read.c ---- */
+
+/* read, mapfile, getopts. False: it is none of these. */
+bool shell_read_input(struct shell *s, const char *name, const struct cells *words, size_t count, uint16_t source,
+                      size_t at);
+
+/* ---- nested.c ---- */
+
+/* A command of another program: scripts that it runs are followed, and launches are collected. */
+void shell_program(struct shell *s, const struct cells *words, size_t count, uint16_t source, size_t at);
+
+/* ---- launch.c ---- */
+
+void shell_offer(struct shell *s, const struct cells *words, size_t count, uint16_t source, size_t at);
+/* A command that might have held the launch, and what stands in its way. */
+void shell_lost_command(struct shell *s, size_t count, const char *why, uint16_t source, size_t at);
+/* Which launch it is, and the notes. */
+void shell_choose(struct shell *s);
+
+/* ---- sbatch.c ---- */
+
+void shell_read_sbatch(struct shell *s, uint16_t source);
+/* Gives a variable its value; `fixed`: no assignment changes it. */
+void shell_define(struct shell *s, const char *name, const char *value, bool fixed);
+/* What Slurm sets for the script. */
+void shell_define_slurm(struct shell *s);
+
+#endif

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands one after the other: lists, pipes, redirections, and plain commands with their words. */
+#include "base/arena.h"
+#include "frameworks/shell/parts.h"
+
+#include <string.h>
+
+enum { COMMANDS_MAX = 50000, WORDS_MAX = 4096 };
+
+/* ---- redirections ---- */
+
+/* Where input comes from and output goes while a command runs. */
+struct streams {
+    struct cells *capture, written;
+    const struct cells *input;
+    const char *path; /* of the file that is written */
+    bool file, more;
+};
+
+/* Expanded, but for quotes, which are characters there. */
+static void expand_document(struct shell *s, uint16_t source, const struct redirect *document, struct cells *out)
+{
+    const char *text = s->sources[source].text;
+    bool line = true;
+    for (size_t i = document->from; i < document->to && !s->broken;) {
+        char c = text[i];
+        if (line && document->tabs && c == '\t') {
+            i++;
+            continue;
+        }
+        line = c == '\n';
+        size_t end = i + 1;
+        if (!document->literal && c == '\\' && strchr("$`\\\n", text[i + 1])) {
+            if (text[i + 1] != '\n')
+                shell_add(s, out, (struct cell){(uint32_t)i + 1, source, text[i + 1], true});
+            i += 2;
+            continue;
+        }
+        if (!document->literal && (c == '$' || c == '`')) {
+            end = c == '$' ? shell_dollar_end(&s->sources[source], i, document->to)
+                           : shell_quote_end(&s->sources[source], i, document->to);
+            shell_expand(s, source, i, end, true, out);
+        } else if (c == CELL_OPEN && s->sources[source].origin)
+            shell_add_open(s, out, s->sources[source].origin[i].at, true);
+        else
+            shell_add(s, out, (struct cell){(uint32_t)i, source, c, true});
+        i = end;
+    }
+}
+
+static const struct cells *read_input(struct shell *s, const struct step *step, const struct redirect *redirect)
+{
+    struct cells *cells = arena_alloc(s->arena, sizeof *cells);
+    bool there;
+    const char *why;
+    if (redirect->kind == REDIRECT_DOCUMENT) {
+        expand_document(s, step->source, redirect, cells);
+        return cells;
+    }
+    if (redirect->kind != REDIRECT_STRING && redirect->kind != REDIRECT_FROM)
+        return NULL;
+    shell_expand_value(s, step->source, redirect->word.from, redirect->word.to, cells);
+    if (redirect->kind == REDIRECT_STRING) {
+        shell_add_text(s, cells, "\n", step->source, redirect->word.from, true);
+        return cells;
+    }
+    const char *path = shell_resolve(s, cells);
+    return path ? shell_file(s, path, &there, &why) : NULL;
+}
+
+/* A file of which the folder is not known is any of that name. */
+static const char *written_path(struct shell *s, const struct cells *word)
+{
+    uint32_t open;
+    const char *path = shell_resolve(s, word), *text = shell_text(s, word, &open), *slash = strrchr(text, '/');
+    if (path || (text[0] == '/' && !open))
+        return path ? path : text;
+    if (word->count && word->items[word->count - 1].c != CELL_OPEN && slash && !strchr(slash, '$'))
+        return arena_print(s->arena, "?%s", slash);
+    return open ? NULL : text;
+}
+
+static void write_output(struct shell *s, const struct step *step, const struct redirect *redirect,
+                         struct streams *streams)
+{
+    struct cells word = {0};
+    uint32_t open;
+    shell_expand_value(s, step->source, redirect->word.from, redirect->word.to, &word);
+    if (redirect->kind == REDIRECT_COPY) {
+        if (!strcmp(shell_text(s, &word, &open), "2"))
+            s->capture = NULL;
+        return;
+    }
+    streams->file = true;
+    streams->more = redirect->kind == REDIRECT_APPEND;
+    streams->path = written_path(s, &word);
+    s->capture = &streams->written;
+}
+
+static void begin_redirects(struct shell *s, const struct step *step, struct streams *streams)
+{
+    for (const struct redirect *each = step->redirects; each; each = each->next) {
+        if (each->stream == 0)
+            s->input = read_input(s, step, each);
+        else if (each->stream == 1 || each->stream == 3)
+            write_output(s, step, each, streams);
+    }
+}
+
+static void end_redirects(struct shell *s, struct streams *streams, bool redirected)
+{
+    s->capture = streams->capture;
+    if (redirected)
+        s->input = streams->input;
+    if (!streams->file)
+        return;
+    bool known = true;
+    for (size_t i = 0; i < streams->written.count; i++)
+        known &= streams->written.items[i].c != CELL_OPEN || streams->written.items[i].quoted;
+    shell_write(s, streams->path, &streams->written, known, streams->more);
+}
+
+static bool reads(const struct step *step)
+{
+    for (const struct redirect *each = step->redirects; each; each = each->next)
+        if (each->stream == 0)
+            return true;
+    return false;
+}
+
+/* ---- plain commands ---- */
+
+/* A plain command while it runs. */
+struct plain {
+    const struct step *step;
+    struct cells *words;
+    size_t count, assignments; /* words; assignments before them */
+    const char *name;
+    uint32_t open; /* its name is not known */
+};
+
+static const char *declaration(struct shell *s, const struct plain *p)
+{
+    static const char *const names[] = {"export", "declare", "local", "readonly", "typeset", NULL};
+    if (p->assignments >= p->step->count)
+        return NULL;
+    const struct raw *raw = &p->step->words[p->assignments];
+    for (const char *const *name = names; *name; name++)
+        if (raw->to - raw->from == strlen(*name) &&
+            !strncmp(s->sources[p->step->source].text + raw->from, *name, strlen(*name)))
+            return *name;
+    return NULL;
+}
+
+static bool is_free_word(struct shell *s, const struct cells *word)
+{
+    if (word->count != 1 || word->items[0].c != CELL_OPEN || word->items[0].quoted)
+        return false;
+    const struct unknown *unknown = &s->unknowns[word->items[0].at];
+    if (!unknown->why)
+        shell_is_free(s, unknown->name);
+    return !unknown->why;
+}
+
+static void expand_words(struct shell *s, struct plain *p)
+{
+    for (size_t i = p->assignments; i < p->step->count && !s->broken; i++) {
+        const struct raw *raw = &p->step->words[i];
+        shell_expand_word(s, p->step->source, raw->from, raw->to, &p->words, &p->count);
+        if (p->count > WORDS_MAX)
+            shell_refuse(s, p->step->source, p->step->at, "a command of more than %d words", WORDS_MAX);
+    }
+    while (p->count && is_free_word(s, &p->words[0])) {
+        p->words++;
+        p->count--;
+    }
+    p->name = p->count ? shell_text(s, &p->words[0], &p->open) : "";
+}
+
+/* NAME=VALUE before a command: a variable of that command. */
+static void assign_before(struct shell *s, const struct plain *p)
+{
+    for (size_t i = 0; i < p->assignments; i++) {
+        const struct raw *raw = &p->step->words[i];
+        const char *name = arena_copy_part(s->arena, s->sources[p->step->source].text + raw->from, raw->name);
+        struct cells value = {0};
+        if (raw->array || raw->more || raw->index_to > raw->index_from) {
+            shell_lose(s, "an array before a command", p->step->source, raw->from);
+            return;
+        }
+        shell_expand_value(s, p->step->source, raw->value, raw->to, &value);
+        struct variable *variable = shell_declare(s, name, true);
+        variable->exported = variable->temporary = true;
+        if (variable->depth == s->state->depth && !variable->fixed) {
+            variable->value = shell_single(s, &value);
+            variable->set = true;
+        }
+    }
+}
+
+/* A command whose name is not known may do anything in this process, unless it is a path. */
+static void run_unnamed(struct shell *s, const struct plain *p)
+{
+    bool path = strchr(p->name, '/') || s->unknowns[p->open].name[0] == '(' || s->unknowns[p->open].name[0] == '{';
+    shell_program(s, p->words, p->count, p->step->source, p->step->at);
+    if (!path)
+        shell_lose(s, arena_print(s->arena, "the command $%s, which is not known", s->unknowns[p->open].name),
+                   p->step->source, p->step->at);
+    s->state->status = -1;
+}
+
+static enum flow run_words(struct shell *s, const struct plain *p)
+{
+    const struct function *function = p->open ? NULL : shell_function(s, p->name);
+    enum flow flow = FLOW_NEXT;
+    struct cells *words = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < p->count; i++)
+        if (!is_free_word(s, &p->words[i]))
+            shell_append(s, &p->words[i], &words, &count);
+    if (p->open)
+        run_unnamed(s, p);
+    else if (function)
+        flow = shell_call(s, function->body, words + 1, count - 1);
+    else if (!shell_builtin(s, p->step, p->name, words, count, &flow) &&
+             !shell_print(s, p->name, words, count, p->step->source, p->step->at)) {
+        shell_program(s, p->words, p->count, p->step->source, p->step->at);
+        s->state->status = -1;
+    }
+    return flow;
+}
+
+/* Variables before a command, and those of a function, end with it. */
+static enum flow run_scoped(struct shell *s, const struct plain *p)
+{
+    bool inner = p->assignments || (!p->open && shell_function(s, p->name));
+    uint32_t splitting = s->state->splitting;
+    if (!inner)
+        return run_words(s, p);
+    s->state->depth++;
+    assign_before(s, p);
+    enum flow flow = run_words(s, p);
+    if (p->assignments && (!strcmp(p->name, "eval") || !strcmp(p->name, ".") || !strcmp(p->name, "source")))
+        shell_lose(s, "variables before eval or source", p->step->source, p->step->at);
+    shell_leave(s);
+    if (p->assignments)
+        s->state->splitting = splitting;
+    return flow;
+}
+
+static enum flow run_plain(struct shell *s, const struct step *step)
+{
+    struct plain p = {.step = step};
+    struct streams streams = {.capture = s->capture, .input = s->input};
+    enum flow flow = FLOW_NEXT;
+    while (p.assignments < step->count && step->words[p.assignments].name)
+        p.assignments++;
+    const char *declared = declaration(s, &p);
+    if (!declared)
+        expand_words(s, &p);
+    begin_redirects(s, step, &streams);
+    int status = s->state->status;
+    if (declared && p.assignments)
+        shell_lose(s, "variables before a declaration", step->source, step->at);
+    if (declared)
+        shell_run_declaration(s, step, p.assignments + 1, declared);
+    else if (p.count)
+        flow = run_scoped(s, &p);
+    else {
+        s->state->status = p.assignments || step->count == 0 ? 0 : status;
+        for (size_t i = 0; i < p.assignments && !s->broken; i++)
+            shell_assign(s, step->source, &step->words[i], NULL);
+        if (step->count == 0 && s->capture && s->input) /* $(< file) */
+            shell_add_cells(s, s->capture, s->input);
+    }
+    end_redirects(s, &streams, reads(step));
+    return flow;
+}
+
+/* ---- everything else ---- */
+
+static enum flow run_pipe(struct shell *s, const struct step *step)
+{
+    struct cells *outer = s->capture, *pipe = arena_alloc(s->arena, sizeof *pipe);
+    const struct cells *input = s->input;
+    s->capture = pipe;
+    s->tolerant++;
+    shell_subshell(s, step->first);
+    s->tolerant--;
+    int first = s->state->status;
+    s->capture = outer;
+    s->input = pipe;
+    shell_subshell(s, step->second);
+    s->input = input;
+    if (s->state->pipefail && first != 0)
+        s->state->status = s->state->status > 0 ? s->state->status : -1;
+    return FLOW_NEXT;
+}
+
+static enum flow run_chain(struct shell *s, const struct step *step)
+{
+    s->tolerant++;
+    enum flow flow = s->run(s, step->first);
+    s->tolerant--;
+    if (flow != FLOW_NEXT || s->broken)
+        return flow;
+    int status = s->state->status;
+    if (status < 0)
+        return shell_fork(s, step->second, NULL,
+                          shell_unknown(s, step->kind == STEP_AND ? "&&" : "||", "a condition that is not known",
+                                        step->source, step->at));
+    return (status == 0) == (step->kind == STEP_AND) ? s->run(s, step->second) : FLOW_NEXT;
+}
+
+static enum flow run_sum(struct shell *s, const struct step *step)
+{
+    struct cells cells = {0};
+    uint32_t open;
+    int64_t value;
+    shell_expand(s, step->source, step->words[0].from, step->words[0].to, true, &cells);
+    const char *text = shell_text(s, &cells, &open);
+    if (open) {
+        if (strchr(text, '=') || strstr(text, "++") || strstr(text, "--"))
+            shell_lose(s, "arithmetic with what is not known", step->source, step->at);
+        s->state->status = -1;
+        return FLOW_NEXT;
+    }
+    enum arithmetic state = shell_arithmetic(s, text, &value, &open, step->source, step->at);
+    s->state->status = state == ARITHMETIC_KNOWN ? value == 0 : state == ARITHMETIC_WRONG ? 1 : -1;
+    return FLOW_NEXT;
+}
+
+static enum flow run_function(struct shell *s, const struct step *step)
+{
+    struct function *function = arena_alloc(s->arena, sizeof *function);
+    *function = (struct function){step->name, step->first, s->state->functions};
+    s->state->functions = function;
+    s->state->status = 0;
+    return FLOW_NEXT;
+}
+
+static enum flow run_compound(struct shell *s, const struct step *step)
+{
+    switch (step->kind) {
+    case STEP_IF:
+        return shell_if(s, step);
+    case STEP_CASE:
+        return shell_case(s, step);
+    case STEP_FOR:
+        return shell_for(s, step);
+    case STEP_EACH:
+        return shell_each(s, step);
+    case STEP_WHILE:
+    case STEP_UNTIL:
+        return shell_while(s, step);
+    case STEP_FUNCTION:
+        return run_function(s, step);
+    case STEP_TEST:
+        s->state->status = shell_long_test(s, step);
+        return FLOW_NEXT;
+    case STEP_ARITHMETIC:
+        return run_sum(s, step);
+    case STEP_SUBSHELL:
+        shell_subshell(s, step->first);
+        return FLOW_NEXT;
+    case STEP_GROUP:
+        return s->run(s, step->first);
+    default:
+        shell_refuse(s, step->source, step->at, "'select' asks a user; expected a script that runs by itself");
+        return FLOW_EXIT;
+    }
+}
+
+static enum flow run_redirected(struct shell *s, const struct step *step)
+{
+    struct streams streams = {.capture = s->capture, .input = s->input};
+    begin_redirects(s, step, &streams);
+    enum flow flow = run_compound(s, step);
+    end_redirects(s, &streams, reads(step));
+    return flow;
+}
+
+static enum flow run_list(struct shell *s, const struct step *step)
+{
+    enum flow flow = FLOW_NEXT;
+    for (const struct step *each = step->first; each && flow == FLOW_NEXT && !s->broken; each = each->next)
+        flow = s->run(s, each);
+    return flow;
+}
+
+static bool may_end(enum step_kind kind)
+{
+    return kind == STEP_PLAIN || kind == STEP_PIPE || kind == STEP_SUBSHELL || kind == STEP_TEST ||
+           kind == STEP_ARITHMETIC;
+}
+
+enum flow shell_run(struct shell *s, const struct step *step)
+{
+    enum flow flow = FLOW_NEXT;
+    if (!s->broken && ++s->commands > COMMANDS_MAX)
+        shell_refuse(s, step->source, step->at, "the script takes more than %d commands to follow", COMMANDS_MAX);
+    if (s->broken)
+        return FLOW_EXIT;
+    if (step->kind == STEP_LIST)
+        flow = run_list(s, step);
+    else if (step->kind == STEP_PLAIN)
+        flow = run_plain(s, step);
+    else if (step->kind == STEP_PIPE)
+        flow = run_pipe(s, step);
+    else if (step->kind == STEP_AND || step->kind == STEP_OR)
+        flow = run_chain(s, step);
+    else if (step->kind == STEP_NOT) {
+        s->tolerant++;
+        flow = s->run(s, step->first);
+        s->tolerant--;
+        s->state->status = s->state->status < 0 ? -1 : !s->state->status;
+    } else if (step->kind == STEP_BEHIND) {
+        shell_subshell(s, step->first);
+        s->state->status = 0;
+    } else
+        flow = run_redirected(s, step);
+    bool ends = may_end(step->kind) && s->state->errexit && !s->tolerant && s->state->status > 0;
+    return flow == FLOW_NEXT && ends ? FLOW_EXIT : flow;
+}

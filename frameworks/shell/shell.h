@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the command that a shell script launches, without running anything. The script is followed as bash would run
+ * it: variables, arrays, functions, conditions, loops, arithmetic, files that it reads in. What only a shell could
+ * know, and all that it could touch, is unknown from there on, and each such word of the launch says so. */
+#ifndef STAGESIM_SHELL_H
+#define STAGESIM_SHELL_H
+
+#include "base/diagnostics.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct arena;
+
+struct shell_word {
+    const char *text; /* what is not known stands as $NAME */
+    struct place at;
+    const char *open; /* the name of the first thing in it that is not known; NULL: all of it is */
+    const char *why;  /* why that is not known, with its place; NULL: nobody sets it */
+    bool many;        /* the unknown stands alone and unquoted: any number of words, or options */
+};
+
+struct shell_note {
+    struct place at;
+    const char *name, *text;
+};
+
+/* A variable's value from outside, against which the script's assignments do not count. */
+struct shell_define {
+    const char *name, *value;
+};
+
+struct shell_request {
+    const char *file, *text;
+    size_t size; /* of the text, which ends in a zero */
+    const struct shell_define *defines;
+    size_t define_count;
+    /* Whether a word is an option of the tool whose launch is looked for. */
+    bool (*is_option)(const char *word);
+    const char *tool; /* "Megatron-LM" */
+};
+
+struct shell_command {
+    struct shell_word *words; /* of the launch with the most options */
+    size_t count;
+    struct shell_note *notes; /* what was taken to hold, and what else could be a launch */
+    size_t note_count;
+    struct shell_word nodes, tasks; /* of #SBATCH lines: --nodes, and tasks or GPUs of a node; text NULL: none */
+};
+
+/* Follows a script. False after a mistake was reported: also where it is not known which of several launches runs, or
+ * what a launch is made of. A script without any launch gives 0 words. All memory is the arena's. */
+bool shell_read(const struct shell_request *request, struct arena *arena, struct diag *diag, struct shell_command *out);
+
+#endif

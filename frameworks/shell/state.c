@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Variables and functions of a script as they stand, and what is left of two ways that it may have gone. */
+#include "base/arena.h"
+#include "frameworks/shell/parts.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- names ---- */
+
+/* Variables of inner calls hide those of outer ones. */
+static struct variable *find_plain(const struct state *state, const char *name)
+{
+    struct variable *found = NULL;
+    for (size_t i = state->count; i-- > 0;) {
+        struct variable *each = &state->variables[i];
+        if (!strcmp(each->name, name) && (!found || each->depth > found->depth))
+            found = each;
+    }
+    return found;
+}
+
+const char *shell_target(struct shell *s, const char *name)
+{
+    for (unsigned i = 0; i < 8; i++) {
+        const struct variable *variable = find_plain(s->state, name);
+        uint32_t open;
+        if (!variable || !variable->reference)
+            return name;
+        if (variable->value.unknown || !variable->set || !variable->value.count)
+            return NULL;
+        name = shell_text(s, &variable->value.items[0].cells, &open);
+        size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+        if (open || !length || name[length])
+            return NULL;
+    }
+    return NULL;
+}
+
+struct variable *shell_find(struct shell *s, const char *name)
+{
+    const char *target = shell_target(s, name);
+    return find_plain(s->state, target ? target : name);
+}
+
+static struct variable *add_variable(struct shell *s, const char *name, unsigned depth)
+{
+    struct state *state = s->state;
+    if (state->count == state->capacity) {
+        size_t capacity = state->capacity ? 2 * state->capacity : 32;
+        struct variable *all = arena_array(s->arena, capacity, sizeof *all);
+        if (state->count)
+            memcpy(all, state->variables, state->count * sizeof *all);
+        state->variables = all;
+        state->capacity = capacity;
+    }
+    s->cells += 8;
+    state->variables[state->count] = (struct variable){.name = arena_copy(s->arena, name), .depth = depth};
+    return &state->variables[state->count++];
+}
+
+struct variable *shell_declare(struct shell *s, const char *name, bool local)
+{
+    struct variable *variable = local ? find_plain(s->state, name) : shell_find(s, name);
+    if (variable && (!local || variable->depth == s->state->depth || variable->fixed))
+        return variable;
+    bool known = variable || !s->state->lost;
+    const char *target = local ? name : shell_target(s, name);
+    variable = add_variable(s, target ? target : name, local ? s->state->depth : 0);
+    variable->exported = s->state->allexport;
+    if (!known && !local) { /* it may be an array, exported, read-only */
+        variable->value.unknown = shell_unknown_as(s, name, s->state->lost);
+        variable->set = variable->exported = variable->hidden = true;
+    }
+    return variable;
+}
+
+/* ---- values ---- */
+
+struct value shell_single(struct shell *s, const struct cells *cells)
+{
+    struct value value = {.count = 1};
+    value.items = arena_array(s->arena, 1, sizeof *value.items);
+    value.items[0].cells = *cells;
+    return value;
+}
+
+const struct cells *shell_element(const struct value *value, const char *key, int64_t index)
+{
+    if (!key && index < 0 && value->count)
+        index += value->items[value->count - 1].index + 1;
+    for (size_t i = 0; i < value->count; i++) {
+        const struct element *element = &value->items[i];
+        if (key ? element->key && !strcmp(element->key, key) : !element->key && element->index == index)
+            return &element->cells;
+    }
+    return NULL;
+}
+
+/* What declare -u, -l and -i make of a text. */
+static struct cells as_declared(struct shell *s, const struct variable *variable, const struct cells *cells)
+{
+    struct cells out = {0};
+    int64_t number;
+    uint32_t open;
+    shell_text(s, cells, &open);
+    if (variable->integer) {
+        if (!open && shell_evaluate(s, cells, &number, &open, 0, 0))
+            return shell_cells_of(s, arena_print(s->arena, "%lld", (long long)number), 0, 0);
+        shell_add_open(s, &out, open ? open : shell_unknown(s, variable->name, "no whole number", 0, 0), true);
+        return out;
+    }
+    for (size_t i = 0; i < cells->count; i++) {
+        struct cell cell = cells->items[i];
+        if (variable->letters && cell.c != CELL_OPEN)
+            cell.c = (char)(variable->letters == 'u' ? toupper((unsigned char)cell.c) : tolower((unsigned char)cell.c));
+        shell_add(s, &out, cell);
+    }
+    return out;
+}
+
+/* A value that is assigned has no quotes any more, but an unknown stays in one word only where it was quoted. */
+void shell_set(struct shell *s, const char *name, struct value value)
+{
+    const char *target = shell_target(s, name);
+    if (!target) {
+        shell_lose(s, "a reference to a variable that is not known", 0, 0);
+        return;
+    }
+    struct variable *variable = shell_declare(s, target, false);
+    if (variable->fixed)
+        return;
+    if (variable->readonly) {
+        shell_refuse(s, 0, 0, "the script assigns %s, which is read-only", target);
+        return;
+    }
+    if ((variable->integer || variable->letters) && !value.unknown) {
+        struct value changed = value;
+        changed.items = arena_array(s->arena, value.count, sizeof *changed.items);
+        for (size_t i = 0; i < value.count; i++) {
+            changed.items[i] = value.items[i];
+            changed.items[i].cells = as_declared(s, variable, &value.items[i].cells);
+        }
+        value = changed;
+        variable = shell_declare(s, target, false);
+    }
+    variable->value = value;
+    variable->set = true;
+    variable->exported |= s->state->allexport;
+    if (!strcmp(target, "IFS"))
+        s->state->splitting = shell_unknown(s, "IFS", "IFS, at which words are cut, was changed", 0, 0);
+}
+
+void shell_set_text(struct shell *s, const char *name, const char *text, uint16_t source, size_t at)
+{
+    struct cells cells = shell_cells_of(s, text, source, at);
+    shell_set(s, name, shell_single(s, &cells));
+}
+
+void shell_set_unknown(struct shell *s, const char *name, uint32_t why)
+{
+    shell_set(s, name, (struct value){.unknown = shell_unknown_as(s, name, why)});
+}
+
+void shell_set_element(struct shell *s, const char *name, const char *key, int64_t index, const struct cells *cells)
+{
+    const struct variable *variable = shell_find(s, name);
+    struct value old = variable && variable->set ? variable->value : (struct value){0}, new = old;
+    if (old.unknown)
+        return;
+    if (!key && index < 0 && old.count)
+        index += old.items[old.count - 1].index + 1;
+    if (old.ragged || (!key && index < 0)) {
+        shell_set_unknown(s, name, shell_unknown(s, name, "an element before the first is assigned", 0, 0));
+        return;
+    }
+    new.items = arena_array(s->arena, old.count + 1, sizeof *new.items);
+    new.count = 0;
+    new.array = true;
+    new.keyed |= key != NULL;
+    bool placed = false;
+    for (size_t i = 0; i < old.count; i++) {
+        const struct element *each = &old.items[i];
+        bool same = key ? each->key && !strcmp(each->key, key) : each->index == index;
+        if (!placed && (same || (!key && each->index > index))) {
+            new.items[new.count++] = (struct element){key, index, *cells};
+            placed = true;
+        }
+        if (!same)
+            new.items[new.count++] = *each;
+    }
+    if (!placed)
+        new.items[new.count++] = (struct element){key, index, *cells};
+    s->cells += new.count;
+    shell_set(s, name, new);
+}
+
+void shell_unset(struct shell *s, const char *name, uint16_t source, size_t at)
+{
+    const char *target = shell_target(s, name);
+    struct variable *variable = target ? find_plain(s->state, target) : NULL;
+    bool outer = false;
+    for (size_t i = 0; target && i < s->state->count; i++)
+        outer |= !strcmp(s->state->variables[i].name, target) && s->state->variables[i].depth != s->state->depth;
+    if (!target || (variable && variable->readonly)) {
+        shell_lose(s, "what is unset is not known", source, at);
+        return;
+    }
+    if (!strcmp(target, "IFS"))
+        s->state->splitting = shell_unknown(s, "IFS", "IFS, at which words are cut, was unset", source, at);
+    if (variable && outer && s->state->depth) { /* whose variable is seen then depends on bash's release */
+        shell_set_unknown(s, target, shell_unknown(s, target, "unset within a function", source, at));
+        return;
+    }
+    if (!variable)
+        variable = shell_declare(s, target, false);
+    if (!variable->fixed)
+        *variable = (struct variable){.name = variable->name, .depth = variable->depth};
+}
+
+void shell_forget_all(struct shell *s, const char *name)
+{
+    uint32_t why = shell_unknown(s, name, "a variable before a command that declares it", 0, 0);
+    shell_declare(s, name, false);
+    for (size_t i = 0; i < s->state->count; i++) {
+        struct variable *each = &s->state->variables[i];
+        if (strcmp(each->name, name) != 0 || each->fixed)
+            continue;
+        each->value = (struct value){.unknown = why};
+        each->set = true;
+    }
+    if (!s->state->lost) /* it may be set outside all calls now */
+        s->state->lost = why;
+}
+
+void shell_unset_reference(struct shell *s, const char *name)
+{
+    struct variable *variable = find_plain(s->state, name);
+    if (variable && !variable->fixed)
+        *variable = (struct variable){.name = variable->name, .depth = variable->depth};
+}
+
+/* ---- functions ---- */
+
+const struct function *shell_function(struct shell *s, const char *name)
+{
+    for (const struct function *each = s->state->functions; each; each = each->next)
+        if (!strcmp(each->name, name))
+            return each->body ? each : NULL;
+    return NULL;
+}
+
+void shell_leave(struct shell *s)
+{
+    struct state *state = s->state;
+    while (state->count && state->variables[state->count - 1].depth >= state->depth)
+        state->count--;
+    size_t kept = 0;
+    for (size_t i = 0; i < state->count; i++)
+        if (state->variables[i].depth < state->depth)
+            state->variables[kept++] = state->variables[i];
+    state->count = kept;
+    state->depth--;
+}
+
+void shell_lose(struct shell *s, const char *why, uint16_t source, size_t at)
+{
+    struct state *state = s->state;
+    uint32_t lost = shell_unknown(s, "all", why, source, at);
+    for (size_t i = 0; i < state->count; i++)
+        if (!state->variables[i].fixed) {
+            state->variables[i].value = (struct value){.unknown = shell_unknown_as(s, state->variables[i].name, lost)};
+            state->variables[i].set = true;
+            state->variables[i].exported = state->variables[i].hidden = true;
+        }
+    state->lost = lost;
+    state->functions = NULL;
+    state->arguments_unknown = lost;
+    state->folder = NULL;
+    state->status = -1;
+    shell_write(s, NULL, NULL, false, false);
+}
+
+/* ---- copies ---- */
+
+struct state *shell_copy(struct shell *s, const struct state *state)
+{
+    struct state *copy = arena_alloc(s->arena, sizeof *copy);
+    *copy = *state;
+    copy->capacity = state->count + 8;
+    copy->variables = arena_array(s->arena, copy->capacity, sizeof *copy->variables);
+    if (state->count)
+        memcpy(copy->variables, state->variables, state->count * sizeof *copy->variables);
+    s->cells += 8 * (state->count + 4);
+    return copy;
+}
+
+struct state *shell_child(struct shell *s)
+{
+    struct state *child = shell_copy(s, s->state);
+    size_t kept = 0;
+    for (size_t i = 0; i < child->count; i++) {
+        struct variable variable = child->variables[i];
+        bool hidden = false;
+        for (size_t k = i + 1; k < child->count; k++)
+            hidden |= !strcmp(child->variables[k].name, variable.name);
+        if (hidden || (!variable.exported && !variable.fixed))
+            continue;
+        if (variable.value.array || variable.reference) /* arrays are not exported */
+            continue;
+        if (variable.hidden && !variable.fixed)
+            variable.value =
+                (struct value){.unknown = shell_unknown(s, variable.name, "a variable that may not be exported", 0, 0)};
+        variable.hidden = false;
+        variable.depth = 0;
+        variable.integer = variable.readonly = false;
+        variable.letters = 0;
+        child->variables[kept++] = variable;
+    }
+    child->count = kept;
+    child->functions = NULL;
+    child->argument_count = 0;
+    child->arguments_unknown = 0;
+    child->depth = 0;
+    child->splitting = 0;
+    child->errexit = child->allexport = child->noglob = false;
+    return child;
+}
+
+static bool values_equal(const struct value *a, const struct value *b)
+{
+    if (a->unknown || b->unknown)
+        return a->unknown == b->unknown;
+    if (a->count != b->count || a->array != b->array || a->keyed != b->keyed || a->ragged != b->ragged)
+        return false;
+    for (size_t i = 0; i < a->count; i++) {
+        const struct element *x = &a->items[i], *y = &b->items[i];
+        bool keys = x->key && y->key ? !strcmp(x->key, y->key) : x->key == y->key;
+        if (x != y && (!keys || x->index != y->index || !shell_cells_equal(&x->cells, &y->cells)))
+            return false;
+    }
+    return true;
+}
+
+static struct variable *same_variable(const struct state *state, const struct variable *variable)
+{
+    for (size_t i = 0; i < state->count; i++)
+        if (state->variables[i].depth == variable->depth && !strcmp(state->variables[i].name, variable->name))
+            return &state->variables[i];
+    return NULL;
+}
+
+static void merge_variable(struct shell *s, struct variable *into, const struct variable *other, uint32_t why)
+{
+    bool flags = into->exported == other->exported && into->integer == other->integer &&
+                 into->readonly == other->readonly && into->reference == other->reference &&
+                 into->letters == other->letters;
+    if (into->fixed || (flags && into->set == other->set && values_equal(&into->value, &other->value)))
+        return;
+    if (into->value.unknown && flags && into->hidden == other->hidden)
+        return;
+    into->value = (struct value){.unknown = shell_unknown_as(s, into->name, why)};
+    into->hidden |= other->hidden || into->exported != other->exported;
+    into->exported |= other->exported;
+    into->set = true;
+    into->integer = into->readonly = into->reference = false;
+    into->letters = 0;
+}
+
+static void merge_rest(struct shell *s, struct state *into, const struct state *other, uint32_t why)
+{
+    bool arguments =
+        into->argument_count == other->argument_count && into->arguments_unknown == other->arguments_unknown;
+    for (size_t i = 0; arguments && i < into->argument_count; i++)
+        arguments = shell_cells_equal(&into->arguments[i], &other->arguments[i]);
+    if (!arguments)
+        into->arguments_unknown = shell_unknown_as(s, "@", why);
+    if (into->functions != other->functions) { /* any function may be another one */
+        into->functions = NULL;
+        into->lost = into->lost ? into->lost : why;
+    }
+    into->lost = into->lost ? into->lost : other->lost;
+    if (!into->folder || !other->folder || strcmp(into->folder, other->folder) != 0)
+        into->folder = NULL;
+    if (into->status != other->status)
+        into->status = -1;
+    into->splitting = into->splitting ? into->splitting : other->splitting;
+    into->errexit &= other->errexit;
+    into->allexport |= other->allexport;
+    into->noglob &= other->noglob;
+    if (into->files != other->files) {
+        struct written *any = arena_alloc(s->arena, sizeof *any);
+        any->next = into->files;
+        into->files = any;
+    }
+}
+
+void shell_merge(struct shell *s, struct state *into, const struct state *other, uint32_t why)
+{
+    struct state *before = s->state;
+    size_t count = into->count;
+    s->state = into;
+    s->cells += count * (1 + other->count / 8);
+    for (size_t i = 0; i < count; i++) {
+        const struct variable *same = same_variable(other, &into->variables[i]);
+        struct variable unset = {.name = into->variables[i].name, .depth = into->variables[i].depth};
+        if (other->lost && !same)
+            unset = (struct variable){.name = unset.name, .set = true, .value = {.unknown = other->lost}};
+        merge_variable(s, &into->variables[i], same ? same : &unset, why);
+    }
+    for (size_t i = 0; i < other->count; i++)
+        if (!same_variable(into, &other->variables[i])) {
+            struct variable *new = add_variable(s, other->variables[i].name, other->variables[i].depth);
+            merge_variable(s, new, &other->variables[i], why);
+        }
+    merge_rest(s, into, other, why);
+    s->state = before;
+}
+
+bool shell_same(const struct state *a, const struct state *b)
+{
+    if (a->count != b->count || !a->lost != !b->lost || a->functions != b->functions ||
+        !a->arguments_unknown != !b->arguments_unknown || a->argument_count != b->argument_count ||
+        !a->folder != !b->folder || !a->splitting != !b->splitting)
+        return false;
+    for (size_t i = 0; i < a->count; i++) {
+        const struct variable *x = &a->variables[i], *y = same_variable(b, x);
+        bool open = y && x->value.unknown && y->value.unknown;
+        if (!y || x->set != y->set || (!open && !values_equal(&x->value, &y->value)))
+            return false;
+    }
+    return true;
+}

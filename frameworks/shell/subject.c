@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What $NAME and ${NAME[...]} stand for: variables, elements, arguments, what bash itself sets. */
+#include "base/arena.h"
+#include "frameworks/shell/parts.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Names that bash or the system sets. */
+static bool is_of_system(const char *name)
+{
+    static const char *const names[] = {"HOME",         "PATH",          "PWD",      "OLDPWD", "USER",     "LOGNAME",
+                                        "HOSTNAME",     "SHELL",         "UID",      "EUID",   "PPID",     "RANDOM",
+                                        "SRANDOM",      "SECONDS",       "LINENO",   "IFS",    "TERM",     "LANG",
+                                        "TMPDIR",       "SHLVL",         "HOSTTYPE", "OSTYPE", "MACHTYPE", "PIPESTATUS",
+                                        "FUNCNAME",     "DIRSTACK",      "GROUPS",   "OPTIND", "OPTERR",   "PS1",
+                                        "PS2",          "PS4",           "REPLY",    "OPTARG", "MAPFILE",  "COPROC",
+                                        "EPOCHSECONDS", "EPOCHREALTIME", "COLUMNS",  "LINES",  NULL};
+    for (const char *const *each = names; *each; each++)
+        if (!strcmp(name, *each))
+            return true;
+    return !strncmp(name, "BASH", 4) || !strncmp(name, "LC_", 3);
+}
+
+static uint32_t of_system(struct shell *s, const char *name, uint16_t source, size_t at)
+{
+    return shell_unknown(s, name, "set by the system that runs the script", source, at);
+}
+
+bool shell_subscript(struct shell *s, const struct variable *variable, uint16_t source, size_t from, size_t to,
+                     const char **key, int64_t *index)
+{
+    struct cells cells = {0};
+    uint32_t open;
+    *key = NULL;
+    *index = 0;
+    bool keyed = variable && variable->value.keyed;
+    s->expand(s, source, from, to, !keyed, &cells);
+    if (!keyed)
+        return shell_evaluate(s, &cells, index, &open, source, from);
+    *key = shell_text(s, &cells, &open);
+    return !open;
+}
+
+static void take_arguments(struct shell *s, struct subject *subject, bool star)
+{
+    subject->all = true;
+    subject->star = star;
+    subject->open = s->state->arguments_unknown;
+    subject->count = s->state->argument_count;
+    subject->items = s->state->arguments;
+    subject->set = subject->count > 0;
+    if (!subject->open && !subject->count && !s->state->depth && !s->sourced)
+        shell_is_free(s, "@");
+}
+
+static void take_one(struct shell *s, struct subject *subject, const struct cells *cells)
+{
+    subject->items = arena_array(s->arena, 1, sizeof *subject->items);
+    subject->items[0] = *cells;
+    subject->count = 1;
+    subject->set = true;
+}
+
+/* A value that is not known as a whole goes by the variable's name. */
+static void take_named(struct shell *s, struct subject *subject, const struct cells *cells)
+{
+    struct cells named = {0};
+    bool whole = cells->count == 1 && cells->items[0].c == CELL_OPEN && s->unknowns[cells->items[0].at].why;
+    if (!whole) {
+        take_one(s, subject, cells);
+        return;
+    }
+    const char *path = s->unknowns[cells->items[0].at].path;
+    uint32_t open = shell_unknown_as(s, subject->name, cells->items[0].at);
+    s->unknowns[open].path = path;
+    shell_add_open(s, &named, open, cells->items[0].quoted);
+    take_one(s, subject, &named);
+}
+
+static void take_text(struct shell *s, struct subject *subject, const char *text, uint16_t source, size_t at)
+{
+    struct cells cells = shell_cells_of(s, text, source, at);
+    take_one(s, subject, &cells);
+}
+
+/* $0 $1 $# $? and other signs. */
+static void take_sign(struct shell *s, struct subject *subject, uint16_t source, size_t at)
+{
+    const struct state *state = s->state;
+    const char *name = subject->name;
+    unsigned long number = strtoul(name, NULL, 10);
+    if (name[0] == '@' || name[0] == '*')
+        take_arguments(s, subject, name[0] == '*');
+    else if (name[0] == '#' && !state->arguments_unknown) {
+        take_text(s, subject, arena_print(s->arena, "%zu", state->argument_count), source, at);
+        if (!state->argument_count && !state->depth)
+            shell_is_free(s, "@");
+    } else if (name[0] == '?' && state->status >= 0)
+        take_text(s, subject, arena_print(s->arena, "%d", state->status), source, at);
+    else if (isdigit((unsigned char)name[0]) && number && state->arguments_unknown)
+        subject->open = shell_unknown_as(s, name, state->arguments_unknown);
+    else if (isdigit((unsigned char)name[0]) && number && number <= state->argument_count)
+        take_one(s, subject, &state->arguments[number - 1]);
+    else if (isdigit((unsigned char)name[0]) && number)
+        subject->open = state->depth ? 0 : shell_unknown(s, name, NULL, source, at);
+    else if (name[0] == '0') {
+        subject->open = shell_unknown(s, name, "the name by which the script is called", source, at);
+        s->unknowns[subject->open].path = s->sources[0].file;
+    } else
+        subject->open =
+            name[0] == '#' ? shell_unknown_as(s, name, state->arguments_unknown) : of_system(s, name, source, at);
+}
+
+/* All elements, of [@] and [*]. */
+static void take_all(struct shell *s, struct subject *subject, const struct variable *variable, bool star)
+{
+    subject->all = true;
+    subject->star = star;
+    if (!variable || !variable->set)
+        return;
+    const struct value *value = &variable->value;
+    if (value->keyed && value->count > 1) {
+        subject->open = shell_unknown(s, variable->name, "the order of an associative array", 0, 0);
+        return;
+    }
+    subject->ragged = value->ragged;
+    subject->items = arena_array(s->arena, value->count, sizeof *subject->items);
+    for (size_t i = 0; i < value->count; i++)
+        subject->items[i] = value->items[i].cells;
+    subject->count = value->count;
+    subject->set = value->count > 0;
+    subject->sparse = value->count && value->items[value->count - 1].index + 1 != (int64_t)value->count;
+}
+
+static void take_variable(struct shell *s, struct subject *subject, uint16_t source, size_t from, size_t to,
+                          bool indexed)
+{
+    const struct variable *variable = shell_find(s, subject->name);
+    const char *text = s->sources[source].text, *key = NULL;
+    int64_t index = 0;
+    bool all = indexed && to == from + 1 && strchr("@*", text[from]);
+    if (!variable && s->state->lost)
+        subject->open = shell_unknown_as(s, subject->name, s->state->lost);
+    else if (!variable && !strcmp(subject->name, "BASH_SOURCE")) {
+        subject->open = shell_unknown(s, subject->name, "the name by which the script is called", source, from);
+        s->unknowns[subject->open].path = s->sources[source].file;
+    } else if (!variable && is_of_system(subject->name))
+        subject->open = of_system(s, subject->name, source, from);
+    else if (!variable)
+        subject->open = shell_unknown(s, subject->name, NULL, source, from);
+    else if (variable->set && variable->value.unknown)
+        subject->open = shell_unknown_as(s, subject->name, variable->value.unknown);
+    else if (!shell_target(s, subject->name))
+        subject->open = shell_unknown(s, subject->name, "a reference to what is not known", source, from);
+    else if (all)
+        take_all(s, subject, variable, text[from] == '*');
+    else if (indexed && !shell_subscript(s, variable, source, from, to, &key, &index))
+        subject->open = shell_unknown(s, subject->name, "an element whose number is not known", source, from);
+    else if (variable->set && variable->value.ragged)
+        subject->open = shell_unknown(s, subject->name, "an element behind words that are not known", source, from);
+    else if (variable->set) {
+        const struct cells *cells =
+            shell_element(&variable->value, variable->value.keyed ? key ? key : "0" : NULL, index);
+        if (cells)
+            take_named(s, subject, cells);
+    }
+    subject->all |= all;
+    subject->star |= all && text[from] == '*';
+}
+
+bool shell_subject(struct shell *s, uint16_t source, size_t *at, size_t to, struct subject *subject)
+{
+    const char *text = s->sources[source].text;
+    size_t end = shell_name_end(&s->sources[source], *at, to), from = *at;
+    *subject = (struct subject){0};
+    if (end == from && isdigit((unsigned char)text[from]))
+        end += strspn(text + end, "0123456789") < to - end ? strspn(text + end, "0123456789") : to - end;
+    else if (end == from && from < to && strchr("@*#?$!-", text[from]))
+        end++;
+    if (end == from || end > to)
+        return false;
+    subject->name = arena_copy_part(s->arena, text + from, end - from);
+    *at = end;
+    if (!isalpha((unsigned char)text[from]) && text[from] != '_') {
+        take_sign(s, subject, source, from);
+        return true;
+    }
+    size_t close = end;
+    if (end < to && text[end] == '[') {
+        unsigned depth = 0;
+        for (; close < to && !(text[close] == ']' && depth == 1); close++)
+            depth += text[close] == '[' ? 1 : text[close] == ']' ? -1U : 0;
+        *at = close < to ? close + 1 : to;
+    }
+    take_variable(s, subject, source, close > end ? end + 1 : end, close, close > end);
+    return true;
+}
+
+void shell_keys(struct shell *s, struct subject *subject)
+{
+    const struct variable *variable = shell_find(s, subject->name);
+    if (subject->open || !variable || !variable->set)
+        return;
+    for (size_t i = 0; i < subject->count; i++) {
+        const struct element *element = &variable->value.items[i];
+        const char *text = element->key ? element->key : arena_print(s->arena, "%lld", (long long)element->index);
+        subject->items[i] = shell_cells_of(s, text, 0, 0);
+    }
+}
+
+static bool is_free(const struct shell *s, const struct cell *cell)
+{
+    return cell->c == CELL_OPEN && !s->unknowns[cell->at].why;
+}
+
+int shell_has_text(struct shell *s, const struct cells *cells)
+{
+    bool open = false;
+    for (size_t i = 0; i < cells->count; i++) {
+        const struct cell *cell = &cells->items[i];
+        if (is_free(s, cell))
+            shell_is_free(s, s->unknowns[cell->at].name);
+        else if (cell->c == CELL_OPEN)
+            open = true;
+        else if (cell->c != CELL_EMPTY && cell->c != CELL_BREAK)
+            return 1;
+    }
+    return open ? -1 : 0;
+}
+
+struct cells shell_without_free(struct shell *s, const struct cells *cells)
+{
+    struct cells out = {0};
+    for (size_t i = 0; i < cells->count; i++)
+        if (is_free(s, &cells->items[i]))
+            shell_is_free(s, s->unknowns[cells->items[i].at].name);
+        else
+            shell_add(s, &out, cells->items[i]);
+    return out;
+}

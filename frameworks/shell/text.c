@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Texts that are commands in turn: of eval, source, $(...), and of scripts that run in a process of their own. */
+#include "base/arena.h"
+#include "frameworks/shell/parts.h"
+
+#include <string.h>
+
+enum { SOURCED_MAX = 16 };
+
+static bool has_open(const struct shell *s, uint16_t source)
+{
+    return s->sources[source].origin && memchr(s->sources[source].text, CELL_OPEN, s->sources[source].size);
+}
+
+enum flow shell_run_text(struct shell *s, uint16_t source)
+{
+    if (s->sourced >= SOURCED_MAX) {
+        shell_refuse(s, source, 0, "texts that are commands in turn deeper than %d", SOURCED_MAX);
+        return FLOW_EXIT;
+    }
+    s->sourced++;
+    const struct step *list = shell_parse(s, source, 0, s->sources[source].size);
+    enum flow flow = list ? s->run(s, list) : FLOW_NEXT;
+    s->sourced--;
+    if (has_open(s, source)) /* it may have held any command */
+        shell_lose(s, "commands of which not all is known", source, 0);
+    return flow;
+}
+
+void shell_run_child(struct shell *s, uint16_t source, bool variables, const struct cells *words, size_t count)
+{
+    struct state *before = s->state;
+    struct waiting *loop = s->loop, *call = s->call, own = {0};
+    unsigned tolerant = s->tolerant;
+    s->state = shell_child(s);
+    if (!variables) { /* another machine */
+        s->state->count = 0;
+        s->state->lost = shell_unknown(s, "all", "variables of another machine", source, 0);
+        s->state->folder = NULL;
+    }
+    if (count > 1) {
+        s->state->arguments = arena_array(s->arena, count - 1, sizeof *words);
+        memcpy(s->state->arguments, words + 1, (count - 1) * sizeof *words);
+        s->state->argument_count = count - 1;
+    }
+    s->loop = NULL;
+    s->call = &own;
+    s->tolerant = 0;
+    shell_run_text(s, source);
+    s->tolerant = tolerant;
+    s->loop = loop;
+    s->call = call;
+    s->state = before;
+    s->state->status = -1;
+}
+
+void shell_substitute(struct shell *s, uint16_t source, size_t from, size_t to, struct cells *out)
+{
+    struct state *before = s->state;
+    struct waiting *loop = s->loop, *call = s->call, own = {0};
+    struct cells *capture = s->capture;
+    unsigned exits = s->exits, tolerant = s->tolerant;
+    const struct step *list = shell_parse(s, source, from, to);
+    s->state = shell_copy(s, before);
+    s->state->errexit = false;
+    s->capture = out;
+    s->loop = NULL;
+    s->call = &own;
+    s->tolerant = 0;
+    if (list)
+        s->run(s, list);
+    int status = own.ended || s->exits != exits ? -1 : s->state->status;
+    s->tolerant = tolerant;
+    s->capture = capture;
+    s->loop = loop;
+    s->call = call;
+    s->state = before;
+    s->state->status = status;
+}
+
+/* ---- files that are read in ---- */
+
+/* What sets up the environment of programs: paths and the like, no variables of the script. */
+static bool is_environment(const char *path)
+{
+    static const char *const endings[] = {"/activate",  "activate",     ".bashrc",    ".profile", ".bash_profile",
+                                          "setvars.sh", "conda.sh",     "modules.sh", "lmod.sh",  "module.sh",
+                                          "set_env.sh", "/etc/profile", "/init/bash", "/init/sh", NULL};
+    size_t length = strlen(path);
+    for (const char *const *ending = endings; *ending; ending++) {
+        size_t tail = strlen(*ending);
+        if (length >= tail && !strcmp(path + length - tail, *ending))
+            return true;
+    }
+    return false;
+}
+
+static void lose_file(struct shell *s, const char *name, const char *why, uint16_t source, size_t at)
+{
+    const char *text = arena_print(s->arena, "'%s' is read in here, and %s", name, why);
+    if (!is_environment(name)) {
+        shell_lose(s, text, source, at);
+        return;
+    }
+    if (!s->state->lost)
+        s->state->lost = shell_unknown(s, "all", text, source, at);
+}
+
+enum flow shell_source_file(struct shell *s, const struct cells *words, size_t count, uint16_t source, size_t at)
+{
+    uint32_t open;
+    bool there = false;
+    const char *why = "it is not below the folder of the script";
+    const char *name = count > 1 ? shell_text(s, &words[1], &open) : "";
+    const char *path = count > 1 ? shell_resolve(s, &words[1]) : NULL;
+    const struct cells *text = path ? shell_file(s, path, &there, &why) : NULL;
+    if (!text || s->broken) {
+        lose_file(s, name, why, source, at);
+        return FLOW_NEXT;
+    }
+    struct state *state = s->state;
+    struct waiting own = {0}, *outer = s->call;
+    struct cells *arguments = state->arguments;
+    size_t argument_count = state->argument_count;
+    uint16_t made = shell_source_of(s, text);
+    s->sources[made].file = path;
+    if (count > 2) {
+        state->arguments = arena_array(s->arena, count - 2, sizeof *words);
+        memcpy(state->arguments, words + 2, (count - 2) * sizeof *words);
+        state->argument_count = count - 2;
+    }
+    s->call = &own;
+    enum flow flow = shell_run_text(s, made);
+    s->call = outer;
+    if (own.ended && flow == FLOW_EXIT)
+        s->state = own.ended;
+    else if (own.ended)
+        shell_merge(s, s->state, own.ended, shell_unknown(s, name, "a file that may return early", source, at));
+    if (count > 2) {
+        s->state->arguments = arguments;
+        s->state->argument_count = argument_count;
+    }
+    return flow == FLOW_EXIT && !own.ended ? FLOW_EXIT : flow == FLOW_BREAK || flow == FLOW_CONTINUE ? flow : FLOW_NEXT;
+}

@@ -1,0 +1,311 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""generated PRINT_READERS [--count N] [--seed S]: random scripts over what launch scripts do, run by bash beside the
+reader. Both have the same launch, or the reader refuses; it never reads another one. The scripts are made of bash's own
+commands and of stand-ins in a folder of their own: `launch` notes its words, `sbatch` runs its input, and `ok`, `bad` and
+`number` are programs of which the reader knows nothing."""
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+STUBS = {"launch": "for word; do printf '%s\\037' \"$word\"; done >> \"$CALLS\"; printf '\\036' >> \"$CALLS\"",
+         "ok": "exit 0", "bad": "exit 1", "number": "echo 3",
+         "sbatch": "exec bash --norc --noprofile \"$@\""}
+WORDS = ["1", "2", "4", "8", "16", "007", "010", "3", "a", "b c", "fp8", "x*y", "", "10"]
+
+
+ENDED = "bash ended at an error of a program, under set -e"  # of which the reader cannot know
+
+
+class Maker:
+    """A script: lines, the names in use, and files beside it."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.files = {}
+        self.functions = []
+        self.depth = 0
+
+    def pick(self, *choices):
+        return self.random.choice(choices)
+
+    def name(self):
+        return self.pick("A", "B", "C", "D", "E")
+
+    def array(self):
+        return self.pick("L", "M", "N")
+
+    def quoted(self, text):
+        return "'" + text + "'" if self.random.random() < 0.5 else '"' + text + '"'
+
+    def literal(self):
+        word = self.pick(*WORDS)
+        return self.quoted(word) if " " in word or "*" in word or not word or self.random.random() < 0.3 else word
+
+    def pattern(self):
+        return self.pick("1", "*", "[0-9]*", "?", "a*", "*8", "''", '"$A"', "$B", "[!a]*", "'*'", "fp8|a", "4|8")
+
+    def expansion(self):
+        name, array = self.name(), self.array()
+        return self.pick(
+            f"${name}", f"${{{name}}}", f"${{{name}:-2}}", f"${{{name}-x}}", f"${{{name}:+y}}", f"${{{name}+z}}",
+            f"${{#{name}}}", f"${{{name}:=5}}", f"${{{name}#?}}", f"${{{name}##*[0-9]}}", f"${{{name}%?}}",
+            f"${{{name}//[0-9]/k}}", f"${{{name}/a/b}}", f"${{{name}//_}}", f"${{{name}^^}}", f"${{{name},}}",
+            f"${{{name}:1}}", f"${{{name}:0:1}}", f"${{{name}: -1}}", f"${{{array}[0]}}", f"${{{array}[1]}}",
+            f"${{#{array}[@]}}", f"${{{array}[*]}}", f"${{{array}[@]}}", f"${array}", f"${{{array}[-1]}}",
+            f"${{{array}[@]:1}}", f"$(({self.sum()}))", f"$(({self.sum()}))", f"$(echo {self.literal()})",
+            f"`echo ${name}`", "$#", "$1", "$@", "$*", "$?", f"$(printf %s-%s ${name} q)", f"${{!{name}}}",
+            f"$(f{self.random.randrange(3)} 2)", f"${{{name}:-${{{self.name()}:-7}}}}", f"$({name}=6; echo ${name})")
+
+    def word(self):
+        kind = self.random.randrange(8)
+        if kind < 3:
+            return self.literal()
+        if kind < 5:
+            return self.expansion()
+        if kind < 7:
+            return '"' + self.pick("", "p", "q ") + self.expansion() + self.pick("", "s") + '"'
+        return self.pick("u", "v=") + self.expansion()
+
+    def sum(self, depth=0):
+        name = self.name()
+        if depth > 2 or self.random.random() < 0.4:
+            return self.pick("1", "2", "3", "010", "0x1f", "2#101", name, f"${name}", f"{self.array()}[0]", "7")
+        left, right = self.sum(depth + 1), self.sum(depth + 1)
+        return self.pick(f"{left}+{right}", f"{left} * {right}", f"({left}-{right})", f"{left}%{right}", f"{left}/{right}",
+                         f"{left}<<1", f"{left} < {right}", f"{left}=={right}", f"{left}?{right}:4", f"!{left}",
+                         f"-{left}", f"{left}&&{right}", f"{left}||{right}", f"{name}={left}", f"{name}+={left}",
+                         f"{name}++", f"++{name}", f"{left}**2", f"{left}&{right}", f"{left}|{right}",
+                         f"{left},{right}", f"{name}*=2", f"~{left}", f"{left}^{right}", f"{name}--")
+
+    def test(self):
+        left, right = self.word(), self.word()
+        name = self.name()
+        return self.pick(
+            f"[ \"${name}\" = {self.literal()} ]", f"[[ ${name} == {self.pattern().split('|')[0]} ]]",
+            f"[[ ${name} != {self.literal()} ]]", f"[ \"${{{name}}}\" -gt 2 ]", f"[[ ${name} -le 8 ]]",
+            f"(( {self.sum()} ))", f"[ -n \"{self.expansion()}\" ]", f"[[ -z ${name} ]]", f"[ {left} = {right} ]",
+            f"[ -z {self.expansion()} ]", f"[[ -n {left} && {right} == a* ]]", f"[[ ${name} || -n ${self.name()} ]]",
+            f"[[ -v {name} ]]", "true", "false", "ok", "bad", f"! [ \"${name}\" = 4 ]", f"test {left}",
+            f"f{self.random.randrange(3)}", f"[[ {left} == {right} ]]", f"[ 1 -eq ${name} -a 2 = 2 ]", "[ -e env.sh ]",
+            f"{{ {name}=1; false; }}", f"[[ \"${name}\" =~ ^[0-9]+$ ]]", f"[ \"${name}\" ]")
+
+    def assignment(self):
+        name, array = self.name(), self.array()
+        words = " ".join(self.word() for _ in range(self.random.randrange(4)))
+        return self.pick(f"{name}={self.word()}", f"{name}={self.word()}", f"{name}+={self.word()}", f"{array}=({words})",
+                         f"{array}+=({words})", f"{array}[{self.random.randrange(3)}]={self.word()}",
+                         f"{name}={self.word()} {self.name()}={self.word()}", f"{array}=([2]={self.literal()} y)",
+                         f"{array}[{self.sum()}]+={self.literal()}")
+
+    def plain(self):
+        name, other, array = self.name(), self.name(), self.array()
+        return self.pick(
+            self.assignment(), self.assignment(), self.assignment(), f"export {name}={self.word()}",
+            f"declare {name}={self.word()}", f"readonly R{self.random.randrange(1000)}={self.word()}",
+            f"declare -i {name}={self.sum().replace('<', '-').replace('(', '').replace(')', '')[:1] or 1}",
+            f"local {name}={self.word()}", f"eval '{name}={self.literal().replace(chr(39), '')}'",
+            f"eval {name}=\\${other}", f"eval \"{name}='{self.pick('1', '2 3')}'\"", f"let {name}={self.pick('2', '3*2', 'A+1')}",
+            f"let '{name}*=2'", f"(( {self.sum()} ))", f": $(({self.sum()}))", f"printf -v {name} {self.pick('%s', '%d', '%s-%s', 'x')} {self.word()}",
+            f"read {name} <<< {self.word()}", f"read -r {name} {other} <<< \"{self.pick('1 2 3', ' a b', '7')}\"",
+            f"read -ra {array} <<< \"4 5 6\"", f"IFS=, read -r {name} {other} <<< '1,2,3'", f"IFS=: read -ra {array} <<< 'x:y'",
+            f"unset {name}", f"unset {array}", f"({name}={self.literal()})", f"{name}={self.literal()} &", f"{{ {name}={self.literal()}; }}",
+            f"echo {self.literal()} | read {name}", f"{name}={self.literal()} ok", f"{name}={self.literal()} f0 {self.word()}",
+            f"{name}={self.literal()} eval '{other}=${name}'", f"f{self.random.randrange(3)} {self.word()} {self.word()}",
+            f"declare -n ref={name}; ref={self.literal()}; unset -n ref", f"declare -u {name}; {name}={self.word()}",
+            ". ./env.sh", "source env.sh", "source missing.sh", "set -a; . ./env.sh; set +a", "export $(cat .env | xargs)",
+            "export $(cat .env)", f"{name}=$(number)", f"{name}=$(number) || {other}=3", "set -e", "set +e", "set -- 5 'g h' 6", "shift",
+            f"{name}=$(< one.txt)", f"mapfile -t {array} < env.txt", f"while read -r {name}; do {other}=${name}; done < env.txt",
+            f"{name}=\"$(cat one.txt)\"", "echo D=9 > made.sh; . ./made.sh", f"cat > made.sh <<X\n{name}=${other}\nX\n. ./made.sh",
+            f"[[ -f env.sh ]] && {name}=2", f"command ok && {name}=2", f"{name}=1; exit_later=1", f"true && {name}={self.literal()}",
+            f"false || {name}={self.literal()}", f"bad && {name}={self.literal()}", f"printf -v {array}[1] %s t",
+            f"{name}=${{{array}[@]}}", f"{name}=$'a\\tb'", f"{name}=\"${{{array}[*]}}\"", f"declare -a {array}", "cd .",
+            f"unset {array}[0]", f"trap 'A=9' EXIT", f"{name}=$(echo \"${{{array}[@]}}\")", f"coproc_{name}=1", "number > /dev/null",
+            f"export {name}", f"export -n {name}" if self.random.random() < 0.1 else f"export {other}")
+
+    def block(self):
+        self.depth += 1
+        lines = "\n".join(self.statement() for _ in range(self.random.randint(1, 3)))
+        self.depth -= 1
+        return lines
+
+    def compound(self):
+        name, array = self.name(), self.array()
+        kind = self.random.randrange(9)
+        if kind == 0:
+            return f"if {self.test()}; then\n{self.block()}\nelif {self.test()}; then\n{self.block()}\nelse\n{self.block()}\nfi"
+        if kind == 1:
+            return f"if {self.test()}; then {self.block()}\nfi"
+        if kind == 2:
+            ends = [self.pick(";;", ";;", ";;", ";&", ";;&") for _ in range(3)]
+            return f"case {self.word()} in\n{self.pattern()}) {self.block()} {ends[0]}\n({self.pattern()}) {self.block()} {ends[1]}\n" \
+                   f"*) {self.block()} {ends[2]}\nesac"
+        if kind == 3:
+            body = self.block() + self.pick("", "", f"\n{self.test()} && break", f"\nif {self.test()}; then continue; fi\n{self.plain()}")
+            return f"for {name} in {self.word()} {self.word()} {self.pick('{1..3}', '$(seq 2)', '')}; do\n{body}\ndone"
+        if kind == 4:
+            return f"for ((i=0; i<{self.pick('2', '3')}; i++)); do\n{self.block()}\ndone"
+        if kind == 5:
+            return f"W=0; while [ $W -lt {self.pick('2', '3')} ]; do\nW=$((W+1))\n{self.block()}{self.pick('', chr(10) + 'break')}\ndone"
+        if kind == 6:
+            return f"(\n{self.block()}\n)"
+        if kind == 7:
+            return f"for x in \"${{{array}[@]}}\"; do {name}+=$x; done"
+        return f"until {self.test()}; do {self.block()}\nbreak\ndone"
+
+    def statement(self):
+        chance = self.random.random()
+        if chance < 0.18 and self.depth < 3:
+            return self.compound()
+        if chance < 0.24:
+            return self.test() + self.pick(" && ", " || ") + self.plain()
+        return self.plain()
+
+    def function(self, number):
+        local = self.pick("", "local A", "local B=$1", f"local {self.name()}={self.word()}", "declare C=3")
+        end = self.pick("", "return", f"{self.test()} && return 1", "echo r", f"return {self.pick('0', '1')}")
+        name = self.pick(f"f{number}()", f"function f{number}", f"f{number} ()")
+        self.depth += 2
+        body = f"{local}\n{self.block()}\n{end}"
+        self.depth -= 2
+        for other in range(3):  # no recursion without an end
+            if other >= number:
+                body = body.replace(f"f{other}", ":")
+        return f"{name} {{\n{body}\n}}"
+
+    def launch(self):
+        words = [self.pick(f"--a ${self.name()}", f'--b "${self.name()}"', f"--c={self.expansion()}", f'"${{{self.array()}[@]}}"',
+                           f"${{{self.array()}[@]}}", f'--d "${{{self.array()}[*]}}"', f'"{self.expansion()}"', f"--e {self.word()}",
+                           f"${self.name()}", '"$@"', f"--f {self.literal()}") for _ in range(self.random.randint(2, 6))]
+        command = "launch --first " + " ".join(words)
+        kind = self.random.randrange(14)
+        name = self.name()
+        if kind == 0:
+            return f"{name}={self.literal()} {command}"
+        if kind == 1:
+            return f"( {name}=2; {command} )"
+        if kind == 2:
+            return f"{command} 2>&1 | cat > log.txt"
+        if kind == 3:
+            return f"{command} &\nwait"
+        if kind == 4:
+            return f"sbatch <<EOF\nE=5\n{command}\nEOF"
+        if kind == 5:
+            return f"sbatch <<'EOF'\n{command}\nEOF"
+        if kind == 6:
+            return f"bash -c '{command.replace(chr(39), '')}' zero one two"
+        if kind == 7:
+            return f"CMD=\"launch --first ${name} --z ${{{self.array()}[*]}}\"\neval $CMD"
+        if kind == 8:
+            return f"CMD=\"launch --first ${name} -z\"\n$CMD {self.word()}"
+        if kind == 9:
+            return f"{command}\nexit 0\nlaunch --first --again --no --no --no"
+        if kind == 10:
+            self.files["inner.sh"] = command + "\n"
+            return f"bash ./inner.sh {self.word()} 3"
+        if kind == 11:
+            return f"exec {command}"
+        if kind == 12:
+            return f"run() {{ launch --first \"$@\"; }}\nrun --g {' '.join(words[:2])}"
+        return command
+
+    def script(self):
+        self.files["env.sh"] = "\n".join(self.pick(f"{self.name()}={self.literal()}", f"export {self.name()}=12", self.assignment())
+                                         for _ in range(2)) + "\n"
+        self.files[".env"] = f"{self.name()}=31\n{self.name()}=32\n"
+        self.files["env.txt"] = "k1\nk2 k3\n"
+        self.files["one.txt"] = "once\n"
+        lines = [self.function(number) for number in range(self.random.randrange(4))]
+        for name in "ABCDE":
+            if self.random.random() < 0.9:
+                lines.append(f"{name}={self.literal()}")
+        for name in "LMN":
+            if self.random.random() < 0.9:
+                lines.append(f"{name}=({' '.join(self.literal() for _ in range(self.random.randrange(4)))})")
+        self.random.shuffle(lines)
+        lines += [self.assignment() for _ in range(self.random.randint(0, 2))]
+        lines += [self.statement() for _ in range(self.random.randint(1, 6))]
+        lines.append(self.launch())
+        return "#!/bin/bash\n" + "\n".join(lines) + "\n"
+
+
+def run_one(reader, folder, script, files):
+    """What bash launches, and what the reader finds or why it refuses."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name, text in dict(files, **{"script.sh": script}).items():
+        (folder / name).write_text(text)
+    ours = subprocess.run([reader, "shell", "script.sh"], cwd=folder, capture_output=True, timeout=60)
+    calls = folder / "calls"
+    environment = {"PATH": f"{folder.parent / 'bin'}:/usr/bin:/bin", "CALLS": str(calls), "LC_ALL": "C", "HOME": str(folder)}
+    bash = subprocess.run(["bash", "--norc", "--noprofile", "script.sh"], cwd=folder, env=environment, capture_output=True, timeout=20,
+                   stdin=subprocess.DEVNULL)
+    launches = [call.split(b"\x1f")[:-1] for call in calls.read_bytes().split(b"\x1e")[:-1]] if calls.exists() else []
+    words = ours.stdout.split(b"\x1f\n")[1:-1]
+    told = ours.stderr.decode(errors="replace")
+    if not launches and bash.returncode and "set -e" in script:
+        told += ENDED
+    return launches, words if ours.returncode == 0 else None, told
+
+
+def verdict(launches, words, told):
+    """agree, refuse, none (neither launches), said (a launch that a failing program prevents), or differ."""
+    if words is None:
+        return "refuse"
+    if not words:
+        return "none" if not launches else "differ"
+    if words in launches:
+        return "agree"
+    return "said" if not launches and ("depends on a condition" in told or ENDED in told) else "differ"
+
+
+def prepare(folder):
+    (folder / "bin").mkdir()
+    for name, text in STUBS.items():
+        (folder / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
+        (folder / "bin" / name).chmod(0o755)
+
+
+def check(arguments):
+    reader, folder, seed = arguments
+    maker = Maker(seed)
+    script = maker.script()
+    try:
+        launches, words, told = run_one(reader, folder / str(seed % 8) / str(os.getpid()), script, maker.files)
+    except subprocess.TimeoutExpired as error:
+        return seed, "late" if "print-readers" in str(error.cmd[0]) else "none", script, str(error)
+    return seed, verdict(launches, words, told), script, f"files: {maker.files}\nbash: {launches}\nours: {words}\n{told}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("reader")
+    parser.add_argument("--count", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--show", default="differ,late")
+    options = parser.parse_args()
+    folder = pathlib.Path(tempfile.mkdtemp())
+    for number in range(8):
+        (folder / str(number)).mkdir()
+        prepare(folder / str(number))
+    counts = {}
+    reader = str(pathlib.Path(options.reader).resolve())
+    seeds = range(options.seed * 1000000, options.seed * 1000000 + options.count)
+    with concurrent.futures.ProcessPoolExecutor(2) as pool:
+        for seed, state, script, detail in pool.map(check, [(reader, folder, seed) for seed in seeds], chunksize=10):
+            counts[state] = counts.get(state, 0) + 1
+            if state in options.show.split(","):
+                print(f"---- {state}: seed {seed}\n{script}\n{detail}\n")
+    shutil.rmtree(folder)
+    print(counts)
+    failed = counts.get("differ", 0) + counts.get("late", 0)
+    sys.exit(failed > 0 or counts.get("agree", 0) < options.count // 5)
+
+
+main()

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""shell PRINT_READERS: words of a launch as the reader finds them, against those that bash passes to the command; and what
+is refused, with its reason."""
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+PRINT = str(pathlib.Path(sys.argv[1]).resolve())
+FOLDER = pathlib.Path(tempfile.mkdtemp())
+LAUNCH = FOLDER / "launch"
+LAUNCH.write_text("#!/bin/sh\nfor word; do printf '%s\\037\\n' \"$word\"; done\n")
+LAUNCH.chmod(0o755)
+failures = 0
+
+SCRIPTS = [
+    'launch --a 1 --b=2 -- 3', 'launch --a \'1 2\' "3 4" 5\\ 6', 'A=4; launch --a $A --b "$A$A" --c ${A}x',
+    'A=4\nB=$((A * 2 + 10 % 4 - (A / 3)))\nlaunch --a $B --b "$((B*-1))"',
+    'launch --a ${NO:-7} --b ${NO-"8 9"} --c "${NO:-x y}"', 'A=; launch --a "${A:-d}" --b "${A-d}" --c ${A:+e} --d',
+    'A=5; launch --a ${A:+e} ${A:=3}', 'A=(--x 1 "2 3" # comment\n  --y=4\n)\nlaunch "${A[@]}"',
+    'A=(--x 1 "2 3"); A+=(--z); launch ${A[@]} --end', 'A="--x 1"; A+=" --y 2"; launch $A',
+    'A=3; [ $A -gt 2 ] && B=yes; launch --b $B',
+    'A=fp8; if [[ "$A" == "fp8" ]]; then C=1; else C=2; fi; launch --c $C',
+    'A=a; if [ "$A" = b ]; then C=1; elif [ "$A" != a ]; then C=2; else C=3; fi; launch --c $C',
+    'A=70b; case $A in 8b) L=32;; 70b|72b) L=80 ;; *) L=0;; esac\nlaunch --l $L',
+    'A=7; case $A in [0-3]) L=1;; ?) L=2;; esac; launch --l $L',
+    'if [[ -z "" && ( 3 -lt 4 || -n "" ) ]]; then A=1; fi; launch --a ${A:-2}',
+    'if ! [ 1 -eq 2 ]; then A=1; fi; launch --a $A', '# launch --no\nlaunch --a \\\n  1 \\\n  --b 2 # --c',
+    'export A=1 B="2 3"\nreadonly C=4; launch --a $A --b "$B" --c $C', 'A=1 # no\nlaunch --a $A#x --b',
+    'A="x\\"y\\$z"; launch --a "$A"', 'true && launch --a 1 > out 2>&1', 'false || launch --a 1 2> err',
+    'cat <<EOF > out\nlaunch --no --such --thing\nEOF\nlaunch --a', 'f() {\n  X=1\n}\nf\nlaunch --a $X',
+    '{ Y=2; }; launch --a $Y', 'A="l1\nl2"; launch --a "$A" --b $A', "A='--a 1 --b 2'\nlaunch $A --c",
+    'N=8; M="${N}"; launch --a "${M}"/b --c', 'A=1;B=2;launch --a $A$B;',
+    'A=1\nif [ "$A" -eq 1 ]; then\n  if [ "$A" -ge 2 ]; then B=1; else B=2; fi\nfi\nlaunch --b $B',
+    'launch --a "" --b \'\' --c',
+]
+
+# What once was read otherwise than bash reads it, in silence. env.sh sets TP=4 and ARGS, .env PP=2.
+FOLLOWED = [
+    'source env.sh\nlaunch --tp ${TP:-1}', '. ./env.sh; launch --tp ${TP:-1} $ARGS',
+    'export $(cat .env | xargs); launch --pp ${PP:-1}', 'export $(grep -v "^#" .env | xargs)\nlaunch --pp ${PP:-1}',
+    'set -a; source .env; set +a; launch --pp ${PP:-1}', 'source "$(dirname "$0")/env.sh"; launch --tp ${TP:-1}',
+    'HERE="$( cd "$( dirname "${BASH_SOURCE[0]}" )" && pwd )"; . $HERE/env.sh; launch --tp ${TP:-1}',
+    'f() { TP=4; }; f; launch --tp $TP', 'f() { local TP=4; }; TP=1; f; launch --tp $TP', 'f() { echo $(($1 * 2)); }; launch --tp $(f 4)',
+    "eval 'TP=4'; launch --tp ${TP:-1}", 'N=TP; eval "$N=4"; launch --tp ${TP:-1}', 'let TP=4; launch --tp $TP', 'let "TP = 2 * 3"; launch --tp $TP',
+    'TP=2; (( TP *= 2 )); launch --tp $TP', 'TP=2; : $((TP*=2)); launch --tp $TP', 'printf -v TP %d 4; launch --tp $TP',
+    'read TP <<< 4; launch --tp $TP', 'TP=4; unset TP; launch --tp ${TP:-1}', '(TP=4); launch --tp ${TP:-1}', 'TP=1; (TP=4); launch --tp $TP',
+    'TP=1; TP=4 & launch --tp $TP', 'case a in a) TP=1 ;& b) PP=2 ;; esac; launch --tp $TP --pp $PP',
+    'case a in a) TP=1 ;;& b) TP=2 ;; *) PP=3;; esac; launch --tp $TP --pp $PP', 'A=(--x 1); launch --a "${A[*]}"', 'A="--x 1"; launch --a "$A"',
+    'declare -n R=TP; R=4; launch --tp $TP', 'TP=1; TP=4 true; launch --tp $TP', 'USE=1; if (( USE )); then TP=4; fi; launch --tp ${TP:-1}',
+    'launch --tp 1\nexit 0\nlaunch --tp 2 --more --more', 'launch --tp $((010))', '[ 010 -eq 10 ] && TP=2; launch --tp $TP', 'N=a_b; launch --n ${N//_}',
+    'for i in 1 2 3; do A+=" --x$i"; done; launch $A', 'i=0; while [ $i -lt 3 ]; do i=$((i+1)); A+=($i); done; launch --a "${A[@]}"',
+    'declare -A S=([a]=3 [b]=4); K=b; launch --s ${S[$K]}', 'set -- 7 8; shift; launch --a $1 --n $#', 'getopts "n:" O; launch --a ${O}',
+    'while [[ $# -gt 0 ]]; do shift; done; launch --a 1', 'IFS=, read -ra A <<< "1,2"; launch --a "${A[@]}"', 'A=(1 2 3); launch --a "${A[@]:1:2}"',
+    'A=/x/y.json; launch --a ${A##*/} --b ${A%.json} --c "${A/x/z}"', 'bash -c "launch --a 1 --b 2"', 'export A=3; bash -c \'launch --a $A\'',
+    'A=3; bash -c \'launch --a ${A:-1}\'', 'cat > made.sh <<X\nTP=4\nX\n. ./made.sh; launch --tp $TP', 'bash inner.sh 5', 'exec launch --a 1',
+    'echo "TP=8" > made.sh; source made.sh; launch --tp $TP', 'run() { "$@"; }; run launch --a "b c"', 'A=$(echo 4 | cat); launch --a $A',
+    'set -e; f() { false; true; }; f || TP=2; launch --tp ${TP:-1}', 'for ((i=0;i<2;i++)); do A+=(-$i); done; launch --a ${A[@]}',
+    'A=xAy; launch --a ${A,,} --b ${A^} --c ${A:1:1} --d ${#A}', 'launch --a $\'b\\tc\'', 'A=(1 2); launch --n ${#A[@]} --l ${A[-1]}',
+    'A=4; B=A; launch --a ${!B}', 'if [ -f env.sh ]; then . ./env.sh; fi; launch --tp ${TP:-1}', 'A="a b"; for x in $A; do launch_x=$x; done; launch --x $launch_x',
+]
+# Refused, with what stands in the way.
+REFUSED = {
+    'source missing.sh; launch --tp ${TP:-1}': "'missing.sh' is read in here, and it is not there (line 1)",
+    'TP=$(program); launch --tp $TP': "the output of a command (line 1)",
+    'TP=1\nif program; then TP=4; fi\nlaunch --tp $TP': "a condition that is not known (line 2)",
+    'eval "$(program)"; launch --tp ${TP:-1}': "commands of which not all is known",
+    'for TP in 1 2; do launch --tp $TP; done': "runs more than once, in a loop or a function, with different options: '1' and '2'",
+    'if program; then launch --tp 1; else launch --tp 2; fi': "depends on line 1, whose condition is not known",
+    'ARGS=$(program)\nlaunch $ARGS': "no launch with options of any is known: $ARGS is not known: the output of a command (line 1)",
+    'bash elsewhere.sh 4': "'elsewhere.sh' runs here, and it is not there to be read",
+    'while program; do TP=$((TP+1)); done; launch --tp $TP': "not known",
+    'read TP; launch --tp $TP': "a line of input that is not known", '$UNKNOWN_SO_FAR x\nX=$(p)\n$X TP=4; launch --tp ${TP:-1}': "the command $X",
+    'sed -i s/4/8/ env.sh; . ./env.sh; launch --tp $TP': "the script may have written it", 'A=$((1/0)); launch --a $A': "is arithmetic that bash refuses",
+    'A=(1 2; launch --a': "expected the ) of an array", 'if true; then launch --a 1': "expected 'fi'", 'shopt -s lastpipe; launch --a 1': "'shopt lastpipe'",
+}
+
+
+def words(script):
+    path = FOLDER / "script.sh"
+    path.write_text(script + ("\n" if len(script) % 2 else ""))
+    environment = dict(os.environ, PATH=f"{FOLDER}:{os.environ['PATH']}", LC_ALL="C")
+    bash = subprocess.run(["bash", str(path)], capture_output=True, env=environment, cwd=FOLDER, timeout=20)
+    ours = subprocess.run([PRINT, "shell", str(path)], capture_output=True, timeout=20)
+    return bash.stdout, ours.stdout, ours.stderr
+
+
+def prepare():
+    """The folder as it is before every script."""
+    for name, text in {"env.sh": "TP=4\nARGS='--a b'\n", ".env": "PP=2\n", "inner.sh": "launch --a $1\n"}.items():
+        (FOLDER / name).write_text(text)
+    (FOLDER / "made.sh").unlink(missing_ok=True)
+
+
+def refuse(script, reason):
+    global failures
+    prepare()
+    (FOLDER / "script.sh").write_text(script + "\n")
+    ours = subprocess.run([PRINT, "shell", "script.sh"], capture_output=True, timeout=20, text=True, cwd=FOLDER)
+    if ours.returncode != 1 or ours.stdout or reason not in ours.stderr:
+        failures += 1
+        print(f"{script}\nexpected: {reason}\nours: {ours}\n")
+
+
+def expect(script):
+    global failures
+    prepare()
+    bash, ours, errors = words(script)
+    for file in ("out", "err"):
+        if (FOLDER / file).exists():
+            bash = bash or (FOLDER / file).read_bytes()
+            (FOLDER / file).unlink()
+    ours = b"".join(part + b"\x1f\n" for part in ours.split(b"\x1f\n")[1:-1])  # without the command's own name
+    if bash != ours:
+        failures += 1
+        print(f"{script}\nbash: {bash}\nours: {ours}\n{errors.decode()}\n")
+
+
+def some(generator):
+    """A script of assignments, arrays and conditions on them."""
+    lines, names = [], []
+    for number in range(generator.randint(2, 8)):
+        name = f"V{number}"
+        value = generator.choice(["1", "23", "'a b'", '"c d"', "", "e\\ f", *(f'"${n}"' for n in names[-3:]),
+                                  *(f"x${{{n}}}y" for n in names[-3:]),
+                                  *(f"${{{n}:-z}}" for n in names[-2:]), "${NONE:-q}"])
+        kind = generator.randrange(4)
+        if kind == 0:
+            lines.append(f"{name}=({value or 1} o{number} {generator.randrange(9)} # c\n)")
+            lines.append(f'{name}="${{{name}[*]}}"')
+        elif kind == 1 and names:
+            other = generator.choice(names)
+            pattern = generator.choice(["1", "23", "a*", "z"])
+            lines.append(f'if [[ "${other}" == {pattern} ]]; then {name}={value or 3}; else {name}=n; fi')
+        else:
+            lines.append(f"{name}={value}")
+        names.append(name)
+    lines.append("launch " + " ".join(generator.choice([f"--{n} ${n}", f'--{n} "${n}"', f"--{n}=${{{n}}}"])
+                                      for n in names))
+    return "\n".join(lines)
+
+
+for script in SCRIPTS + FOLLOWED:
+    expect(script)
+for script, reason in REFUSED.items():
+    refuse(script, reason)
+for seed in range(60):
+    expect(some(random.Random(seed)))
+sys.exit(failures > 0)
