@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """generated PRINT_READERS [--count N] [--seed S]: random scripts over what launch scripts do, run by bash beside the
 reader. Both have the same launch, or the reader refuses; it never reads another one. The scripts are made of bash's own
-commands and of stand-ins in a folder of their own: `launch` notes its words, `sbatch` runs its input, and `ok`, `bad` and
-`number` are programs of which the reader knows nothing."""
+commands and of stand-ins in a folder of their own: `launch` notes its words, `sbatch` runs its input, and `ok`, `bad`
+and `number` are programs of which the reader knows nothing."""
 import argparse
 import concurrent.futures
 import os
@@ -78,7 +78,8 @@ class Maker:
         if depth > 2 or self.random.random() < 0.4:
             return self.pick("1", "2", "3", "010", "0x1f", "2#101", name, f"${name}", f"{self.array()}[0]", "7")
         left, right = self.sum(depth + 1), self.sum(depth + 1)
-        return self.pick(f"{left}+{right}", f"{left} * {right}", f"({left}-{right})", f"{left}%{right}", f"{left}/{right}",
+        return self.pick(f"{left}+{right}", f"{left} * {right}", f"({left}-{right})", f"{left}%{right}",
+        f"{left}/{right}",
                          f"{left}<<1", f"{left} < {right}", f"{left}=={right}", f"{left}?{right}:4", f"!{left}",
                          f"-{left}", f"{left}&&{right}", f"{left}||{right}", f"{name}={left}", f"{name}+={left}",
                          f"{name}++", f"++{name}", f"{left}**2", f"{left}&{right}", f"{left}|{right}",
@@ -99,7 +100,8 @@ class Maker:
     def assignment(self):
         name, array = self.name(), self.array()
         words = " ".join(self.word() for _ in range(self.random.randrange(4)))
-        return self.pick(f"{name}={self.word()}", f"{name}={self.word()}", f"{name}+={self.word()}", f"{array}=({words})",
+        return self.pick(f"{name}={self.word()}", f"{name}={self.word()}", f"{name}+={self.word()}",
+        f"{array}=({words})",
                          f"{array}+=({words})", f"{array}[{self.random.randrange(3)}]={self.word()}",
                          f"{name}={self.word()} {self.name()}={self.word()}", f"{array}=([2]={self.literal()} y)",
                          f"{array}[{self.sum()}]+={self.literal()}")
@@ -111,22 +113,34 @@ class Maker:
             f"declare {name}={self.word()}", f"readonly R{self.random.randrange(1000)}={self.word()}",
             f"declare -i {name}={self.sum().replace('<', '-').replace('(', '').replace(')', '')[:1] or 1}",
             f"local {name}={self.word()}", f"eval '{name}={self.literal().replace(chr(39), '')}'",
-            f"eval {name}=\\${other}", f"eval \"{name}='{self.pick('1', '2 3')}'\"", f"let {name}={self.pick('2', '3*2', 'A+1')}",
-            f"let '{name}*=2'", f"(( {self.sum()} ))", f": $(({self.sum()}))", f"printf -v {name} {self.pick('%s', '%d', '%s-%s', 'x')} {self.word()}",
+            f"eval {name}=\\${other}", f"eval \"{name}='{self.pick('1', '2 3')}'\"",
+            f"let {name}={self.pick('2', '3*2', 'A+1')}",
+            f"let '{name}*=2'", f"(( {self.sum()} ))", f": $(({self.sum()}))",
+            f"printf -v {name} {self.pick('%s', '%d', '%s-%s', 'x')} {self.word()}",
             f"read {name} <<< {self.word()}", f"read -r {name} {other} <<< \"{self.pick('1 2 3', ' a b', '7')}\"",
-            f"read -ra {array} <<< \"4 5 6\"", f"IFS=, read -r {name} {other} <<< '1,2,3'", f"IFS=: read -ra {array} <<< 'x:y'",
-            f"unset {name}", f"unset {array}", f"({name}={self.literal()})", f"{name}={self.literal()} &", f"{{ {name}={self.literal()}; }}",
-            f"echo {self.literal()} | read {name}", f"{name}={self.literal()} ok", f"{name}={self.literal()} f0 {self.word()}",
-            f"{name}={self.literal()} eval '{other}=${name}'", f"f{self.random.randrange(3)} {self.word()} {self.word()}",
+            f"read -ra {array} <<< \"4 5 6\"", f"IFS=, read -r {name} {other} <<< '1,2,3'",
+            f"IFS=: read -ra {array} <<< 'x:y'",
+            f"unset {name}", f"unset {array}", f"({name}={self.literal()})", f"{name}={self.literal()} &",
+            f"{{ {name}={self.literal()}; }}",
+            f"echo {self.literal()} | read {name}", f"{name}={self.literal()} ok",
+            f"{name}={self.literal()} f0 {self.word()}",
+            f"{name}={self.literal()} eval '{other}=${name}'",
+            f"f{self.random.randrange(3)} {self.word()} {self.word()}",
             f"declare -n ref={name}; ref={self.literal()}; unset -n ref", f"declare -u {name}; {name}={self.word()}",
-            ". ./env.sh", "source env.sh", "source missing.sh", "set -a; . ./env.sh; set +a", "export $(cat .env | xargs)",
-            "export $(cat .env)", f"{name}=$(number)", f"{name}=$(number) || {other}=3", "set -e", "set +e", "set -- 5 'g h' 6", "shift",
-            f"{name}=$(< one.txt)", f"mapfile -t {array} < env.txt", f"while read -r {name}; do {other}=${name}; done < env.txt",
-            f"{name}=\"$(cat one.txt)\"", "echo D=9 > made.sh; . ./made.sh", f"cat > made.sh <<X\n{name}=${other}\nX\n. ./made.sh",
-            f"[[ -f env.sh ]] && {name}=2", f"command ok && {name}=2", f"{name}=1; exit_later=1", f"true && {name}={self.literal()}",
+            ". ./env.sh", "source env.sh", "source missing.sh", "set -a; . ./env.sh; set +a",
+            "export $(cat .env | xargs)",
+            "export $(cat .env)", f"{name}=$(number)", f"{name}=$(number) || {other}=3", "set -e", "set +e",
+            "set -- 5 'g h' 6", "shift",
+            f"{name}=$(< one.txt)", f"mapfile -t {array} < env.txt",
+            f"while read -r {name}; do {other}=${name}; done < env.txt",
+            f"{name}=\"$(cat one.txt)\"", "echo D=9 > made.sh; . ./made.sh",
+            f"cat > made.sh <<X\n{name}=${other}\nX\n. ./made.sh",
+            f"[[ -f env.sh ]] && {name}=2", f"command ok && {name}=2", f"{name}=1; exit_later=1",
+            f"true && {name}={self.literal()}",
             f"false || {name}={self.literal()}", f"bad && {name}={self.literal()}", f"printf -v {array}[1] %s t",
             f"{name}=${{{array}[@]}}", f"{name}=$'a\\tb'", f"{name}=\"${{{array}[*]}}\"", f"declare -a {array}", "cd .",
-            f"unset {array}[0]", f"trap 'A=9' EXIT", f"{name}=$(echo \"${{{array}[@]}}\")", f"coproc_{name}=1", "number > /dev/null",
+            f"unset {array}[0]", f"trap 'A=9' EXIT", f"{name}=$(echo \"${{{array}[@]}}\")", f"coproc_{name}=1",
+            "number > /dev/null",
             f"export {name}", f"export -n {name}" if self.random.random() < 0.1 else f"export {other}")
 
     def block(self):
@@ -139,20 +153,24 @@ class Maker:
         name, array = self.name(), self.array()
         kind = self.random.randrange(9)
         if kind == 0:
-            return f"if {self.test()}; then\n{self.block()}\nelif {self.test()}; then\n{self.block()}\nelse\n{self.block()}\nfi"
+            return (f"if {self.test()}; then\n{self.block()}\nelif {self.test()}; then\n{self.block()}\nelse\n"
+                    f"{self.block()}\nfi")
         if kind == 1:
             return f"if {self.test()}; then {self.block()}\nfi"
         if kind == 2:
             ends = [self.pick(";;", ";;", ";;", ";&", ";;&") for _ in range(3)]
-            return f"case {self.word()} in\n{self.pattern()}) {self.block()} {ends[0]}\n({self.pattern()}) {self.block()} {ends[1]}\n" \
+            return f"case {self.word()} in\n{self.pattern()}) {self.block()} {ends[0]}\n" \
+                   f"({self.pattern()}) {self.block()} {ends[1]}\n" \
                    f"*) {self.block()} {ends[2]}\nesac"
         if kind == 3:
-            body = self.block() + self.pick("", "", f"\n{self.test()} && break", f"\nif {self.test()}; then continue; fi\n{self.plain()}")
+            body = self.block() + self.pick("", "", f"\n{self.test()} && break",
+            f"\nif {self.test()}; then continue; fi\n{self.plain()}")
             return f"for {name} in {self.word()} {self.word()} {self.pick('{1..3}', '$(seq 2)', '')}; do\n{body}\ndone"
         if kind == 4:
             return f"for ((i=0; i<{self.pick('2', '3')}; i++)); do\n{self.block()}\ndone"
         if kind == 5:
-            return f"W=0; while [ $W -lt {self.pick('2', '3')} ]; do\nW=$((W+1))\n{self.block()}{self.pick('', chr(10) + 'break')}\ndone"
+            end = self.pick("", "\nbreak")
+            return f"W=0; while [ $W -lt {self.pick('2', '3')} ]; do\nW=$((W+1))\n{self.block()}{end}\ndone"
         if kind == 6:
             return f"(\n{self.block()}\n)"
         if kind == 7:
@@ -180,9 +198,12 @@ class Maker:
         return f"{name} {{\n{body}\n}}"
 
     def launch(self):
-        words = [self.pick(f"--a ${self.name()}", f'--b "${self.name()}"', f"--c={self.expansion()}", f'"${{{self.array()}[@]}}"',
-                           f"${{{self.array()}[@]}}", f'--d "${{{self.array()}[*]}}"', f'"{self.expansion()}"', f"--e {self.word()}",
-                           f"${self.name()}", '"$@"', f"--f {self.literal()}") for _ in range(self.random.randint(2, 6))]
+        words = [self.pick(f"--a ${self.name()}", f'--b "${self.name()}"', f"--c={self.expansion()}",
+        f'"${{{self.array()}[@]}}"',
+                           f"${{{self.array()}[@]}}", f'--d "${{{self.array()}[*]}}"', f'"{self.expansion()}"',
+                           f"--e {self.word()}",
+                           f"${self.name()}", '"$@"', f"--f {self.literal()}") for _ in range(self.random.randint(2,
+                           6))]
         command = "launch --first " + " ".join(words)
         kind = self.random.randrange(14)
         name = self.name()
@@ -216,7 +237,8 @@ class Maker:
         return command
 
     def script(self):
-        self.files["env.sh"] = "\n".join(self.pick(f"{self.name()}={self.literal()}", f"export {self.name()}=12", self.assignment())
+        self.files["env.sh"] = "\n".join(self.pick(f"{self.name()}={self.literal()}", f"export {self.name()}=12",
+        self.assignment())
                                          for _ in range(2)) + "\n"
         self.files[".env"] = f"{self.name()}=31\n{self.name()}=32\n"
         self.files["env.txt"] = "k1\nk2 k3\n"
@@ -243,8 +265,10 @@ def run_one(reader, folder, script, files):
         (folder / name).write_text(text)
     ours = subprocess.run([reader, "shell", "script.sh"], cwd=folder, capture_output=True, timeout=60)
     calls = folder / "calls"
-    environment = {"PATH": f"{folder.parent / 'bin'}:/usr/bin:/bin", "CALLS": str(calls), "LC_ALL": "C", "HOME": str(folder)}
-    bash = subprocess.run(["bash", "--norc", "--noprofile", "script.sh"], cwd=folder, env=environment, capture_output=True, timeout=20,
+    environment = {"PATH": f"{folder.parent / 'bin'}:/usr/bin:/bin", "CALLS": str(calls), "LC_ALL": "C",
+    "HOME": str(folder)}
+    bash = subprocess.run(["bash", "--norc", "--noprofile", "script.sh"], cwd=folder, env=environment,
+    capture_output=True, timeout=20,
                    stdin=subprocess.DEVNULL)
     launches = [call.split(b"\x1f")[:-1] for call in calls.read_bytes().split(b"\x1e")[:-1]] if calls.exists() else []
     words = ours.stdout.split(b"\x1f\n")[1:-1]
@@ -280,7 +304,8 @@ def check(arguments):
         launches, words, told = run_one(reader, folder / str(seed % 8) / str(os.getpid()), script, maker.files)
     except subprocess.TimeoutExpired as error:
         return seed, "late" if "print-readers" in str(error.cmd[0]) else "none", script, str(error)
-    return seed, verdict(launches, words, told), script, f"files: {maker.files}\nbash: {launches}\nours: {words}\n{told}"
+    return seed, verdict(launches, words,
+    told), script, f"files: {maker.files}\nbash: {launches}\nours: {words}\n{told}"
 
 
 def main():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""shell PRINT_READERS: words of a launch as the reader finds them, against those that bash passes to the command; and what
-is refused, with its reason."""
+"""shell PRINT_READERS: words of a launch as the reader finds them, against those that bash passes to the command;
+and what is refused, with its reason."""
 import os
 import pathlib
 import random
@@ -44,23 +44,38 @@ FOLLOWED = [
     'export $(cat .env | xargs); launch --pp ${PP:-1}', 'export $(grep -v "^#" .env | xargs)\nlaunch --pp ${PP:-1}',
     'set -a; source .env; set +a; launch --pp ${PP:-1}', 'source "$(dirname "$0")/env.sh"; launch --tp ${TP:-1}',
     'HERE="$( cd "$( dirname "${BASH_SOURCE[0]}" )" && pwd )"; . $HERE/env.sh; launch --tp ${TP:-1}',
-    'f() { TP=4; }; f; launch --tp $TP', 'f() { local TP=4; }; TP=1; f; launch --tp $TP', 'f() { echo $(($1 * 2)); }; launch --tp $(f 4)',
-    "eval 'TP=4'; launch --tp ${TP:-1}", 'N=TP; eval "$N=4"; launch --tp ${TP:-1}', 'let TP=4; launch --tp $TP', 'let "TP = 2 * 3"; launch --tp $TP',
+    'f() { TP=4; }; f; launch --tp $TP', 'f() { local TP=4; }; TP=1; f; launch --tp $TP',
+    'f() { echo $(($1 * 2)); }; launch --tp $(f 4)',
+    "eval 'TP=4'; launch --tp ${TP:-1}", 'N=TP; eval "$N=4"; launch --tp ${TP:-1}', 'let TP=4; launch --tp $TP',
+    'let "TP = 2 * 3"; launch --tp $TP',
     'TP=2; (( TP *= 2 )); launch --tp $TP', 'TP=2; : $((TP*=2)); launch --tp $TP', 'printf -v TP %d 4; launch --tp $TP',
-    'read TP <<< 4; launch --tp $TP', 'TP=4; unset TP; launch --tp ${TP:-1}', '(TP=4); launch --tp ${TP:-1}', 'TP=1; (TP=4); launch --tp $TP',
+    'read TP <<< 4; launch --tp $TP', 'TP=4; unset TP; launch --tp ${TP:-1}', '(TP=4); launch --tp ${TP:-1}',
+    'TP=1; (TP=4); launch --tp $TP',
     'TP=1; TP=4 & launch --tp $TP', 'case a in a) TP=1 ;& b) PP=2 ;; esac; launch --tp $TP --pp $PP',
-    'case a in a) TP=1 ;;& b) TP=2 ;; *) PP=3;; esac; launch --tp $TP --pp $PP', 'A=(--x 1); launch --a "${A[*]}"', 'A="--x 1"; launch --a "$A"',
-    'declare -n R=TP; R=4; launch --tp $TP', 'TP=1; TP=4 true; launch --tp $TP', 'USE=1; if (( USE )); then TP=4; fi; launch --tp ${TP:-1}',
-    'launch --tp 1\nexit 0\nlaunch --tp 2 --more --more', 'launch --tp $((010))', '[ 010 -eq 10 ] && TP=2; launch --tp $TP', 'N=a_b; launch --n ${N//_}',
-    'for i in 1 2 3; do A+=" --x$i"; done; launch $A', 'i=0; while [ $i -lt 3 ]; do i=$((i+1)); A+=($i); done; launch --a "${A[@]}"',
-    'declare -A S=([a]=3 [b]=4); K=b; launch --s ${S[$K]}', 'set -- 7 8; shift; launch --a $1 --n $#', 'getopts "n:" O; launch --a ${O}',
-    'while [[ $# -gt 0 ]]; do shift; done; launch --a 1', 'IFS=, read -ra A <<< "1,2"; launch --a "${A[@]}"', 'A=(1 2 3); launch --a "${A[@]:1:2}"',
-    'A=/x/y.json; launch --a ${A##*/} --b ${A%.json} --c "${A/x/z}"', 'bash -c "launch --a 1 --b 2"', 'export A=3; bash -c \'launch --a $A\'',
-    'A=3; bash -c \'launch --a ${A:-1}\'', 'cat > made.sh <<X\nTP=4\nX\n. ./made.sh; launch --tp $TP', 'bash inner.sh 5', 'exec launch --a 1',
-    'echo "TP=8" > made.sh; source made.sh; launch --tp $TP', 'run() { "$@"; }; run launch --a "b c"', 'A=$(echo 4 | cat); launch --a $A',
-    'set -e; f() { false; true; }; f || TP=2; launch --tp ${TP:-1}', 'for ((i=0;i<2;i++)); do A+=(-$i); done; launch --a ${A[@]}',
-    'A=xAy; launch --a ${A,,} --b ${A^} --c ${A:1:1} --d ${#A}', 'launch --a $\'b\\tc\'', 'A=(1 2); launch --n ${#A[@]} --l ${A[-1]}',
-    'A=4; B=A; launch --a ${!B}', 'if [ -f env.sh ]; then . ./env.sh; fi; launch --tp ${TP:-1}', 'A="a b"; for x in $A; do launch_x=$x; done; launch --x $launch_x',
+    'case a in a) TP=1 ;;& b) TP=2 ;; *) PP=3;; esac; launch --tp $TP --pp $PP', 'A=(--x 1); launch --a "${A[*]}"',
+    'A="--x 1"; launch --a "$A"',
+    'declare -n R=TP; R=4; launch --tp $TP', 'TP=1; TP=4 true; launch --tp $TP',
+    'USE=1; if (( USE )); then TP=4; fi; launch --tp ${TP:-1}',
+    'launch --tp 1\nexit 0\nlaunch --tp 2 --more --more', 'launch --tp $((010))',
+    '[ 010 -eq 10 ] && TP=2; launch --tp $TP', 'N=a_b; launch --n ${N//_}',
+    'for i in 1 2 3; do A+=" --x$i"; done; launch $A',
+    'i=0; while [ $i -lt 3 ]; do i=$((i+1)); A+=($i); done; launch --a "${A[@]}"',
+    'declare -A S=([a]=3 [b]=4); K=b; launch --s ${S[$K]}', 'set -- 7 8; shift; launch --a $1 --n $#',
+    'getopts "n:" O; launch --a ${O}',
+    'while [[ $# -gt 0 ]]; do shift; done; launch --a 1', 'IFS=, read -ra A <<< "1,2"; launch --a "${A[@]}"',
+    'A=(1 2 3); launch --a "${A[@]:1:2}"',
+    'A=/x/y.json; launch --a ${A##*/} --b ${A%.json} --c "${A/x/z}"', 'bash -c "launch --a 1 --b 2"',
+    'export A=3; bash -c \'launch --a $A\'',
+    'A=3; bash -c \'launch --a ${A:-1}\'', 'cat > made.sh <<X\nTP=4\nX\n. ./made.sh; launch --tp $TP',
+    'bash inner.sh 5', 'exec launch --a 1',
+    'echo "TP=8" > made.sh; source made.sh; launch --tp $TP', 'run() { "$@"; }; run launch --a "b c"',
+    'A=$(echo 4 | cat); launch --a $A',
+    'set -e; f() { false; true; }; f || TP=2; launch --tp ${TP:-1}',
+    'for ((i=0;i<2;i++)); do A+=(-$i); done; launch --a ${A[@]}',
+    'A=xAy; launch --a ${A,,} --b ${A^} --c ${A:1:1} --d ${#A}', 'launch --a $\'b\\tc\'',
+    'A=(1 2); launch --n ${#A[@]} --l ${A[-1]}',
+    'A=4; B=A; launch --a ${!B}', 'if [ -f env.sh ]; then . ./env.sh; fi; launch --tp ${TP:-1}',
+    'A="a b"; for x in $A; do launch_x=$x; done; launch --x $launch_x',
 ]
 # Refused, with what stands in the way.
 REFUSED = {
@@ -68,14 +83,19 @@ REFUSED = {
     'TP=$(program); launch --tp $TP': "the output of a command (line 1)",
     'TP=1\nif program; then TP=4; fi\nlaunch --tp $TP': "a condition that is not known (line 2)",
     'eval "$(program)"; launch --tp ${TP:-1}': "commands of which not all is known",
-    'for TP in 1 2; do launch --tp $TP; done': "runs more than once, in a loop or a function, with different options: '1' and '2'",
+    'for TP in 1 2; do launch --tp $TP; done': "runs more than once, in a loop or a function, with different "
+    "options: '1' and '2'",
     'if program; then launch --tp 1; else launch --tp 2; fi': "depends on line 1, whose condition is not known",
-    'ARGS=$(program)\nlaunch $ARGS': "no launch with options of any is known: $ARGS is not known: the output of a command (line 1)",
+    'ARGS=$(program)\nlaunch $ARGS': "no launch with options of any is known: $ARGS is not known: the output of "
+    "a command (line 1)",
     'bash elsewhere.sh 4': "'elsewhere.sh' runs here, and it is not there to be read",
     'while program; do TP=$((TP+1)); done; launch --tp $TP': "not known",
-    'read TP; launch --tp $TP': "a line of input that is not known", '$UNKNOWN_SO_FAR x\nX=$(p)\n$X TP=4; launch --tp ${TP:-1}': "the command $X",
-    'sed -i s/4/8/ env.sh; . ./env.sh; launch --tp $TP': "the script may have written it", 'A=$((1/0)); launch --a $A': "is arithmetic that bash refuses",
-    'A=(1 2; launch --a': "expected the ) of an array", 'if true; then launch --a 1': "expected 'fi'", 'shopt -s lastpipe; launch --a 1': "'shopt lastpipe'",
+    'read TP; launch --tp $TP': "a line of input that is not known",
+    '$UNKNOWN_SO_FAR x\nX=$(p)\n$X TP=4; launch --tp ${TP:-1}': "the command $X",
+    'sed -i s/4/8/ env.sh; . ./env.sh; launch --tp $TP': "the script may have written it",
+    'A=$((1/0)); launch --a $A': "is arithmetic that bash refuses",
+    'A=(1 2; launch --a': "expected the ) of an array", 'if true; then launch --a 1': "expected 'fi'",
+    'shopt -s lastpipe; launch --a 1': "'shopt lastpipe'",
 }
 
 
