@@ -43,7 +43,7 @@ static void add_items(struct expansion *e, const struct cells *items, size_t cou
             shell_add(s, e->out, (struct cell){0, 0, CELL_EMPTY, true});
         for (size_t k = 0; k < items[i].count; k++) {
             struct cell cell = items[i].items[k];
-            cell.quoted = e->quoted && (cell.c != CELL_OPEN || cell.quoted);
+            cell.quoted = e->quoted && (cell.c != CELL_OPEN || cell.quoted || e->subject.star);
             if (cell.c != CELL_EMPTY)
                 shell_add(s, e->out, cell);
         }
