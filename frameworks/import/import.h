@@ -4,8 +4,8 @@
 #ifndef STAGESIM_FRAMEWORKS_IMPORT_H
 #define STAGESIM_FRAMEWORKS_IMPORT_H
 
-#include "frameworks/shell/shell.h"
 #include "frameworks/settings/settings.h"
+#include "frameworks/shell/shell.h"
 
 #include <stdio.h>
 
