@@ -79,9 +79,17 @@ static int is_given(struct expansion *e, bool colon)
 
 static void assign_default(struct expansion *e, size_t from)
 {
-    struct cells cells = {0};
-    shell_expand_value(e->s, e->source, from, e->to, &cells);
-    if (e->subject.all || e->s->sources[e->source].text[from - 2] == ']') {
+    struct cells written = {0}, cells = {0};
+    const char *text = e->s->sources[e->source].text;
+    e->s->expand(e->s, e->source, from, e->to, false, &written);
+    for (size_t i = 0; i < written.count; i++) {
+        struct cell cell = written.items[i];
+        cell.quoted |= cell.c == CELL_OPEN;
+        cell.c = (char)(cell.c == CELL_BREAK ? ' ' : cell.c);
+        if (cell.c != CELL_EMPTY)
+            shell_add(e->s, &cells, cell);
+    }
+    if (e->subject.all || text[from - 2] == ']' || text[from - 3] == ']' || text[from] == '~') {
         add_not_followed(e, "an element that gets a default");
         return;
     }

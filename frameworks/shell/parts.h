@@ -140,6 +140,8 @@ struct shell {
     /* Upwards, without circles between files. */
     enum flow (*run)(struct shell *s, const struct step *step);
     void (*expand)(struct shell *s, uint16_t source, size_t from, size_t to, bool quoted, struct cells *out);
+    bool (*evaluate)(struct shell *s, const struct cells *cells, int64_t *value, uint32_t *open, uint16_t source,
+                     size_t at);
     void (*substitute)(struct shell *s, uint16_t source, size_t from, size_t to, struct cells *out);
 };
 
@@ -171,6 +173,11 @@ __attribute__((format(printf, 4, 5))) void shell_refuse(struct shell *s, uint16_
                                                         ...);
 /* "why" with the place of what made it so, for messages. */
 const char *shell_reason(struct shell *s, uint32_t unknown);
+
+/* 1: it has characters; 0: none, where names that nobody sets count as not set; -1: not known. */
+int shell_has_text(struct shell *s, const struct cells *cells);
+/* Without the names that nobody sets. */
+struct cells shell_without_free(struct shell *s, const struct cells *cells);
 
 /* ---- state.c ---- */
 
@@ -246,10 +253,6 @@ struct subject {
 bool shell_subject(struct shell *s, uint16_t source, size_t *at, size_t to, struct subject *subject);
 /* Keys of ${!NAME[@]}. */
 void shell_keys(struct shell *s, struct subject *subject);
-/* 1: it has characters; 0: none, where names that nobody sets count as not set; -1: not known. */
-int shell_has_text(struct shell *s, const struct cells *cells);
-/* Without the names that nobody sets. */
-struct cells shell_without_free(struct shell *s, const struct cells *cells);
 
 /* Expands text[from..to) of a source into cells, without cutting. */
 void shell_expand(struct shell *s, uint16_t source, size_t from, size_t to, bool quoted, struct cells *out);

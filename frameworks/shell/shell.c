@@ -55,6 +55,7 @@ bool shell_read(const struct shell_request *request, struct arena *arena, struct
     struct shell s = {.request = request, .arena = arena, .diag = diag, .out = out, .state = &state};
     s.run = shell_run;
     s.expand = shell_expand;
+    s.evaluate = shell_evaluate;
     s.substitute = shell_substitute;
     const char *text = is_options(request->text) ? one_line(arena, request->text) : request->text;
     shell_add_source(&s, request->file, text, request->size, NULL);

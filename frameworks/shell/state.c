@@ -106,7 +106,7 @@ static struct cells as_declared(struct shell *s, const struct variable *variable
     uint32_t open;
     shell_text(s, cells, &open);
     if (variable->integer) {
-        if (!open && shell_evaluate(s, cells, &number, &open, 0, 0))
+        if (!open && s->evaluate(s, cells, &number, &open, 0, 0))
             return shell_cells_of(s, arena_print(s->arena, "%lld", (long long)number), 0, 0);
         shell_add_open(s, &out, open ? open : shell_unknown(s, variable->name, "no whole number", 0, 0), true);
         return out;

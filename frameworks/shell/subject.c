@@ -209,34 +209,3 @@ void shell_keys(struct shell *s, struct subject *subject)
         subject->items[i] = shell_cells_of(s, text, 0, 0);
     }
 }
-
-static bool is_free(const struct shell *s, const struct cell *cell)
-{
-    return cell->c == CELL_OPEN && !s->unknowns[cell->at].why;
-}
-
-int shell_has_text(struct shell *s, const struct cells *cells)
-{
-    bool open = false;
-    for (size_t i = 0; i < cells->count; i++) {
-        const struct cell *cell = &cells->items[i];
-        if (is_free(s, cell))
-            shell_is_free(s, s->unknowns[cell->at].name);
-        else if (cell->c == CELL_OPEN)
-            open = true;
-        else if (cell->c != CELL_EMPTY && cell->c != CELL_BREAK)
-            return 1;
-    }
-    return open ? -1 : 0;
-}
-
-struct cells shell_without_free(struct shell *s, const struct cells *cells)
-{
-    struct cells out = {0};
-    for (size_t i = 0; i < cells->count; i++)
-        if (is_free(s, &cells->items[i]))
-            shell_is_free(s, s->unknowns[cells->items[i].at].name);
-        else
-            shell_add(s, &out, cells->items[i]);
-    return out;
-}
