@@ -338,6 +338,15 @@ static void declare_raw(struct shell *s, const struct declaration *d, uint16_t s
     shell_assign(s, source, raw, name);
 }
 
+/* `local` outside of functions: bash refuses it, and goes on. */
+static void expand_only(struct shell *s, const struct step *step, size_t first)
+{
+    struct cells unused = {0};
+    for (size_t i = first; i < step->count && !s->broken; i++)
+        s->expand(s, step->source, step->words[i].from, step->words[i].to, false, &unused);
+    s->state->status = 1;
+}
+
 /* No assignment follows. */
 static void forbid(struct shell *s, uint16_t source, const struct raw *raw)
 {
@@ -352,11 +361,8 @@ void shell_run_declaration(struct shell *s, const struct step *step, size_t firs
     struct declaration d = {.export = !strcmp(name, "export"), .readonly = !strcmp(name, "readonly")};
     bool options = true, remove = false;
     d.local = !d.export && !d.readonly && s->functions > 0;
-    if (!strcmp(name, "local") && !s->functions) { /* bash refuses it, and goes on */
-        struct cells unused = {0};
-        for (size_t i = first; i < step->count && !s->broken; i++)
-            s->expand(s, step->source, step->words[i].from, step->words[i].to, false, &unused);
-        s->state->status = 1;
+    if (!strcmp(name, "local") && !s->functions) {
+        expand_only(s, step, first);
         return;
     }
     for (size_t i = first; i < step->count && !s->broken; i++) {
