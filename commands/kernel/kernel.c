@@ -121,6 +121,10 @@ static const struct {
     [KERNEL_EXPERTS] = {1 << GROUPS | 1 << ROWS | 1 << COLUMNS | 1 << INNER, 0},
     [KERNEL_ATTENTION] = {1 << HEADS | 1 << SEQUENCE | 1 << HEAD_SIZE, 1 << BATCH | 1 << VALUE_SIZE},
     [KERNEL_MEMORY] = {1 << BYTES, 0},
+    [KERNEL_MAMBA] = {1 << HEADS | 1 << SEQUENCE | 1 << HEAD_SIZE | 1 << VALUE_SIZE, 1 << BATCH},
+    [KERNEL_GATED_DELTA] = {1 << HEADS | 1 << SEQUENCE | 1 << HEAD_SIZE, 1 << BATCH | 1 << VALUE_SIZE},
+    [KERNEL_KIMI_DELTA] = {1 << HEADS | 1 << SEQUENCE | 1 << HEAD_SIZE, 1 << BATCH | 1 << VALUE_SIZE},
+    [KERNEL_LIGHTNING] = {1 << HEADS | 1 << SEQUENCE | 1 << HEAD_SIZE, 1 << BATCH | 1 << VALUE_SIZE},
 };
 
 static int check_numbers(const struct command *command, const struct arguments *a)
@@ -148,7 +152,7 @@ static void set_sizes(struct arguments *a)
         shape->m = n[BYTES];
         shape->n = shape->k = 1;
     }
-    if (shape->kind == KERNEL_ATTENTION) {
+    if (sizes_of[shape->kind].needed & 1U << HEADS) {
         shape->groups = n[HEADS] * (n[BATCH] > 0 ? n[BATCH] : 1);
         shape->m = n[SEQUENCE];
         shape->n = n[HEAD_SIZE];

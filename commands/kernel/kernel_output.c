@@ -15,6 +15,10 @@ const char *const *kernel_size_names(enum kernel_kind kind)
         [KERNEL_EXPERTS] = {"groups", "m", "n", "k"},
         [KERNEL_ATTENTION] = {"heads", "sequence", "head_size", "value_size"},
         [KERNEL_MEMORY] = {NULL, "bytes", NULL, NULL},
+        [KERNEL_MAMBA] = {"heads", "sequence", "head_size", "state"},
+        [KERNEL_GATED_DELTA] = {"heads", "sequence", "head_size", "value_size"},
+        [KERNEL_KIMI_DELTA] = {"heads", "sequence", "head_size", "value_size"},
+        [KERNEL_LIGHTNING] = {"heads", "sequence", "head_size", "value_size"},
     };
     return names[kind];
 }

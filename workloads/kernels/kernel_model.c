@@ -80,10 +80,38 @@ static double attention_seconds(const struct kernel_model *model, const struct k
     return fmax(computing, moving_seconds(model, 2 * WIDE * s->groups * s->m * (s->n + s->k)));
 }
 
+/* ---- scans ---- */
+
+static bool is_scan(enum kernel_kind kind)
+{
+    return kind == KERNEL_MAMBA || kind == KERNEL_GATED_DELTA || kind == KERNEL_KIMI_DELTA || kind == KERNEL_LIGHTNING;
+}
+
+/* Of a head and token, in chunks of 64 tokens, of Mamba-2 128, of lightning attention 256. */
+static double scan_flops(const struct kernel_shape *s)
+{
+    enum { CHUNK = 64, MAMBA_CHUNK = 128, LIGHTNING_CHUNK = 256 };
+    if (s->kind == KERNEL_MAMBA)
+        return 4 * s->n * s->k + 2 * MAMBA_CHUNK * s->n;
+    if (s->kind == KERNEL_LIGHTNING)
+        return 4 * s->n * s->k + 2 * LIGHTNING_CHUNK * (s->n + s->k);
+    return 6 * s->n * s->k + 2 * CHUNK * (3 * s->n + 2 * s->k) + CHUNK * CHUNK * 2.0 / 3;
+}
+
+/* Chunks of a head follow each other: few heads leave processors idle. */
+static double scan_seconds(const struct kernel_model *model, const struct kernel_shape *s)
+{
+    double computing = kernel_flops(s) * (1 + model->extra / s->groups) / (model->peak * model->compute);
+    double passes = s->stage == KERNEL_BACKWARD ? 2.5 : 1;
+    return fmax(computing, moving_seconds(model, passes * WIDE * s->groups * s->m * 2 * (s->n + s->k)));
+}
+
 double kernel_flops(const struct kernel_shape *s)
 {
     bool full = s->stage == KERNEL_FORWARD_FULL || s->stage == KERNEL_BACKWARD_FULL;
     bool backward = s->stage == KERNEL_BACKWARD || s->stage == KERNEL_BACKWARD_FULL;
+    if (is_scan(s->kind))
+        return s->groups * s->m * scan_flops(s) * (backward ? 2 : 1);
     switch (s->kind) {
     case KERNEL_MATMUL:
     case KERNEL_GROUPED:
@@ -99,6 +127,8 @@ double kernel_flops(const struct kernel_shape *s)
 
 double kernel_model_seconds(const struct kernel_model *model, const struct kernel_shape *shape)
 {
+    if (is_scan(shape->kind))
+        return model->launch + scan_seconds(model, shape);
     switch (shape->kind) {
     case KERNEL_MATMUL:
         return model->launch + product_seconds(model, shape);

@@ -13,11 +13,12 @@
 
 enum { FILE_SIZE_MAX = 1 << 23, MODELS_MAX = 256, ROWS_MAX = 1 << 17 };
 
-const char *const kernel_kind_names[] = {"matmul", "grouped", "experts", "attention", "memory", NULL};
+const char *const kernel_kind_names[] = {"matmul", "grouped",     "experts",    "attention", "memory",
+                                         "mamba",  "gated-delta", "kimi-delta", "lightning", NULL};
 const char *const kernel_type_names[] = {"bf16", "fp8", "fp8_block", "nvfp4", NULL};
-const char *const kernel_stage_names[] = {"forward",       "input", "weight",  "backward", "forward-full",
-                                          "backward-full", "norm",  "add",     "silu",     "rope",
-                                          "embedding",     "cast",  "permute", "loss",     NULL};
+const char *const kernel_stage_names[] = {
+    "forward", "input", "weight",    "backward", "forward-full", "backward-full", "norm",        "add",
+    "silu",    "rope",  "embedding", "cast",     "permute",      "loss",          "convolution", NULL};
 
 /* Both files begin with the columns that say which model is meant. */
 enum column { KIND, TYPE, STAGE, SOURCE, FIRST_NUMBER };

@@ -48,9 +48,12 @@ extern const char *const kernel_stage_names[];
 
 enum { KERNEL_SIZES = 4, KERNEL_SOURCE_SIZE = 24 };
 
-/* A kernel by its sizes: of products groups of m x k times k x n (of the weight gradient in a group: m rows, n x k
+/* Scans carry a state from chunk to chunk: Mamba-2's, the gated and the Kimi delta rule's, lightning attention's.
+ *
+ * A kernel by its sizes: of products groups of m x k times k x n (of the weight gradient in a group: m rows, n x k
  * weights); of an expert layer `groups` experts with m rows each, inner width n and k columns; of attention batch x
- * heads, m tokens, n and k columns of a head's keys and values; of what moves memory m bytes. */
+ * heads, m tokens, n and k columns of a head's keys and values; of scans the same, of Mamba-2 n columns of a head and k
+ * of its state; of what moves memory m bytes. */
 struct kernel_shape {
     enum kernel_kind kind;
     enum kernel_type type;
@@ -67,7 +70,8 @@ struct kernel_model {
     double processors, peak, bandwidth; /* flop/s, bytes/s */
     double launch;                      /* seconds of a kernel */
     double compute, memory;             /* shares of peak and bandwidth */
-    double extra; /* grouped: seconds of each group; attention: the length at which half of `compute` is reached */
+    double extra; /* grouped: seconds of each group; attention: the length at which half of `compute` is reached; scans:
+                   * the number of heads where that is */
     double low[KERNEL_SIZES], high[KERNEL_SIZES]; /* logarithms to base 2 of the measured sizes */
     struct kernel_row *rows;                      /* row_count of them */
     unsigned row_count;

@@ -19,7 +19,8 @@ struct kernel_time {
 
 /* Seconds of a kernel by the model alone. */
 double kernel_model_seconds(const struct kernel_model *model, const struct kernel_shape *shape);
-/* Flop of a kernel; 0 for what only moves bytes. Backward attention counts 2.5 times the forward. */
+/* Flop of a kernel; 0 for what only moves bytes. Backward attention counts 2.5 times the forward,
+ * the backward of a scan twice. */
 double kernel_flops(const struct kernel_shape *shape);
 
 /* The time of a kernel by the first model of its kind, type and stage. A model without rows of its own takes those of

@@ -95,6 +95,15 @@ for name, kind in KINDS.items():
         other, why = run(model, parallel={"tensor": 2, "expert": 4, "data": 4, "pipeline": 2})
         expect(other, name, "expert-parallel", why)
 
+# Measured scans: the core of a model with linear attention is another one than the table's share of the peak gives.
+for name in ("gated delta", "kimi delta", "mamba"):
+    times = [run({**SHAPE, **KINDS[name]}, f"compute.kernels={kernels}")[0] for kernels in ("default", "measured")]
+    expect(all(times) and times[0]["iteration_s"] != times[1]["iteration_s"], name, "measured")
+    asked = subprocess.run([STAGESIM, "kernel", name.split(",")[0].replace(" ", "-"), "--gpu", "H100", "--heads", "16",
+                            "--sequence", "2048", "--head-size", "128", "--value-size", "128"], capture_output=True,
+                           text=True)
+    expect(asked.returncode == 0 and "time  " in asked.stdout, name, asked.stderr)
+
 # A pipeline of unequal layers: stages take their own layers' times, and balance evens them out.
 hybrid = {**SHAPE, "layers": 16, "pattern": "--------********", "sequence": 16384, "vocabulary": 512}
 even, _ = run(hybrid, parallel={"pipeline": 4, "data": 4})
