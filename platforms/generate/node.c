@@ -15,6 +15,7 @@ struct reach {
 /* Routes are asked for row by row: the ways from one part serve a whole row. */
 struct node_search {
     uint32_t start, part_count, cable_count; /* what it was made for */
+    bool whole;                              /* the ways lead to everything */
     struct reach *reach;
 };
 
@@ -107,33 +108,38 @@ static bool extend(const struct node_graph *node, struct reach *reach, uint32_t 
     return better;
 }
 
-/* Ways from `start` to everywhere, shortest first, wider before narrower. */
-static void search(const struct node_graph *node, uint32_t start, struct reach *reach)
+/* Ways from `start`, shortest first, wider before narrower, to whatever is as near as `end`; NODE_NONE: to everything.
+ * Whether these are all. */
+static bool search(const struct node_graph *node, uint32_t start, uint32_t end, struct reach *reach)
 {
     for (uint32_t i = 0; i < node->part_count; i++)
         reach[i] = (struct reach){.hops = NODE_NONE};
     reach[start] = (struct reach){.hops = 0, .width = 1e300};
     bool moved = true;
-    for (uint32_t hops = 0; moved; hops++) {
+    for (uint32_t hops = 0; moved && (end == NODE_NONE || reach[end].hops == NODE_NONE); hops++) {
         moved = false;
         for (uint32_t i = 0; i < node->cable_count; i++)
-            for (uint32_t end = 0; end < 2; end++)
-                moved |= extend(node, reach, i, end, hops, start);
+            for (uint32_t from = 0; from < 2; from++)
+                moved |= extend(node, reach, i, from, hops, start);
     }
+    return !moved;
 }
 
-static const struct reach *ways_from(const struct node_graph *node, uint32_t start)
+/* Whoever asks for a second end that is not as near is likely to ask for all. */
+static const struct reach *ways_from(const struct node_graph *node, uint32_t start, uint32_t end)
 {
-    struct node_search *search_state = node->search;
-    if (search_state->part_count != node->part_count)
-        search_state->reach = arena_array(node->arena, node->part_count, sizeof *search_state->reach);
-    if (search_state->part_count != node->part_count || search_state->cable_count != node->cable_count ||
-        search_state->start != start)
-        search(node, start, search_state->reach);
-    search_state->start = start;
-    search_state->part_count = node->part_count;
-    search_state->cable_count = node->cable_count;
-    return search_state->reach;
+    struct node_search *known = node->search;
+    bool same = known->part_count == node->part_count && known->cable_count == node->cable_count;
+    if (known->part_count != node->part_count)
+        known->reach = arena_array(node->arena, node->part_count, sizeof *known->reach);
+    if (!same || known->start != start)
+        known->whole = search(node, start, end, known->reach);
+    else if (!known->whole && (end == NODE_NONE || known->reach[end].hops == NODE_NONE))
+        known->whole = search(node, start, NODE_NONE, known->reach);
+    known->start = start;
+    known->part_count = node->part_count;
+    known->cable_count = node->cable_count;
+    return known->reach;
 }
 
 /* Writes the way to `to` that `search` found, in order of travel. */
@@ -185,7 +191,7 @@ uint32_t node_route(const struct node_graph *node, uint32_t from, uint32_t to, s
     uint32_t port = node_port(node), count;
     bool backwards = from == port || (to != port && from > to); /* both directions of a pair share one way */
     uint32_t start = backwards ? to : from, end = backwards ? from : to;
-    const struct reach *reach = ways_from(node, start);
+    const struct reach *reach = ways_from(node, start, end == port ? NODE_NONE : end);
     count =
         end == port ? route_out(node, start, port, steps, capacity, reach) : unwind(node, reach, end, steps, capacity);
     if (backwards)
