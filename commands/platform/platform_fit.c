@@ -14,8 +14,8 @@
 #include "job/scenario/platform_source.h"
 #include "platforms/generate/xml.h"
 #include "platforms/library.h"
-#include "simulator/collectives/fit.h"
-#include "simulator/collectives/settled.h"
+#include "simulator/collectives/fit/fit.h"
+#include "simulator/collectives/fit/settled.h"
 #include "simulator/program/program.h"
 
 #include <errno.h>

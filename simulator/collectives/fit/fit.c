@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "simulator/collectives/fit.h"
+#include "simulator/collectives/fit/fit.h"
 
 #include "base/arena.h"
 #include "base/rounded/rounded.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "simulator/collectives/settled.h"
+#include "simulator/collectives/fit/settled.h"
 
 #include "base/arena.h"
 #include "platforms/library.h"
-#include "simulator/collectives/fit.h"
+#include "simulator/collectives/fit/fit.h"
 
 #include <math.h>
 #include <stdio.h>
