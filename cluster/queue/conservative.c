@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Conservative backfilling: at every event all that wait get reservations anew, in the order in which they came. What
- * counts is who starts now. So reservations are made only as far ahead as the longest hole goes that begins now, a job
- * is passed over where a smaller and shorter one found no hole so far, and the round ends when nobody can start. */
+ * counts is who starts now, so the round ends when nobody behind can start. */
 #include "base/arena.h"
 #include "cluster/queue/running.h"
 
@@ -32,21 +31,14 @@ struct conservative {
     struct running running;
     struct profile profile;
     struct heap *heaps; /* [nodes + 1] */
-    double *failed;     /* [nodes + 1], a Fenwick tree of least expected seconds that found no hole, by nodes */
-    bool any_failed;
-    double longest;  /* expected, of all jobs */
-    uint32_t newest; /* of those that wait, when the heaps were last filled */
+    uint32_t newest;    /* of those that wait, when the heaps were last filled */
 };
 
 static void begin(struct queue *queue)
 {
     struct conservative *own = queue->own = array_zeroed(1, sizeof *own);
     own->heaps = array_zeroed((size_t)queue->request->nodes + 1, sizeof *own->heaps);
-    own->failed = array_zeroed((size_t)queue->request->nodes + 1, sizeof *own->failed);
     own->newest = NO_JOB;
-    own->any_failed = true; /* nothing is in order yet */
-    for (uint32_t i = 0; i < queue->request->job_count; i++)
-        own->longest = fmax(own->longest, queue->request->jobs[i].expected);
 }
 
 static void finish(struct queue *queue)
@@ -55,7 +47,6 @@ static void finish(struct queue *queue)
     for (uint32_t i = 0; i <= queue->request->nodes; i++)
         free(own->heaps[i].jobs);
     free(own->heaps);
-    free(own->failed);
     free(own->profile.steps);
     running_finish(queue);
 }
@@ -146,59 +137,32 @@ static void fill_profile(const struct queue *queue, struct profile *profile)
     }
 }
 
-/* The first step, before the horizon, from which on so many nodes are free for so long; the number of steps: none. */
-static uint32_t find_hole(const struct profile *profile, uint32_t nodes, double seconds, double horizon)
+/* The first step from which on so many nodes are free for so long; `from`: none before it is. */
+static uint32_t find_hole(const struct profile *profile, uint32_t from, uint32_t nodes, double seconds)
 {
-    uint32_t from = 0;
-    for (uint32_t i = 0; i < profile->count && (i == 0 || from < profile->count); i++) {
-        if (profile->steps[i].time >= profile->steps[from].time + seconds && i > from)
-            break;
-        if (profile->steps[i].free < nodes)
+    double end = profile->steps[from].time + seconds;
+    for (uint32_t i = from; i < profile->count && (profile->steps[i].time < end || i == from); i++)
+        if (profile->steps[i].free < nodes && i + 1 < profile->count) {
             from = i + 1;
-        if (from == i + 1 && (from == profile->count || profile->steps[from].time > horizon))
-            return profile->count;
-    }
+            end = profile->steps[from].time + seconds;
+        }
     return from;
 }
 
-/* Until when reservations decide whether a job starts now: the end of the longest hole that begins now and is long
- * enough for a job that waits. 0: there is none, and nobody starts. */
-static double horizon_of(const struct queue *queue, struct conservative *own)
+/* Whether some job that waits could start now, as far as the reservations made so far go. */
+static bool somebody_starts(const struct queue *queue, struct conservative *own)
 {
     const struct profile *profile = &own->profile;
     uint32_t step = 0;
-    double horizon = 0;
     for (uint32_t nodes = node_pool_free(queue->pool); nodes > 0; nodes--) {
         while (step < profile->count && profile->steps[step].free >= nodes)
             step++;
-        double until = step < profile->count ? profile->steps[step].time : queue->now + own->longest;
-        if (step > 0 && queue->now + shortest(queue, &own->heaps[nodes]) <= until)
-            horizon = fmax(horizon, until);
+        double until = step < profile->count ? profile->steps[step].time : INFINITY;
+        double seconds = shortest(queue, &own->heaps[nodes]);
+        if (step > 0 && seconds < INFINITY && queue->now + seconds <= until)
+            return true;
     }
-    return fmin(horizon, queue->now + own->longest);
-}
-
-/* Whether a job that asks for no more nodes and is expected to run no longer found no hole in this round. */
-static bool is_passed_over(const struct conservative *own, const struct queue_job *job)
-{
-    double least = INFINITY;
-    for (uint32_t i = job->nodes; own->any_failed && i > 0; i &= i - 1)
-        least = fmin(least, own->failed[i]);
-    return least <= job->expected;
-}
-
-static void note_failed(struct conservative *own, const struct queue_job *job, uint32_t nodes)
-{
-    own->any_failed = true;
-    for (uint32_t i = job->nodes; i <= nodes; i += i & (~i + 1))
-        own->failed[i] = fmin(own->failed[i], job->expected);
-}
-
-static void forget_failed(struct conservative *own, uint32_t nodes)
-{
-    for (uint32_t i = 0; own->any_failed && i <= nodes; i++)
-        own->failed[i] = INFINITY;
-    own->any_failed = false;
+    return false;
 }
 
 /* Starts the job where its hole begins now. */
@@ -221,20 +185,10 @@ static void decide(struct queue *queue)
     if (queue->first == NO_JOB || node_pool_free(queue->pool) == 0)
         return;
     fill_profile(queue, &own->profile);
-    forget_failed(own, queue->request->nodes);
-    double horizon = horizon_of(queue, own);
-    for (uint32_t job = queue->first; job != NO_JOB && horizon > 0; job = next) {
+    for (uint32_t job = queue->first; job != NO_JOB && somebody_starts(queue, own); job = next) {
         const struct queue_job *asked = &queue->request->jobs[job];
         next = queue->tasks[job].next;
-        if (is_passed_over(own, asked))
-            continue;
-        uint32_t from = find_hole(&own->profile, asked->nodes, asked->expected, horizon);
-        if (from == own->profile.count) {
-            note_failed(own, asked, queue->request->nodes);
-            continue;
-        }
-        reserve(queue, &own->profile, job, from);
-        horizon = horizon_of(queue, own);
+        reserve(queue, &own->profile, job, find_hole(&own->profile, 0, asked->nodes, asked->expected));
     }
 }
 
