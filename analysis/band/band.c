@@ -129,3 +129,19 @@ struct band band_find(const struct band_job *job)
         add(band.lacks, "none on %.*s", (int)strcspn(job->gpu, "-"), job->gpu);
     return band;
 }
+
+struct band_agreement band_agree(double apart)
+{
+    static const double ends[] = {1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 1e30};
+    struct band_agreement agreement = {0};
+    unsigned at = 0;
+    while (apart >= ends[at] && at < sizeof ends / sizeof *ends - 1)
+        at++;
+    for (unsigned i = 0; i < band_pair_count; i++)
+        if (band_pairs[i].apart < ends[at] && (!at || band_pairs[i].apart >= ends[at - 1])) {
+            agreement.pairs++;
+            agreement.right += band_pairs[i].right;
+        }
+    agreement.sure = 10 * agreement.right >= 8 * agreement.pairs;
+    return agreement;
+}

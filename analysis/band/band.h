@@ -31,4 +31,13 @@ struct band {
  * one publication weigh as much as those of another, after Tibshirani et al. 2019). */
 struct band band_find(const struct band_job *job);
 
+/* Of two variants of one job, of which one is predicted `apart` times as fast as the other (at least 1): how often was
+ * the faster one faster in publications that were predicted about as far apart, below 1, 2, 5, 10, 20, 50 % or above?
+ */
+struct band_agreement {
+    unsigned pairs, right; /* of these published pairs so many went as predicted */
+    bool sure;             /* at least 8 of 10 */
+};
+struct band_agreement band_agree(double apart);
+
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Published jobs beside predictions, from residuals.csv. */
+/* Published jobs beside predictions, from residuals.csv, and pairs of them, from pairs.csv. */
 #ifndef STAGESIM_BAND_ROWS_H
 #define STAGESIM_BAND_ROWS_H
+
+#include <stdbool.h>
 
 struct band_row {
     const char *set;                                        /* the publication */
@@ -13,5 +15,14 @@ struct band_row {
 
 extern const struct band_row band_rows[]; /* band_row_count of them, by rising ratio */
 extern const unsigned band_row_count;
+
+/* Two published variants of one job. */
+struct band_pair {
+    double apart; /* predicted speed of the one over that of the other, at least 1 */
+    bool right;   /* the one was faster */
+};
+
+extern const struct band_pair band_pairs[]; /* band_pair_count of them, by rising distance */
+extern const unsigned band_pair_count;
 
 #endif

@@ -336,6 +336,29 @@ static void print_bands(FILE *out, const struct comparison_row *rows, size_t cou
     }
 }
 
+/* How often published variants went as predicted that were predicted as far apart as the two fastest runs. */
+static void print_agreement(FILE *out, const struct comparison_row *rows, size_t count)
+{
+    size_t best = comparison_find_best(rows, count).time, next = count;
+    for (size_t i = 0; i < count; i++)
+        if (i != best && comparison_is_choice(&rows[i]) && (next == count || rows[i].iteration < rows[next].iteration))
+            next = i;
+    if (best >= count || next == count || !rows[best].band.rows || !rows[next].band.rows)
+        return;
+    const double least = 1e-5; /* as exact as SimGrid is */
+    double apart = rows[next].iteration / rows[best].iteration;
+    struct band_agreement agreement = band_agree(apart);
+    bool schedules = strcmp(rows[best].schedule, rows[next].schedule) != 0;
+    if (apart - 1 < least)
+        return;
+    fprintf(out,
+            "%s is %.2g %% faster than the next, %s: of %u published pairs predicted about as far apart %u went "
+            "this way%s\n",
+            schedules ? rows[best].schedule : rows[best].scenario, 100 * (apart - 1),
+            schedules ? rows[next].schedule : rows[next].scenario, agreement.pairs, agreement.right,
+            agreement.sure ? "" : ": they cannot be told apart");
+}
+
 static void print_table(FILE *out, const struct comparison_row *rows, size_t count, enum table_format format)
 {
     struct columns columns = choose_columns(rows, count);
@@ -354,6 +377,7 @@ static void print_table(FILE *out, const struct comparison_row *rows, size_t cou
         return;
     print_reasons(remarks, rows, count);
     print_bands(remarks, rows, count);
+    print_agreement(remarks, rows, count);
     if (asynchronous)
         fputs("* asynchronous: the time between updates in steady state; not equivalent to synchronous training\n",
               remarks);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "commands/search/search_view.h"
 
+#include "analysis/band/band.h"
 #include "base/arena.h"
 #include "base/table.h"
+#include "workloads/transformer/transformer.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,6 +57,22 @@ uint64_t search_passed(const struct search *search)
     return search->passed[SEARCH_BY_WORK] + search->passed[SEARCH_BY_ORDER];
 }
 
+/* How sure the order of the best is, from published pairs. */
+static void put_agreement(FILE *out, const struct search *search, double apart)
+{
+    uint32_t alike = 0;
+    double least = search_time(search_best(search, 0));
+    if (search->objective != OBJECTIVE_TIME || search->scenario->workload != &transformer_workload)
+        return;
+    struct band_agreement agreement = band_agree(apart);
+    fprintf(out, "; of %u published pairs predicted about as far apart %u went this way", agreement.pairs,
+            agreement.right);
+    for (uint32_t i = 1; i < search->best_count; i++)
+        alike += !band_agree(fmax(search_time(search_best(search, i)) / least, 1)).sure;
+    if (alike)
+        fprintf(out, ", and %u of the %u best cannot be told from the first", alike, search->best_count);
+}
+
 void search_verdict(FILE *out, const struct search *search)
 {
     const struct search_result *first = search_best(search, 0), *second = search_best(search, 1);
@@ -85,6 +103,7 @@ void search_verdict(FILE *out, const struct search *search)
                 readable_percent(right, search->exposed[1]));
     fprintf(out, ", memory %s for %s", readable_binary_bytes(left, first->peak_bytes),
             readable_binary_bytes(right, second->peak_bytes));
+    put_agreement(out, search, fmax(more, 0) + 1);
     arena_destroy(arena);
 }
 

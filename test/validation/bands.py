@@ -78,6 +78,51 @@ def coverage():
         check.that(0.6 <= share <= 0.95, f"{name}: {share:.1%}")
 
 
+ENDS = (1.01, 1.02, 1.05, 1.1, 1.2, 1.5, math.inf)
+with open(ROOT / "analysis/band/pairs.csv", encoding="utf-8") as file:
+    PAIRS = [(float(row["apart"]), row["right"] == "yes")
+             for row in csv.DictReader(line for line in file if not line.startswith("#"))]
+
+
+def agreement(apart, pairs):
+    """(pairs, right) of those about as far apart."""
+    at = next(i for i, end in enumerate(ENDS) if apart < end)
+    alike = [right for other, right in pairs if (ENDS[at - 1] if at else 0) <= other < ENDS[at]]
+    return len(alike), sum(alike)
+
+
+def order():
+    """Where one half of the pairs says 8 of 10 or more, 85 % of the other half go that way; twenty halves."""
+    right = []
+    for seed in range(20):
+        side = [hashlib.sha256(f"{seed} {i}".encode()).digest()[0] % 2 for i in range(len(PAIRS))]
+        given = [pair for pair, mine in zip(PAIRS, side) if mine]
+        for pair, mine in zip(PAIRS, side):
+            count, agree = agreement(pair[0], given) if not mine else (0, 0)
+            if count and agree >= 0.8 * count:
+                right.append(pair[1])
+    share = sum(right) / len(right)
+    check.that(share >= 0.85, f"{share:.1%} of pairs that are said to be sure go as predicted")
+    print(f"{share:.1%} of pairs held back that are said to be sure go as predicted")
+
+
+def compared(stagesim):
+    """What compare says of its two fastest."""
+    with tempfile.TemporaryDirectory() as folder:
+        job = pathlib.Path(folder) / "job.yaml"
+        for model, micro_batches in (("llama3-8b", 4), ("llama3-8b", 64), ("llama3-8b", 16)):
+            job.write_text(f"platform: dgx-h100:4\nframework: megatron\nworkload: transformer\nmodel: {model}\n"
+                           f"parallel: {{tensor: 2, pipeline: 4, data: 4}}\nschedule: gpipe\nengine: analytic\n"
+                           f"batch: {{micro: 1, micro_batches: {micro_batches}}}\n")
+            text = tool.run(stagesim, "compare", job, "--schedules", "gpipe,1f1b,interleaved", "--format", "csv").stdout
+            times = sorted(float(row["iteration_s"]) for row in csv.DictReader(text.splitlines())
+                           if row["fits"] != "false")
+            said = tool.run(stagesim, "compare", job, "--schedules", "gpipe,1f1b,interleaved").stdout
+            count, right = agreement(times[1] / times[0], PAIRS)
+            check.that(f"of {count} published pairs predicted about as far apart {right} went this way" in said, said)
+            check.that(("cannot be told apart" in said) == (10 * right < 8 * count), said)
+
+
 def program(stagesim):
     jobs = [("dgx-h100:8", "nemo", "llama3-70b", "bf16", "several", "H100"),
             ("dgx-a100:1", "deepspeed", "llama3-8b", "fp16", "one", "A100"),
@@ -108,5 +153,7 @@ def program(stagesim):
 
 
 coverage()
+order()
+compared(tool.binary_argument())
 program(tool.binary_argument())
 sys.exit(check.done())
