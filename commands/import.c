@@ -2,32 +2,32 @@
 /* stagesim import: jobs of training frameworks as scenarios. */
 #include "frameworks/import/import.h"
 #include "base/arena.h"
+#include "base/files/output.h"
 #include "base/paths.h"
 #include "commands/cli/command.h"
 #include "commands/platform/platform_command.h"
+#include "frameworks/import/stand_in.h"
 #include "job/scenario/platform_source.h"
 #include "job/scenario/scenario.h"
 
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct arguments {
     struct arena *arena;
     struct import_request request;
     const char **sets;
     struct shell_define *defines;
-    const char *output;
+    const char *output, *shim;
 };
 
 static const struct option long_options[] = {
-    {"platform", required_argument, NULL, 'p'},
-    {"gpus", required_argument, NULL, 'g'},
-    {"define", required_argument, NULL, 'd'},
-    {"set", required_argument, NULL, 's'},
-    {"output", required_argument, NULL, 'o'},
-    {"quiet", no_argument, NULL, 'q'},
-    {NULL, 0, NULL, 0},
+    {"platform", required_argument, NULL, 'p'}, {"gpus", required_argument, NULL, 'g'},
+    {"define", required_argument, NULL, 'd'},   {"set", required_argument, NULL, 's'},
+    {"output", required_argument, NULL, 'o'},   {"shim", required_argument, NULL, 'S'},
+    {"quiet", no_argument, NULL, 'q'},          {NULL, 0, NULL, 0},
 };
 
 /* NAME=VALUE */
@@ -62,6 +62,9 @@ static int read_option(const struct command *command, int option, struct argumen
         return 0;
     case 'o':
         a->output = optarg;
+        return 0;
+    case 'S':
+        a->shim = optarg;
         return 0;
     case 'q':
         return 0;
@@ -120,6 +123,40 @@ static int import_files(struct arguments *a)
     return code;
 }
 
+/* ---- stand-ins ---- */
+
+static bool write_stand_in(struct output *output, const char *name, struct fault *fault)
+{
+    FILE *out = output_open(output, name, fault);
+    if (!out)
+        return false;
+    for (const char *const *line = stand_in_text; *line; line++)
+        fprintf(out, "%s\n", *line);
+    return fchmod(fileno(out), 0755) == 0 || fault_set(fault, "%s cannot be made executable", name);
+}
+
+static int write_stand_ins(const char *folder)
+{
+    struct diag diag = {.out = stderr};
+    struct fault fault = {""};
+    struct output *output = output_create(folder, &fault);
+    bool good = output;
+    for (const char *const *name = stand_in_names; good && *name; name++)
+        good = write_stand_in(output, *name, &fault);
+    if (good && output_commit(output, &fault)) {
+        diag_print(stderr,
+                   "stand-ins for launchers, which note how they are called and run nothing:\n"
+                   "  PATH=\"$(cd '%s' && pwd):$PATH\" bash YOUR-SCRIPT\n"
+                   "  stagesim import %s\n",
+                   folder, folder);
+        return EXIT_DONE;
+    }
+    if (!good)
+        output_abort(output);
+    diag_fault(&diag, "--shim", fault.text);
+    return EXIT_BAD_INPUT;
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
     struct arguments a = {.arena = arena_create()};
@@ -139,6 +176,13 @@ static int run(const struct command *command, int argc, char **argv)
         a.request.options = (const char *const *)argv + words + 1;
         a.request.option_count = (size_t)(argc - words - 1);
     }
+    if (!code && a.shim && (a.request.file_count || a.request.option_count))
+        code = command_usage(command, "--shim writes stand-ins for launchers, and reads no job");
+    else if (!code && a.shim) {
+        code = write_stand_ins(a.shim);
+        arena_destroy(a.arena);
+        return code;
+    }
     if (!code && !a.request.file_count && !a.request.option_count)
         code = command_usage(command, "expected the description of a job");
     if (!code)
@@ -151,17 +195,20 @@ const struct command command_import = {
     .name = "import",
     .arguments = "JOB... [OPTION]... [-- OPTION OF MEGATRON-LM...]",
     .summary = "a scenario from the description of a job: config.json, launch script, TOML, YAML, JSON",
-    .help = "Reads what other tools run: Hugging Face's config.json, scripts and command lines of Megatron-LM, YAML of "
-            "NeMo and\n"
-            "Megatron-Bridge, torchtitan's TOML, configurations of DeepSpeed and accelerate. Several files are put "
-            "together.\n"
-            "Each line of the scenario says where it came from; what is missing or not modelled is named.\n\n"
-            "  --platform PLATFORM  the machines: PRESET:NODES, or a platform file\n"
-            "  --gpus N             how many of its GPUs the job has; all\n"
-            "  --define NAME=VALUE  a variable of a script, such as NNODES=16\n"
-            "  --set KEY=VALUE      a key of the scenario, such as model.sequence=4096\n"
-            "  -o FILE              write there; otherwise to standard output\n"
-            "\nexample:\n  stagesim import --platform dgx-h100:1 -- --num-layers 24 --hidden-size 2048 "
-            "--num-attention-heads 16\n",
+    .help =
+        "Reads what other tools run: Hugging Face's config.json, scripts and command lines of Megatron-LM, YAML of "
+        "NeMo and\n"
+        "Megatron-Bridge, torchtitan's TOML, configurations of DeepSpeed and accelerate. Several files are put "
+        "together.\n"
+        "Each line of the scenario says where it came from; what is missing or not modelled is named.\n\n"
+        "  --platform PLATFORM  the machines: PRESET:NODES, or a platform file\n"
+        "  --gpus N             how many of its GPUs the job has; all\n"
+        "  --define NAME=VALUE  a variable of a script, such as NNODES=16\n"
+        "  --set KEY=VALUE      a key of the scenario, such as model.sequence=4096\n"
+        "  -o FILE              write there; otherwise to standard output\n"
+        "  --shim DIR           write stand-ins for torchrun, python, srun, ... into DIR: your script, run with them\n"
+        "                       first in PATH, notes its launches and starts none; stagesim import DIR reads them\n"
+        "\nexample:\n  stagesim import --platform dgx-h100:1 -- --num-layers 24 --hidden-size 2048 "
+        "--num-attention-heads 16\n",
     .run = run,
 };

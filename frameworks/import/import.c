@@ -96,33 +96,51 @@ static void read_batch_lines(struct settings *settings, const struct shell_comma
                        source_given(command->nodes.at, "#SBATCH nodes x GPUs of a node"));
 }
 
+static void read_launch(struct import *import, const char *file, const struct shell_command *command)
+{
+    struct settings *settings = &import->settings;
+    name_file(import, file, "Megatron-LM");
+    read_words(import, command->words, command->count);
+    read_batch_lines(settings, command);
+    for (size_t i = 0; i < command->note_count; i++)
+        settings_remark(settings, REMARK_CHOICE, command->notes[i].at, command->notes[i].name, "%s",
+                        command->notes[i].text);
+}
+
+static struct shell_request script_request(const struct import_request *request)
+{
+    return (struct shell_request){.defines = request->defines,
+                                  .define_count = request->define_count,
+                                  .is_option = is_megatron,
+                                  .tool = "Megatron-LM"};
+}
+
 static void read_script(struct import *import, const struct import_request *request, const char *file, const char *text,
                         size_t size)
 {
     struct settings *settings = &import->settings;
     struct shell_command command;
-    const struct shell_request script = {.file = file,
-                                         .text = text,
-                                         .size = size,
-                                         .defines = request->defines,
-                                         .define_count = request->define_count,
-                                         .is_option = is_megatron,
-                                         .tool = "Megatron-LM"};
+    struct shell_request script = script_request(request);
+    script.file = file;
+    script.text = text;
+    script.size = size;
     if (!shell_read(&script, settings->arena, settings->diag, &command))
         return;
-    if (!command.count) {
+    if (command.count)
+        read_launch(import, file, &command);
+    else
         diag_error(
             settings->diag, (struct place){file, 1, 1},
             "no command with options of Megatron-LM, such as --num-layers; expected a launch script, a config.json, "
             "a TOML file of torchtitan, or a configuration of NeMo, DeepSpeed or accelerate");
-        return;
-    }
-    name_file(import, file, "Megatron-LM");
-    read_words(import, command.words, command.count);
-    read_batch_lines(settings, &command);
-    for (size_t i = 0; i < command.note_count; i++)
-        settings_remark(settings, REMARK_CHOICE, command.notes[i].at, command.notes[i].name, "%s",
-                        command.notes[i].text);
+}
+
+static void read_calls(struct import *import, const struct import_request *request, const char *folder)
+{
+    const struct shell_request like = script_request(request);
+    struct shell_command command;
+    if (calls_read(folder, &like, &import->settings, &command))
+        read_launch(import, folder, &command);
 }
 
 /* ---- documents ---- */
@@ -254,6 +272,10 @@ static void read_file(struct import *import, const struct import_request *reques
 {
     struct settings *settings = &import->settings;
     size_t size;
+    if (calls_is_folder(file)) {
+        read_calls(import, request, file);
+        return;
+    }
     const char *text = text_read(file, &size, settings->arena, settings->diag);
     if (!text || refuse_machines(settings->diag, file, text))
         return;

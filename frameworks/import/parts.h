@@ -86,6 +86,14 @@ bool accelerate_is(const struct node *root);
 /* `other`: a file of DeepSpeed's that the configuration names; NULL: none. */
 void accelerate_read(const struct node *root, struct settings *settings, const char **other);
 
+/* ---- calls.c: what stand-ins noted ---- */
+
+bool calls_is_folder(const char *path);
+/* The launch that the noted calls of all nodes have in common; `like` has all but file and text. False after a mistake
+ * was reported. */
+bool calls_read(const char *folder, const struct shell_request *like, struct settings *settings,
+                struct shell_command *out);
+
 /* ---- keys of foreign maps ---- */
 
 /* A map while it is read: which of its keys were looked up. */
