@@ -9,11 +9,9 @@ const char *const stand_in_names[] = {"torchrun", "python",    "python3",    "sr
 
 const char *const stand_in_text[] = {
     "#!/bin/sh",
-    "# A stand-in of stagesim for launchers: it notes how it is called, in the folder calls beside it, and runs "
-    "nothing.",
-    "# What is no launch is passed on to the program of that name behind it in PATH. Values of options and variables "
-    "that",
-    "# may be secret are left out.",
+    "# A stand-in of stagesim for launchers: it notes how it is called, in the folder calls beside it, and runs",
+    "# nothing. What is no launch is passed on to the program of that name behind it in PATH. Values of options and",
+    "# variables that may be secret are left out.",
     "umask 077",
     "name=${0##*/}",
     "here=$(cd \"$(dirname \"$0\")\" && pwd)",
@@ -40,8 +38,8 @@ const char *const stand_in_text[] = {
     "is_secret() {",
     "    case $1 in",
     "    *[aA][pP][iI][-_][kK][eE][yY]* | *[sS][eE][cC][rR][eE][tT]* | *[pP][aA][sS][sS][wW]*) return 0 ;;",
-    "    *[cC][rR][eE][dD][eE][nN][tT][iI][aA][lL]* | *[-_][tT][oO][kK][eE][nN] | *[-_][tT][oO][kK][eE][nN]=*) return "
-    "0 ;;",
+    "    *[cC][rR][eE][dD][eE][nN][tT][iI][aA][lL]*) return 0 ;;",
+    "    *[-_][tT][oO][kK][eE][nN] | *[-_][tT][oO][kK][eE][nN]=*) return 0 ;;",
     "    TOKEN | *[-_][kK][eE][yY] | *[-_][kK][eE][yY]=* | *AUTH* | *COOKIE*) return 0 ;;",
     "    esac",
     "    return 1",
@@ -57,12 +55,12 @@ const char *const stand_in_text[] = {
     "# Variables that change a launch, and those that its words name.",
     "is_wanted() {",
     "    case $1 in",
-    "    SLURM_NNODES | SLURM_JOB_NUM_NODES | SLURM_NTASKS* | SLURM_GPUS* | SLURM_NODEID | SLURM_PROCID | "
-    "SLURM_LOCALID) ;;",
-    "    NNODES | NODE_RANK | WORLD_SIZE | RANK | LOCAL_RANK | LOCAL_WORLD_SIZE | GPUS_PER_NODE | "
-    "CUDA_VISIBLE_DEVICES) ;;",
-    "    CUDA_DEVICE_MAX_CONNECTIONS | NCCL_* | RCCL_* | NVTE_* | ACCELERATE_* | OMP_NUM_THREADS | TORCH_* | "
-    "PYTORCH_*) ;;",
+    "    SLURM_NNODES | SLURM_JOB_NUM_NODES | SLURM_NTASKS* | SLURM_GPUS* | SLURM_NODEID) ;;",
+    "    SLURM_PROCID | SLURM_LOCALID) ;;",
+    "    NNODES | NODE_RANK | WORLD_SIZE | RANK | LOCAL_RANK | LOCAL_WORLD_SIZE) ;;",
+    "    GPUS_PER_NODE | CUDA_VISIBLE_DEVICES) ;;",
+    "    CUDA_DEVICE_MAX_CONNECTIONS | NCCL_* | RCCL_* | NVTE_* | ACCELERATE_*) ;;",
+    "    OMP_NUM_THREADS | TORCH_* | PYTORCH_*) ;;",
     "    *)",
     "        case \" $named \" in",
     "        *\" $1 \"*) ;;",
