@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conservative backfilling: at every event all that wait get reservations anew, in the order in which they came. What
- * counts is who starts now, so the round ends when nobody behind can start. */
+/* Conservative backfilling: all that wait have reservations, made in the order in which they came. They stay as long as
+ * jobs end when they are due. Else all are made anew at every event; who starts now is all that counts of them then, so
+ * that a round ends when nobody behind can start. */
 #include "base/arena.h"
 #include "cluster/queue/running.h"
 
@@ -16,12 +17,11 @@ struct step {
 
 struct profile {
     struct step *steps;
-    uint32_t count;
+    uint32_t head, count; /* steps before `head` are over */
     size_t capacity;
 };
 
-/* Jobs that ask for equally many nodes, as a heap: that which is expected to run shortest first. Those that have
- * started since are taken out when they come to its top. */
+/* Jobs with least keys first; of equal ones that which came first. */
 struct heap {
     uint32_t *jobs, count;
     size_t capacity;
@@ -30,15 +30,24 @@ struct heap {
 struct conservative {
     struct running running;
     struct profile profile;
-    struct heap *heaps; /* [nodes + 1] */
-    uint32_t newest;    /* of those that wait, when the heaps were last filled */
+    struct heap *heaps; /* [nodes + 1]: by how long they are expected to run. Those that have started since are taken
+                         * out when they come to the top */
+    struct heap soon;   /* those with a reservation, by its beginning, while `kept` */
+    double *expected, *starts; /* [job]: seconds; when the reservation begins */
+    uint32_t newest;           /* of those that wait, when the heaps were last filled */
+    bool kept;                 /* all that wait, but for the new ones, have reservations that still hold */
 };
 
 static void begin(struct queue *queue)
 {
+    uint32_t count = queue->request->job_count;
     struct conservative *own = queue->own = array_zeroed(1, sizeof *own);
     own->heaps = array_zeroed((size_t)queue->request->nodes + 1, sizeof *own->heaps);
+    own->expected = array_zeroed((size_t)count + 1, sizeof *own->expected);
+    own->starts = array_zeroed((size_t)count + 1, sizeof *own->starts);
     own->newest = NO_JOB;
+    for (uint32_t i = 0; i < count; i++)
+        own->expected[i] = queue->request->jobs[i].expected;
 }
 
 static void finish(struct queue *queue)
@@ -47,57 +56,63 @@ static void finish(struct queue *queue)
     for (uint32_t i = 0; i <= queue->request->nodes; i++)
         free(own->heaps[i].jobs);
     free(own->heaps);
+    free(own->soon.jobs);
+    free(own->expected);
+    free(own->starts);
     free(own->profile.steps);
     running_finish(queue);
 }
 
 /* ---- who waits ---- */
 
-static double expected(const struct queue *queue, uint32_t job)
+static bool is_before(const double *keys, uint32_t a, uint32_t b)
 {
-    return queue->request->jobs[job].expected;
+    return keys[a] < keys[b] || (keys[a] == keys[b] && a < b);
 }
 
-static void push(const struct queue *queue, struct heap *heap, uint32_t job)
+static void push(struct heap *heap, const double *keys, uint32_t job)
 {
     heap->jobs = array_grow(heap->jobs, &heap->capacity, heap->count + (size_t)1, sizeof *heap->jobs);
     uint32_t hole = heap->count++;
-    for (uint32_t parent; hole > 0 && expected(queue, job) < expected(queue, heap->jobs[parent = (hole - 1) / 2]);
-         hole = parent)
+    for (uint32_t parent; hole > 0 && is_before(keys, job, heap->jobs[parent = (hole - 1) / 2]); hole = parent)
         heap->jobs[hole] = heap->jobs[parent];
     heap->jobs[hole] = job;
 }
 
-static void pop(const struct queue *queue, struct heap *heap)
+static void pop(struct heap *heap, const double *keys)
 {
     uint32_t last = heap->jobs[--heap->count], hole = 0;
     for (uint32_t child; (child = 2 * hole + 1) < heap->count; hole = child) {
-        if (child + 1 < heap->count && expected(queue, heap->jobs[child + 1]) < expected(queue, heap->jobs[child]))
+        if (child + 1 < heap->count && is_before(keys, heap->jobs[child + 1], heap->jobs[child]))
             child++;
-        if (!(expected(queue, heap->jobs[child]) < expected(queue, last)))
+        if (!is_before(keys, heap->jobs[child], last))
             break;
         heap->jobs[hole] = heap->jobs[child];
     }
     heap->jobs[hole] = last;
 }
 
-/* Jobs are numbered in the order in which they come, so that new ones are those behind the newest known. */
-static void take_new(struct queue *queue, struct conservative *own)
+/* Jobs are numbered in the order in which they come, so that new ones are those behind the newest known. Returns the
+ * first of them, NO_JOB: there is none. */
+static uint32_t take_new(struct queue *queue, struct conservative *own)
 {
-    uint32_t known = own->newest;
+    uint32_t known = own->newest, first = NO_JOB;
     for (uint32_t job = queue->last; job != NO_JOB && (known == NO_JOB || job > known);
-         job = queue->tasks[job].previous)
-        push(queue, &own->heaps[queue->request->jobs[job].nodes], job);
-    if (queue->last != NO_JOB && (known == NO_JOB || queue->last > known))
+         job = queue->tasks[job].previous) {
+        push(&own->heaps[queue->request->jobs[job].nodes], own->expected, job);
+        first = job;
+    }
+    if (first != NO_JOB)
         own->newest = queue->last;
+    return first;
 }
 
 /* Seconds of the shortest job that waits for so many nodes; INFINITY: none does. */
-static double shortest(const struct queue *queue, struct heap *heap)
+static double shortest(const struct queue *queue, const struct conservative *own, struct heap *heap)
 {
     while (heap->count && queue->run->records[heap->jobs[0]].spans)
-        pop(queue, heap);
-    return heap->count ? expected(queue, heap->jobs[0]) : INFINITY;
+        pop(heap, own->expected);
+    return heap->count ? own->expected[heap->jobs[0]] : INFINITY;
 }
 
 /* ---- reservations ---- */
@@ -124,7 +139,7 @@ static uint32_t step_at(struct profile *profile, double time, uint32_t from)
 static void fill_profile(const struct queue *queue, struct profile *profile)
 {
     const struct running *running = queue->own;
-    profile->count = 0;
+    profile->head = profile->count = 0;
     insert_step(profile, 0, (struct step){queue->now, node_pool_free(queue->pool)});
     for (uint32_t i = 0; i < running->count; i++) {
         const struct queue_task *task = &queue->tasks[running->jobs[i]];
@@ -137,9 +152,24 @@ static void fill_profile(const struct queue *queue, struct profile *profile)
     }
 }
 
-/* The first step from which on so many nodes are free for so long; `from`: none before it is. */
-static uint32_t find_hole(const struct profile *profile, uint32_t from, uint32_t nodes, double seconds)
+/* What is over goes. */
+static void advance(struct profile *profile, double now)
 {
+    enum { OVER_MAX = 1024 };
+    while (profile->head + 1 < profile->count && profile->steps[profile->head + 1].time <= now)
+        profile->head++;
+    profile->steps[profile->head].time = now;
+    if (profile->head < OVER_MAX)
+        return;
+    profile->count -= profile->head;
+    memmove(profile->steps, profile->steps + profile->head, profile->count * sizeof *profile->steps);
+    profile->head = 0;
+}
+
+/* The first step from which on so many nodes are free for so long. */
+static uint32_t find_hole(const struct profile *profile, uint32_t nodes, double seconds)
+{
+    uint32_t from = profile->head;
     double end = profile->steps[from].time + seconds;
     for (uint32_t i = from; i < profile->count && (profile->steps[i].time < end || i == from); i++)
         if (profile->steps[i].free < nodes && i + 1 < profile->count) {
@@ -147,6 +177,18 @@ static uint32_t find_hole(const struct profile *profile, uint32_t from, uint32_t
             end = profile->steps[from].time + seconds;
         }
     return from;
+}
+
+/* Returns when the job's reservation begins. */
+static double reserve(const struct queue *queue, struct profile *profile, uint32_t job)
+{
+    const struct queue_job *asked = &queue->request->jobs[job];
+    uint32_t from = find_hole(profile, asked->nodes, asked->expected);
+    double start = profile->steps[from].time;
+    uint32_t past = step_at(profile, start + asked->expected, from);
+    for (uint32_t i = from; i < past; i++)
+        profile->steps[i].free -= asked->nodes;
+    return start;
 }
 
 /* Whether some job that waits could start now, as far as the reservations made so far go. */
@@ -158,38 +200,68 @@ static bool somebody_starts(const struct queue *queue, struct conservative *own)
         while (step < profile->count && profile->steps[step].free >= nodes)
             step++;
         double until = step < profile->count ? profile->steps[step].time : INFINITY;
-        double seconds = shortest(queue, &own->heaps[nodes]);
+        double seconds = shortest(queue, own, &own->heaps[nodes]);
         if (step > 0 && seconds < INFINITY && queue->now + seconds <= until)
             return true;
     }
     return false;
 }
 
-/* Starts the job where its hole begins now. */
-static void reserve(struct queue *queue, struct profile *profile, uint32_t job, uint32_t from)
+/* All anew, as far as it counts. */
+static void begin_again(struct queue *queue, struct conservative *own)
 {
-    const struct queue_job *asked = &queue->request->jobs[job];
-    uint32_t past = step_at(profile, profile->steps[from].time + asked->expected, from);
-    for (uint32_t i = from; i < past; i++)
-        profile->steps[i].free -= asked->nodes;
-    /* What is overdue may still have the nodes that it was to leave now. */
-    if (profile->steps[from].time <= queue->now && running_fits(queue, job))
+    uint32_t job, next;
+    own->soon.count = 0;
+    fill_profile(queue, &own->profile);
+    for (job = queue->first; job != NO_JOB && somebody_starts(queue, own); job = next) {
+        next = queue->tasks[job].next;
+        own->starts[job] = reserve(queue, &own->profile, job);
+        /* What is overdue may still have the nodes that it was to leave now. */
+        if (own->starts[job] <= queue->now && running_fits(queue, job))
+            running_start(queue, job);
+        else
+            push(&own->soon, own->starts, job);
+    }
+    own->kept = job == NO_JOB;
+}
+
+/* The reservations hold: new jobs get theirs, and those begin whose time it is. */
+static void go_on(struct queue *queue, struct conservative *own, uint32_t first_new)
+{
+    advance(&own->profile, queue->now);
+    for (uint32_t job = first_new; job != NO_JOB; job = queue->tasks[job].next) {
+        own->starts[job] = reserve(queue, &own->profile, job);
+        push(&own->soon, own->starts, job);
+    }
+    while (own->soon.count && own->starts[own->soon.jobs[0]] <= queue->now) {
+        uint32_t job = own->soon.jobs[0];
+        pop(&own->soon, own->starts);
         running_start(queue, job);
+    }
+}
+
+static bool is_overdue(const struct queue *queue, const struct running *running)
+{
+    return running->count && queue->tasks[running->jobs[0]].due <= queue->now;
+}
+
+static void ended(struct queue *queue, uint32_t job)
+{
+    struct conservative *own = queue->own;
+    own->kept = own->kept && queue->tasks[job].due == queue->now;
+    running_ended(queue, job);
 }
 
 static void decide(struct queue *queue)
 {
     struct conservative *own = queue->own;
-    uint32_t next;
-    take_new(queue, own);
-    if (queue->first == NO_JOB || node_pool_free(queue->pool) == 0)
-        return;
-    fill_profile(queue, &own->profile);
-    for (uint32_t job = queue->first; job != NO_JOB && somebody_starts(queue, own); job = next) {
-        const struct queue_job *asked = &queue->request->jobs[job];
-        next = queue->tasks[job].next;
-        reserve(queue, &own->profile, job, find_hole(&own->profile, 0, asked->nodes, asked->expected));
-    }
+    uint32_t first_new = take_new(queue, own);
+    if (is_overdue(queue, &own->running))
+        own->kept = false;
+    if (own->kept)
+        go_on(queue, own, first_new);
+    else if (queue->first != NO_JOB && node_pool_free(queue->pool) > 0)
+        begin_again(queue, own);
 }
 
 const struct queue_policy queue_conservative = {
@@ -198,6 +270,6 @@ const struct queue_policy queue_conservative = {
     .summary = "every job that waits has a reservation, and later jobs may pass it where they delay none",
     .begin = begin,
     .finish = finish,
-    .ended = running_ended,
+    .ended = ended,
     .decide = decide,
 };
