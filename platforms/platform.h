@@ -166,6 +166,8 @@ struct platform {
     void (*route)(struct platform *platform, uint32_t from, uint32_t to, struct platform_route *route);
     /* Whether there is a route. */
     bool (*reaches)(struct platform *platform, uint32_t from, uint32_t to);
+    /* What the latency of a flow is multiplied by where flows share in inverse proportion to it. NULL: always 1. */
+    double (*weight)(const struct platform *platform, uint32_t from, uint32_t to);
     /* A host's bundle. NULL: none are known. */
     void (*bundle)(struct platform *platform, uint32_t host, struct platform_bundle *bundle);
     void *handle; /* the engine's own */

@@ -7,6 +7,7 @@
 #include "simulator/engines/classes.h"
 #include "simulator/engines/fold_links.h"
 #include "simulator/engines/overlap.h"
+#include "simulator/engines/precedence.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +83,8 @@ static bool list_instance(struct class_graph *graph, uint32_t group, uint32_t nu
         return class_graph_refuse(graph, "collectives have too many flows to look for equal ones");
     group_ranks(graph->program, &graph->program->groups[group], number, graph->ranks);
     graph->owners = bulk_grow(graph->owners, &graph->owner_capacity, graph->owner_count + 1, sizeof *graph->owners);
-    graph->owners[graph->owner_count++] = (struct graph_owner){group, number, graph->flow_count, flows};
+    graph->owners[graph->owner_count++] =
+        (struct graph_owner){.group = group, .instance = number, .first_flow = graph->flow_count, .flow_count = flows};
     for (uint32_t set = 0; set < count; set++)
         list_set(graph, sets[set], refine_mix(refine_mix(2, group), set));
     return true;
@@ -172,7 +174,8 @@ static void add_nodes(struct class_graph *graph)
         const struct group *group = &graph->program->groups[owner->group];
         group_ranks(graph->program, group, owner->instance, graph->ranks);
         double share = overlap_share(graph->platform, graph->hosts, graph->ranks, group_size(graph->program, group));
-        uint32_t node = refine_add_node(refine, refine_mix_number(refine_mix(5, owner->group), share));
+        uint64_t colour = refine_mix(refine_mix(5, owner->group), owner->turn);
+        uint32_t node = refine_add_node(refine, refine_mix_number(colour, share));
         for (uint32_t m = 0; m < group_size(graph->program, group); m++)
             refine_add_pair(refine, node, graph->ranks[m], EDGE_HAS, EDGE_IN);
     }
@@ -194,10 +197,18 @@ static void add_edges(struct class_graph *graph)
     }
 }
 
-bool class_graph_refine(struct class_graph *graph)
+bool class_graph_list(struct class_graph *graph)
 {
     list_messages(graph);
     if (!list_groups(graph) || !drop_roomy(graph))
+        return false;
+    precedence_find(graph);
+    return true;
+}
+
+bool class_graph_refine(struct class_graph *graph)
+{
+    if (!class_graph_list(graph))
         return false;
     add_nodes(graph);
     add_edges(graph);

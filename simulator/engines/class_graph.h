@@ -23,6 +23,7 @@ struct graph_flow {
 struct graph_owner {
     uint32_t group, instance;
     size_t first_flow, flow_count; /* of all sets, one after the other */
+    uint32_t turn, turns;          /* see precedence.h; of a group all have as many turns */
 };
 
 struct class_graph {
@@ -53,6 +54,8 @@ struct class_numbering {
 /* Says in the graph's text why there are no classes; false. */
 bool class_graph_refuse(struct class_graph *graph, const char *reason);
 
+/* Lists the flows, with the links that can bind, and finds turns; false: this cannot be, for a reason that is given. */
+bool class_graph_list(struct class_graph *graph);
 /* Lists the flows and finds the coarsest partition; false: there is none, for a reason that is given. */
 bool class_graph_refine(struct class_graph *graph);
 void class_graph_finish(struct class_graph *graph);

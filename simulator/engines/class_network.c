@@ -5,6 +5,7 @@
 #include "base/bulk.h"
 #include "simulator/collectives/assignment.h"
 #include "simulator/engines/class_graph.h"
+#include "simulator/engines/precedence.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,14 +15,14 @@
 
 struct pair_route {
     uint64_t pair; /* from << 32 | to, and 1: 0 is none */
-    double latency;
+    double latency, weight;
     size_t first;
     uint32_t count;
 };
 
 struct routes {
     struct pair_route *table;
-    size_t places, count;
+    size_t places;
     uint32_t *links;
     size_t link_count, link_capacity;
 };
@@ -54,24 +55,24 @@ static void route_of_pair(struct platform *platform, uint32_t from, uint32_t to,
         route->bandwidth = fmin(route->bandwidth, platform->links[route->links[i]].bandwidth);
 }
 
+static double weight_of_pair(const struct platform *platform, uint32_t from, uint32_t to)
+{
+    return find_pair(platform->handle, from, to)->weight;
+}
+
 static bool always_reaches(struct platform *platform, uint32_t from, uint32_t to)
 {
     (void)platform, (void)from, (void)to;
     return true;
 }
 
-/* Every route begins with a link of its own, which is never full: SimGrid looks at the first link of a flow to find out
- * what changes when it begins, and overlooks the others if another flow has begun there at the same moment.
- *
- * A flow of the class crosses one link of that class as often as any other of its flows does; all together load each
+/* A flow of the class crosses one link of that class as often as any other of its flows does; all together load each
  * link of the class with so many. */
 static void list_links(struct builder *builder, const struct graph_flow *flow, uint32_t class, struct pair_route *route)
 {
     struct routes *routes = builder->routes;
     const uint32_t *own = &builder->graph->links[flow->first_link];
     route->first = routes->link_count;
-    routes->links = array_grow(routes->links, &routes->link_capacity, routes->link_count + 1, sizeof *routes->links);
-    routes->links[routes->link_count++] = builder->links.count + (uint32_t)routes->count++;
     for (uint32_t i = 0; i < flow->link_count; i++) {
         uint32_t kind = builder->links.class_of[own[i]], crossed = 0;
         bool before = false;
@@ -94,9 +95,14 @@ static void add_route(struct builder *builder, size_t number, uint32_t from, uin
 {
     const struct graph_flow *flow = &builder->graph->flows[number];
     struct pair_route *route = find_pair(builder->routes, from, to);
-    if (route->count)
+    if (route->weight > 0)
         return; /* another stream of messages to the same rank */
     route->latency = flow->latency;
+    route->weight = 1;
+    if (flow->owner != UINT32_MAX) {
+        const struct graph_owner *owner = &builder->graph->owners[flow->owner];
+        route->weight = precedence_weight(owner->turn, owner->turns);
+    }
     list_links(builder, flow, builder->flows.class_of[number], route);
 }
 
@@ -218,22 +224,14 @@ static void make_hosts(struct builder *builder)
     }
 }
 
-/* First those of classes, then the first ones of routes. */
 static void make_links(struct builder *builder)
 {
     struct class_graph *graph = builder->graph;
     struct platform *platform = &builder->network->platform;
-    uint32_t classes = builder->links.count;
-    platform->link_count = classes + (uint32_t)builder->routes->count;
+    platform->link_count = builder->links.count;
     platform->links = arena_array(graph->arena, platform->link_count + (size_t)1, sizeof *platform->links);
-    double fastest = 1;
-    for (uint32_t i = 0; i < classes; i++) {
-        platform->links[i] = graph->platform->links[builder->links.first[i]];
-        fastest = fmax(fastest, platform->links[i].bandwidth);
-    }
     for (uint32_t i = 0; i < platform->link_count; i++) {
-        if (i >= classes)
-            platform->links[i] = (struct platform_link){.bandwidth = 1e3 * fastest, .sharing = LINK_SHARED};
+        platform->links[i] = graph->platform->links[builder->links.first[i]];
         platform->links[i].name = arena_print(graph->arena, "links %u", i);
     }
 }
@@ -248,8 +246,11 @@ static void make_routes(struct builder *builder)
         routes->places *= 2;
     routes->table = arena_array(graph->arena, routes->places, sizeof *routes->table);
     builder->routes = routes;
-    builder->network->platform = (struct platform){
-        .file = graph->platform->file, .route = route_of_pair, .reaches = always_reaches, .handle = routes};
+    builder->network->platform = (struct platform){.file = graph->platform->file,
+                                                   .route = route_of_pair,
+                                                   .reaches = always_reaches,
+                                                   .weight = weight_of_pair,
+                                                   .handle = routes};
 }
 
 static struct class_network *build(struct class_graph *graph)

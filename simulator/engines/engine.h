@@ -6,6 +6,7 @@
 #include "base/diagnostics.h"
 #include "platforms/platform.h"
 #include "simulator/engines/fold.h"
+#include "simulator/engines/stand_ins.h"
 #include "simulator/program/program.h"
 #include "simulator/program/timeline.h"
 
@@ -21,6 +22,7 @@ struct engine_job {
     struct platform *platform;
     const uint32_t *hosts;                  /* rank r runs on platform->hosts[hosts[r]] */
     struct timeline *timeline;              /* made for this program, times NaN; the ranks that it has are simulated */
+    struct stand_ins *stand_ins;            /* on the platform, of members of groups; NULL: of none */
     const struct folding *folding;          /* how the others are represented; NULL: the timeline has all ranks */
     const struct engine_progress *progress; /* NULL: nobody watches */
     double lasts; /* seconds that the whole job takes without contention where this is a part of it; 0: this is all */

@@ -134,6 +134,16 @@ static bool has_profiles(const struct engine_job *job)
     return false;
 }
 
+/* Of the groups of a job that runs on its platform, and not on a network of classes. */
+static struct stand_ins *find_stand_ins(const struct engine *engine, const struct engine_job *job,
+                                        const struct folding *folding, struct arena *arena)
+{
+    if (!engine->weighs || engine->weighs() || has_profiles(job) || folding->network || job->beside ||
+        program_offloads(job->program))
+        return NULL;
+    return stand_ins_create(job->program, job->platform, job->hosts, arena);
+}
+
 /* With contention: a network of classes in place of the platform. */
 static void find_network(const struct engine *engine, const struct engine_job *job, struct folding *folding,
                          struct arena *arena)
@@ -221,11 +231,13 @@ bool folded_run(const struct engine *engine, const struct engine_job *job, bool 
         run->folding = folding_of_classes(engine, job, arena);
     if (fold && engine == &engine_simgrid && !run->folding->classes && !program_offloads(job->program))
         run->folding = folding_of_replicas(job, run->folding->distinct, arena);
+    here.stand_ins = find_stand_ins(engine, job, run->folding, arena);
     bool ok = run->folding->classes && run_folded(engine, &here, run, fault);
     folding_finish(run->folding);
     if (!ok && !fault->text[0]) {
         if (run->folding->classes)
             run->folding = folding_none("replicas turned out to disturb each other in too many different ways", arena);
+        here.stand_ins = find_stand_ins(engine, job, run->folding, arena);
         ok = here.apart ? run_apart(engine, &here, run) : run_all_ranks(engine, &here, run, fault);
     }
     return ok;

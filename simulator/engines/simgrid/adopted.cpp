@@ -10,8 +10,10 @@ extern "C" {
 #include <simgrid/plugins/energy.h>
 #include <xbt/config.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
+#include <unordered_map>
 #include <vector>
 
 #include "simulator/engines/simgrid/services.h"
@@ -29,6 +31,13 @@ class flat_zone : public simgrid::kernel::routing::NetZoneImpl
     struct platform *platform_;
     std::vector<uint32_t> host_of_point_; /* by number of the net point */
     std::vector<simgrid::kernel::resource::StandardLinkImpl *> links_;
+    std::unordered_map<uint64_t, simgrid::kernel::resource::StandardLinkImpl *> own_links_; /* by from << 32 | to */
+    double fastest_ = 1; /* of all links, bytes per second */
+
+    /* Flows without a latency weigh 1. To weigh another thing they need one, of which this share is time. */
+    static constexpr double NO_TIME = 1e-300;
+    /* More pairs than these have none, for a link takes a kilobyte. */
+    static constexpr size_t OWN_LINKS_MAX = 1 << 16;
 
     simgrid::kernel::resource::StandardLinkImpl *make_link(struct platform_link given)
     {
@@ -42,6 +51,32 @@ class flat_zone : public simgrid::kernel::routing::NetZoneImpl
         return link->seal()->get_impl();
     }
 
+    uint32_t index_of(const simgrid::kernel::routing::NetPoint *point) const
+    {
+        return host_of_point_[point->id()];
+    }
+
+    double weight(uint32_t from, uint32_t to) const
+    {
+        return platform_->weight ? platform_->weight(platform_, from, to) : 1;
+    }
+
+    /* Every route begins with a link of its own, which is never full. Of a transfer that begins to move SimGrid (3.32
+     * and later, network/optim: Lazy) looks at the first link alone; where another one has begun there at the same
+     * moment it overlooks the others, and they keep their old shares. */
+    void add_own_link(uint32_t from, uint32_t to, std::vector<simgrid::kernel::resource::StandardLinkImpl *> &route)
+    {
+        const uint64_t pair = (uint64_t)from << 32 | to;
+        auto known = own_links_.find(pair);
+        if (known == own_links_.end() && own_links_.size() < OWN_LINKS_MAX) {
+            const std::string name = "from " + std::to_string(from) + " to " + std::to_string(to);
+            sg4::Link *link = versions::add_link(this, name, 1e3 * fastest_);
+            known = own_links_.emplace(pair, link->seal()->get_impl()).first;
+        }
+        if (known != own_links_.end())
+            route.push_back(known->second);
+    }
+
   public:
     flat_zone(struct platform *platform, const simgrid::kernel::routing::NetZoneImpl &root)
         : NetZoneImpl("stagesim"), platform_(platform), links_(platform->link_count)
@@ -51,6 +86,20 @@ class flat_zone : public simgrid::kernel::routing::NetZoneImpl
         set_cpu_vm_model(root.get_cpu_vm_model());
         set_disk_model(root.get_disk_model());
         set_host_model(root.get_host_model());
+        for (uint32_t i = 0; i < platform->link_count; i++)
+            fastest_ = std::max(fastest_, platform->links[i].bandwidth);
+    }
+
+    /* What the latency of a route is multiplied by so that it weighs more, undone where time is concerned. */
+    double undo_weight(const sg4::Host *from, const sg4::Host *to) const
+    {
+        const uint32_t a = index_of(from->get_netpoint()), b = index_of(to->get_netpoint());
+        const double weight = this->weight(a, b);
+        if (weight == 1)
+            return 1;
+        struct platform_route route;
+        platform_->route(platform_, a, b, &route);
+        return route.latency > 0 ? 1 / weight : NO_TIME;
     }
 
     /* A host of two states, at full and at its own clock, in the second. */
@@ -80,15 +129,20 @@ class flat_zone : public simgrid::kernel::routing::NetZoneImpl
                          simgrid::kernel::routing::Route *into, double *latency) override
     {
         struct platform_route route;
-        platform_->route(platform_, host_of_point_[from->id()], host_of_point_[to->id()], &route);
+        const uint32_t a = index_of(from), b = index_of(to);
+        platform_->route(platform_, a, b, &route);
+        if (route.link_count || route.latency <= 0)
+            add_own_link(a, b, into->link_list_);
         for (uint32_t i = 0; i < route.link_count; i++) {
             simgrid::kernel::resource::StandardLinkImpl *&link = links_[route.links[i]];
             if (!link)
                 link = make_link(platform_->links[route.links[i]]);
             into->link_list_.push_back(link);
         }
-        if (latency)
-            *latency += route.latency;
+        if (!latency)
+            return;
+        const double weight = this->weight(a, b);
+        *latency += (weight != 1 && route.latency <= 0 ? 1 : route.latency) * weight;
     }
 };
 
@@ -112,6 +166,9 @@ bool bridge_adopt(struct platform *platform, struct fault *fault)
         return true;
     try {
         flat() = new flat_zone(platform, *versions::root_zone()->get_impl());
+        if (platform->weight)
+            versions::scale_latencies(
+                [](const sg4::Host *from, const sg4::Host *to) { return flat()->undo_weight(from, to); });
     } catch (const std::exception &exception) {
         return fault_set(fault, "%s", exception.what());
     }

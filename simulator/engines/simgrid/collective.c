@@ -27,13 +27,19 @@ static struct collective_phase_flow own_flow(const struct group_driver *driver, 
                            : collective_flow_at(driver->flows, index);
 }
 
+/* Where the flows of a member begin and end. */
+static uint32_t place_of(const struct group_driver *driver, uint32_t member)
+{
+    return driver->stands ? driver->stands + member : driver->run->places[driver->members[member].number];
+}
+
 static void move_to_ends(const struct bundle *bundle, const struct collective_phase_flow *flow, size_t index)
 {
     const struct group_driver *driver = bundle->driver;
     const struct class_flows *classes = driver->classes;
     const struct run *run = driver->run;
-    uint32_t from = classes ? classes->from[index] : run->places[driver->members[flow->from].number];
-    uint32_t to = classes ? classes->to[index] : run->places[driver->members[flow->to].number];
+    uint32_t from = classes ? classes->from[index] : place_of(driver, flow->from);
+    uint32_t to = classes ? classes->to[index] : place_of(driver, flow->to);
     bridge_target_move(run->site, bundle->target, to);
     bridge_actor_move(run->site, from);
 }
@@ -90,7 +96,7 @@ static void driver_sleep(struct group_driver *driver)
 
 static void stagger(const struct group_driver *driver)
 {
-    run_stagger(driver->run, STAGGER_MESSAGES + driver->number % STAGGER_GROUPS);
+    run_stagger_group(driver->run, driver->number);
 }
 
 struct bundle *bundle_start(struct group_driver *driver, bool own_actor)

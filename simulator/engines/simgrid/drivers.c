@@ -112,6 +112,7 @@ static struct group_driver *driver_create(struct run *run, uint32_t group, uint3
                                     .group = &run->program->groups[group],
                                     .standing = run->network ? run->network->instances[group][instance] : NULL};
     driver->member_count = group_size(run->program, driver->group);
+    driver->stands = run->stand_ins ? run->stand_ins->first[group][instance] : 0;
     driver->members = arena_array(run->arena, driver->member_count, sizeof *driver->members);
     uint32_t *ranks = arena_array(run->arena, driver->member_count, sizeof *ranks);
     group_ranks(run->program, driver->group, instance, ranks);

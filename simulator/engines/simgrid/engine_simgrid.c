@@ -197,7 +197,8 @@ static struct run run_of(const struct engine_job *job, struct arena *arena)
                       .timeline = job->timeline,
                       .arena = arena};
     run.network = job->folding ? job->folding->network : NULL;
-    run.site = run.network ? &run.network->platform : job->platform;
+    run.stand_ins = run.network ? NULL : job->stand_ins;
+    run.site = run.network ? &run.network->platform : run.stand_ins ? &run.stand_ins->platform : job->platform;
     run.places = run.network ? run.network->place_of : job->hosts;
     return run;
 }

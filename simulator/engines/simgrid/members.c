@@ -65,8 +65,7 @@ static void member_sleep(struct member *member)
 static void stagger(const struct member *member)
 {
     const struct group_driver *driver = member->driver;
-    run_stagger(driver->run,
-                STAGGER_MESSAGES + (driver->number + (uint32_t)(member - driver->members)) % STAGGER_GROUPS);
+    run_stagger_group(driver->run, driver->number + (uint32_t)(member - driver->members));
 }
 
 /* Returns the largest value that any of the members brings. */

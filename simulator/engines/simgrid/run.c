@@ -35,6 +35,11 @@ void run_stagger(const struct run *run, uint32_t count)
                        fmax(STAGGER * fmax(run->length, simgrid_get_clock()), STAGGER_PRECISIONS * run->precision));
 }
 
+void run_stagger_group(const struct run *run, uint32_t number)
+{
+    run_stagger(run, STAGGER_MESSAGES + (run->network || run->stand_ins ? 0 : number % STAGGER_GROUPS));
+}
+
 bool operation_is_done(const struct rank *rank, uint32_t id)
 {
     return !isnan(rank->times[id].end);

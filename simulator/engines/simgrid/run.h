@@ -16,8 +16,9 @@
 
 /* SimGrid's selective update (3.32 and later) looks only at the first link of a transfer that begins to move. When that
  * link is already known to have changed at this very moment, because another transfer began there, the other links are
- * forgotten and keep their old shares. So transfers that would leave a rank at one moment leave one after the other,
- * this share of the job's time apart: far more than a rounding, far less than anybody measures. */
+ * forgotten and keep their old shares. Routes have first links of their own (adopted.cpp); where SimGrid keeps a
+ * platform that it has read, they have not, so transfers that would leave a rank at one moment leave one after the
+ * other, this share of the job's time apart: far more than a rounding, far less than anybody measures. */
 #define STAGGER 1e-13
 /* Events that are no further apart than `surf/precision` are one to SimGrid. Where that is below the rounding of the
  * clock an event can slip between two clock readings and is never found again; where it is large, times are wrong. So
@@ -132,6 +133,8 @@ struct group_driver {
     bool finished;                   /* no collective is left */
     struct collective_choice choice; /* of the running collective */
     const struct collective_flows *flows;
+    uint32_t
+        stands; /* the host of the site that stands in for the first member's, those for the others follow; 0: none */
     const struct class_instance *standing; /* for instances that are alike: flows stand for classes; NULL */
     const struct class_flows *classes;     /* of the running collective */
     double bytes, repeats;
@@ -163,6 +166,7 @@ struct run {
     struct platform *site;         /* where actors are: the platform, or the network of classes that stands for it */
     const uint32_t *places;        /* [rank]: hosts of the site */
     struct class_network *network; /* NULL: none */
+    struct stand_ins *stand_ins;   /* NULL: none */
     struct timeline *timeline;
     struct arena *arena;
     struct rank *ranks; /* [timeline index] */
@@ -192,6 +196,9 @@ bool operation_ready(const struct rank *rank, uint32_t id);
 void run_await_beginning(const struct run *run);
 /* Sleeps for that many staggers, see STAGGER. */
 void run_stagger(const struct run *run, uint32_t count);
+/* What comes from group number `number` comes behind messages; apart from other groups where routes have no links of
+ * their own, which is where SimGrid has read the platform and keeps it. */
+void run_stagger_group(const struct run *run, uint32_t number);
 void sleep_until(double time);
 /* A mailbox with a name of its own, addressed to an actor; NULL: whoever takes a message out of it. */
 sg_mailbox_t run_mailbox(struct run *run, void *actor);

@@ -7,9 +7,13 @@
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <simgrid/s4u.hpp>
 #include <simgrid/version.h>
+#if SIMGRID_VERSION < 40000
+#include <simgrid/kernel/resource/NetworkModelIntf.hpp>
+#endif
 
 #include <functional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 namespace versions
@@ -101,6 +105,19 @@ inline std::vector<const sg4::NetZone *> outermost_zones()
     return zones;
 #else
     return {root};
+#endif
+}
+
+/* Latencies of transfers are multiplied by what `factor` says for their hosts; what they weigh is not. Of the model's
+ * interface until 3.36, of zones since. */
+inline void scale_latencies(const std::function<double(const sg4::Host *, const sg4::Host *)> &factor)
+{
+    auto scale = [factor](double, const sg4::Host *from, const sg4::Host *to, const std::vector<sg4::Link *> &,
+                          const std::unordered_set<sg4::NetZone *> &) { return factor(from, to); };
+#if SIMGRID_VERSION >= 40000
+    root_zone()->set_latency_factor_cb(scale);
+#else
+    root_zone()->get_network_model()->set_lat_factor_cb(scale);
 #endif
 }
 

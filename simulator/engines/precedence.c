@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulator/engines/precedence.h"
+
+#include "base/arena.h"
+#include "simulator/engines/class_graph.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Weights of two turns that follow each other differ by this; all together by no more than the other. */
+static const double STEP = 1e-4, SPREAD = 0.01;
+
+/* Who uses a link: a list for each. */
+struct user {
+    uint32_t turn, next; /* next: place in the list and 1, 0: none */
+};
+
+struct users {
+    uint32_t *first, *newest; /* [link]: of the list, as `next`; the owner that was seen there last, and 1 */
+    struct user *items;
+    size_t count, capacity;
+    uint32_t *taken; /* [turn]: by somebody beside the owner of that number, and 1 */
+};
+
+static void take_turns(const struct class_graph *graph, struct users *users, uint32_t owner)
+{
+    const struct graph_owner *own = &graph->owners[owner];
+    for (size_t i = own->first_flow; i < own->first_flow + own->flow_count; i++)
+        for (uint32_t k = 0; k < graph->flows[i].link_count; k++) {
+            uint32_t link = graph->links[graph->flows[i].first_link + k];
+            if (users->newest[link] == owner + 1)
+                continue;
+            users->newest[link] = owner + 1;
+            for (uint32_t place = users->first[link]; place; place = users->items[place - 1].next)
+                users->taken[users->items[place - 1].turn] = owner + 1;
+        }
+}
+
+static void enter(const struct class_graph *graph, struct users *users, uint32_t owner)
+{
+    const struct graph_owner *own = &graph->owners[owner];
+    for (size_t i = own->first_flow; i < own->first_flow + own->flow_count; i++)
+        for (uint32_t k = 0; k < graph->flows[i].link_count; k++) {
+            uint32_t link = graph->links[graph->flows[i].first_link + k];
+            if (users->newest[link] != owner + 1)
+                continue;
+            users->newest[link] = 0;
+            users->items = array_grow(users->items, &users->capacity, users->count + 1, sizeof *users->items);
+            users->items[users->count++] = (struct user){own->turn, users->first[link]};
+            users->first[link] = (uint32_t)users->count;
+        }
+}
+
+/* Owners first .. end - 1 are the instances of a group. */
+static void find_turns(struct class_graph *graph, struct users *users, size_t first, size_t end)
+{
+    uint32_t turns = 1;
+    memset(users->first, 0, graph->platform->link_count * sizeof *users->first);
+    users->count = 0;
+    for (size_t owner = first; owner < end; owner++) {
+        uint32_t turn = 0;
+        take_turns(graph, users, (uint32_t)owner);
+        while (users->taken[turn] == owner + 1)
+            turn++;
+        graph->owners[owner].turn = turn;
+        turns = turn + 1 > turns ? turn + 1 : turns;
+        enter(graph, users, (uint32_t)owner);
+    }
+    for (size_t owner = first; owner < end; owner++)
+        graph->owners[owner].turns = turns;
+}
+
+void precedence_find(struct class_graph *graph)
+{
+    struct users users = {.first = array_zeroed(graph->platform->link_count + (size_t)1, sizeof *users.first),
+                          .newest = array_zeroed(graph->platform->link_count + (size_t)1, sizeof *users.newest),
+                          .taken = array_zeroed(graph->owner_count + 1, sizeof *users.taken)};
+    for (size_t first = 0, end; first < graph->owner_count; first = end) {
+        for (end = first; end < graph->owner_count && graph->owners[end].group == graph->owners[first].group;)
+            end++;
+        find_turns(graph, &users, first, end);
+    }
+    free(users.first);
+    free(users.newest);
+    free(users.taken);
+    free(users.items);
+}
+
+double precedence_weight(uint32_t turn, uint32_t turns)
+{
+    return 1 + fmin(STEP, SPREAD / turns) * (turn - (turns - 1) / 2.0);
+}
