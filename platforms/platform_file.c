@@ -347,7 +347,7 @@ static void start_host(struct reader *reader, const char *element, const char **
     reader->has_zone |= cluster;
     if (cluster && !reader->depth && !reader->file->bare_shapes.from && *xml_attribute(attributes, "topology") &&
         strcmp(xml_attribute(attributes, "topology"), "FLAT") != 0)
-        reader->file->bare_shapes.from = (size_t)XML_GetCurrentByteIndex(reader->parser);
+        reader->file->bare_shapes.from = xml_begin(reader->parser);
     struct fault fault = {""};
     count_hosts(reader, element, attributes);
     if (reader->sound && !host_numbers_check(element, attributes, &fault))
@@ -423,8 +423,7 @@ static void on_end(void *data, const char *element)
     if (xml_is_any(element, zone_names) && reader->depth)
         end_zone(reader);
     else if (strcmp(element, "cluster") == 0 && !reader->depth && reader->file->bare_shapes.from)
-        reader->file->bare_shapes.to =
-            (size_t)(XML_GetCurrentByteIndex(reader->parser) + XML_GetCurrentByteCount(reader->parser));
+        reader->file->bare_shapes.to = xml_begin(reader->parser) + xml_length(reader->parser);
     else if (strcmp(element, "config") == 0)
         reader->in_config = false;
     else if (strcmp(element, "trace") == 0)

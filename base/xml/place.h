@@ -4,6 +4,7 @@
 #define STAGESIM_XML_PLACE_H
 
 #include <expat.h>
+#include <stddef.h>
 
 /* From 1. */
 static inline unsigned xml_line(XML_Parser parser)
@@ -21,6 +22,25 @@ static inline unsigned xml_column(XML_Parser parser)
     return (unsigned)XML_GetCurrentColumnNumber64(parser) + 1;
 #else
     return (unsigned)XML_GetCurrentColumnNumber(parser) + 1;
+#endif
+}
+
+/* Where the event begins, in bytes of the document from 0, and how long it is. */
+static inline size_t xml_begin(XML_Parser parser)
+{
+#ifdef EXPAT_64
+    return (size_t)XML_GetCurrentByteIndex64(parser);
+#else
+    return (size_t)XML_GetCurrentByteIndex(parser);
+#endif
+}
+
+static inline size_t xml_length(XML_Parser parser)
+{
+#ifdef EXPAT_64
+    return (size_t)XML_GetCurrentByteCount64(parser);
+#else
+    return (size_t)XML_GetCurrentByteCount(parser);
 #endif
 }
 

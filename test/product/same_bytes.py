@@ -1,15 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""same_bytes.py [--scenarios] STAGESIM [STAGESIM...]: the same scenario gives the same bytes twice, and from every
-build given.
+"""same_bytes.py [--scenarios | --processors] [--analytic] [--outlines] STAGESIM [STAGESIM...]: the same scenario gives
+the same bytes twice, and from every build given. One for another processor is given with the program that runs it, in
+one word: "qemu-aarch64 build-arm64/stagesim".
 
 --scenarios: every scenario that is shipped, in place of the runs below; for comparing a build with an older one.
+--processors: a build with itself, where the C library takes the code for processors without FMA and AVX.
+--analytic: on the analytic engine.
+--outlines: of letters in SVG only the kind of each line is compared, not where it ends: cairo computes that, with
+products and sums contracted where the architecture can, and may round it to another 1/256 pixel.
 
 Runs the demo (contention, all-reduces, every output format) and one schedule of every kind on small platforms, and
 compares all files. Only the block `simulation` of summary.json, which holds the time a run took, may differ. """
+import argparse
 import hashlib
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -27,6 +34,11 @@ parallel: {{data: 2, pipeline: 4}}
 batch: {{micro_batches: 8}}
 schedule: 1f1b
 """
+ONLY_SHAPES = []  # of letters
+# Costs that take logarithms and powers: efficiencies between measured sizes, lookups of tables, watts.
+CURVES = ("gpt-7.5b", "dlrm-default", "power-capped")
+# glibc.cpu.hwcaps of x86-64; other processors have one code for each function.
+OLD_PROCESSOR = "glibc.cpu.hwcaps=-FMA,-FMA4,-AVX2,-AVX2_Usable,-FMA_Usable,-FMA4_Usable"
 RUNS = {
     "demo": ["{root}/scenarios/demo.yaml", "--schedules", "gpipe,1f1b,chimera", *OUTPUTS],
     "ring": ["ring.yaml", "--schedules", "all", "--trace", "csv", "--quiet", "--engine", "both"],
@@ -42,6 +54,8 @@ def shipped():
 
 def content(path):
     data = path.read_bytes()
+    if ONLY_SHAPES and path.suffix in (".svg", ".html"):
+        data = re.sub(rb'<path d="[^"]*"/>', lambda found: re.sub(rb"[-\d.]+", b"#", found[0]), data)
     if path.name == "summary.json":
         data, count = re.subn(rb'"simulation": *\{[^}]*\}', b"", data)
         assert count == 1, f"{path} has {count} blocks `simulation`"
@@ -56,8 +70,8 @@ def digest(folder):
 def run(binary, name, folder):
     output = folder / "output"
     arguments = [argument.format(root=ROOT) for argument in RUNS[name]]
-    result = subprocess.run([binary, "compare", *arguments, "-o", str(output)], cwd=folder, stdin=subprocess.DEVNULL,
-                            capture_output=True)
+    command = [*shlex.split(binary), "compare", *arguments, "-o", str(output)]
+    result = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True)
     if result.returncode:
         raise SystemExit(f"{binary} compare {arguments}: exit code {result.returncode}\n{result.stderr.decode()}")
     found = digest(output)
@@ -69,12 +83,31 @@ def run(binary, name, folder):
     return found
 
 
+def resolved(binary):
+    """The last word is a path, and runs are in folders of their own."""
+    *before, path = shlex.split(binary)
+    return shlex.join([*before, str(pathlib.Path(path).resolve())])
+
+
 def main():
-    paths = [path for path in sys.argv[1:] if path != "--scenarios"]
-    if len(paths) < len(sys.argv) - 1:
+    parser = argparse.ArgumentParser()
+    for name in ("scenarios", "processors", "analytic", "outlines"):
+        parser.add_argument(f"--{name}", action="store_true")
+    parser.add_argument("binaries", nargs="+")
+    asked = parser.parse_args()
+    ONLY_SHAPES.extend(["outlines"] * asked.outlines)
+    if asked.scenarios:
         RUNS.clear()
         RUNS.update(shipped())
-    binaries = [str(pathlib.Path(path).resolve()) for path in paths]
+    elif asked.processors or asked.analytic:
+        RUNS.update((name, [f"{ROOT}/scenarios/{name}.yaml", *OUTPUTS]) for name in CURVES)
+    if asked.analytic:
+        for arguments in RUNS.values():
+            arguments[:] = [{"both": "analytic"}.get(argument, argument) for argument in arguments]
+            arguments += [] if "--engine" in arguments else ["--engine", "analytic"]
+    binaries = [resolved(binary) for binary in asked.binaries]
+    if asked.processors:
+        binaries.append(f"env GLIBC_TUNABLES={OLD_PROCESSOR} {binaries[0]}")
     if len(binaries) == 1:
         binaries *= 2
     faults = 0
