@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """site.py MKDOCS [DIRECTORY]: the manual as pages is made without a warning, each of its links leads somewhere, and no
 page asks another host for anything. Where there is a Chromium: pages have the width of a window and of a phone, text
-can be read in light and in dark, the search finds pages without a server, and the copy button of a console block gives
-its commands. DIRECTORY: leaves pictures there."""
+can be read in light and in dark, the search finds pages without a server, and every console block has a
+copy button, which gives its commands. DIRECTORY: leaves pictures there."""
 import html.parser
 import pathlib
 import subprocess
@@ -22,6 +22,17 @@ SEARCH = """new Promise(done => { const from = Date.now(); (function look() {
 COPY = """(() => { const block = document.querySelectorAll('.language-console')[0];
     block.querySelector('button').click();
     return block.querySelector('button').getAttribute('data-clipboard-text'); })()"""
+# The theme adds a button when its block is seen first: how many console blocks there are, and how many have none then.
+BUTTONS = """(async () => { const blocks = [...document.querySelectorAll('.language-console')];
+    let bare = 0;
+    for (const block of blocks) {
+        block.scrollIntoView();
+        const from = Date.now();
+        while (!block.querySelector('button') && Date.now() - from < 10000)
+            await new Promise(done => setTimeout(done, 20));
+        bare += !block.querySelector('button');
+    }
+    return [blocks.length, bare]; })()"""
 
 CONTRAST = chromium_pages.CONTRAST.replace("h1,h2,p,", "article h1,article h2,article a,p,")
 
@@ -104,6 +115,15 @@ def use(check, site):
         copied = browser.run(COPY)
         check.that(copied and copied.splitlines()[0].startswith("stagesim schedule ") and len(copied.splitlines()) == 3,
                    f"copied is {copied!r}")
+        seen = 0
+        for page in sorted(site.glob("*.html")):
+            if 'class="language-console' in page.read_text(encoding="utf-8"):
+                browser.open(page)
+                browser.run(chromium_pages.FRAMES)
+                blocks, bare = browser.run(BUTTONS)
+                seen += blocks
+                check.that(not bare, f"{page.name}: {bare} of {blocks} console blocks have no copy button")
+        check.that(seen > 80, f"{seen} console blocks")
 
 
 def main(mkdocs, pictures):

@@ -144,7 +144,7 @@ def build_container(check, tree):
                for name, letter in (("nofile", "n"), ("nproc", "u"))) if hard.isdigit()]
     call("buildah", "build", "--network=host", *limits, f"--build-arg=BASE={BASE}", "-f",
          "packaging/container/Containerfile", "-t", "stagesim-test", ".", cwd=tree)
-    container = call("buildah", "from", "stagesim-test", cwd=tree).strip().splitlines()[-1]
+    container = call("buildah", "from", *limits, "stagesim-test", cwd=tree).strip().splitlines()[-1]
     told = call("buildah", "run", container, "stagesim", "compare", "/usr/share/stagesim/scenarios/demo.yaml",
                 "--schedules", "chimera", cwd=tree)
     call("buildah", "rm", container, cwd=tree)

@@ -2,6 +2,13 @@
 // Read first on every page. From a file, scripts may neither fetch the index of the search nor start a worker: the
 // index is a script then, and the worker a hidden frame of the page.
 "use strict";
+// A block gets its copy button when it is first seen. The theme of Debian 12 waits until all of it is, which never comes
+// where a block is taller than the window.
+window.IntersectionObserver = class extends window.IntersectionObserver {
+  constructor(callback, options) {
+    super(callback, {...options, threshold: 0});
+  }
+};
 if (location.protocol === "file:") {
   const root = document.currentScript.src.replace(/file\.js$/, "");
   document.write(`<script src="${root}search/search_index.js"></script>`);
