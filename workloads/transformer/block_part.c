@@ -137,6 +137,20 @@ static void move_unfused(const struct transformer_job *j, struct transformer_ope
             operators->items[i].matrix || operators->items[i].single ? 1 : j->parameters->unfused;
 }
 
+/* Of a block on one rank, those that have gradients: all, or its adapters. */
+static double trained_parameters(const struct transformer_job *j, enum transformer_block block)
+{
+    if (!j->parameters->adapter_rank)
+        return transformer_block_parameters(j, block);
+    return block == BLOCK_EXPERTS ? 0 : transformer_adapter_parameters(j, block);
+}
+
+static double trained_experts(const struct transformer_job *j)
+{
+    return j->parameters->adapter_rank ? transformer_adapter_parameters(j, BLOCK_EXPERTS)
+                                       : transformer_expert_parameters(j);
+}
+
 static struct stagesim_part compute_part(const struct transformer_job *j, enum transformer_block block)
 {
     const struct transformer_model *model = &j->model;
@@ -144,13 +158,15 @@ static struct stagesim_part compute_part(const struct transformer_job *j, enum t
     struct transformer_operators forward, backward;
     transformer_forward(model, &j->layout, block, &forward);
     transformer_backward(model, &j->layout, block, &backward);
+    transformer_adapt(j, block, false, &forward);
+    transformer_adapt(j, block, true, &backward);
     move_unfused(j, &forward);
     move_unfused(j, &backward);
     part.forward_flops = transformer_operators_flops(&forward, false);
     part.backward_flops = transformer_operators_flops(&backward, false);
     part.weight_flops = transformer_operators_flops(&backward, true);
-    part.gradient = transformer_block_parameters(j, block) * j->layout.gradient_bytes;
-    part.expert_gradient = block == BLOCK_EXPERTS ? transformer_expert_parameters(j) * j->layout.gradient_bytes : 0;
+    part.gradient = trained_parameters(j, block) * j->layout.gradient_bytes;
+    part.expert_gradient = block == BLOCK_EXPERTS ? trained_experts(j) * j->layout.gradient_bytes : 0;
     tensor_exchanges(&j->tensor, &j->model, &j->layout, block, false, &part.forward_exchanges);
     tensor_exchanges(&j->tensor, &j->model, &j->layout, block, true, &part.backward_exchanges);
     if (j->profile.rows[PROFILE_LAYER]) {

@@ -9,7 +9,7 @@
 static const char *const attentions[] = {"flash", "standard", NULL};
 static const char *const granularities[] = {"stage", "layer", NULL};
 static const char *const balances[] = {"even", "auto", NULL};
-static const char *const optimizers[] = {"adam", "momentum", "sgd", NULL};
+static const char *const optimizers[] = {"adam", "momentum", "sgd", "muon", NULL};
 static const char *const gradient_types[] = {"fp32", "same", NULL};
 const char *const kernel_names[] = {"default", "transformer-engine", "measured", "auto", "auto-measured", NULL};
 
@@ -96,6 +96,12 @@ const struct stagesim_field transformer_fields[] = {
     {"extra_memory", STAGESIM_FIELD_BYTES, offsetof(struct transformer_parameters, extra_memory), false, 0, 1e15, NULL,
      "what a rank holds that no formula counts, such as the context of its GPU and buffers of communication; default "
      "0"},
+    {"adapter_rank", STAGESIM_FIELD_COUNT, offsetof(struct transformer_parameters, adapter_rank), false, 0, 1 << 16,
+     NULL,
+     "fine-tuning of low-rank adapters (LoRA) of this rank beside every matrix of the layers; all else is frozen: no "
+     "gradients, no optimizer state; default 0: all is trained"},
+    RATIO("frozen_bytes", frozen_bytes, 0.1, 8,
+          "adapter_rank: bytes of a frozen weight, such as 0.5 of 4-bit ones (QLoRA); default as computed with"),
     WORD("optimizer", optimizer, optimizers, "what is updated with: its state and its time; default adam"),
     WORD("gradients", gradients, gradient_types,
          "precision in which gradients are accumulated and reduced; default fp32"),

@@ -42,106 +42,6 @@ struct stages {
     uint32_t *ahead; /* [stage]: layers whose weights are asked for before they are needed */
 };
 
-/* ---- sums over the layers of a stage ---- */
-
-/* Of a layer as the job has it. */
-typedef double (*of_layer)(const struct transformer_job *at);
-
-static uint32_t first_layer_of(const struct transformer_job *j, uint32_t stage)
-{
-    uint32_t first = 0;
-    for (uint32_t i = 0; i < stage; i++)
-        first += j->layers[i];
-    return first;
-}
-
-/* Layers that predict further tokens, which the last stage holds. */
-static uint32_t further_of(const struct transformer_job *j, uint32_t stage)
-{
-    return stage + 1 == j->stages ? (uint32_t)j->model.predictions : 0;
-}
-
-/* Layers of a kind on a stage, and the first of them. */
-static uint32_t count_kind(const struct transformer_job *j, uint32_t stage, uint32_t kind, uint32_t *first)
-{
-    uint32_t begin = first_layer_of(j, stage), end = begin + j->layers[stage] + further_of(j, stage), count = 0;
-    for (uint32_t layer = begin; layer < end; layer++)
-        if (j->layer_kinds[layer] == kind && !count++)
-            *first = layer;
-    return count;
-}
-
-/* Kinds that are worth the same count together, so that the sum does not depend on how layers are told apart. */
-static double sum_of(const struct transformer_job *j, uint32_t stage, of_layer of)
-{
-    double sum = 0, value = 0, count = 0;
-    for (uint32_t kind = 0; kind < j->layer_kind_count; kind++) {
-        uint32_t first = 0, own = count_kind(j, stage, kind, &first);
-        struct transformer_job at = transformer_at_layer(j, first);
-        double next = own ? of(&at) : 0;
-        if (!own)
-            continue;
-        if (count > 0 && next != value) {
-            sum += count * value;
-            count = 0;
-        }
-        value = next;
-        count += own;
-    }
-    return sum + count * value;
-}
-
-static double largest_of(const struct transformer_job *j, uint32_t stage, of_layer of)
-{
-    double most = 0;
-    for (uint32_t kind = 0; kind < j->layer_kind_count; kind++) {
-        uint32_t first = 0;
-        if (!count_kind(j, stage, kind, &first))
-            continue;
-        struct transformer_job at = transformer_at_layer(j, first);
-        most = fmax(most, of(&at));
-    }
-    return most;
-}
-
-/* ---- parameters ---- */
-
-static double experts_of(const struct transformer_job *at)
-{
-    return at->model.feed == FEED_EXPERTS && at->model.experts ? transformer_expert_parameters(at) : 0;
-}
-
-static double attention_of(const struct transformer_job *at)
-{
-    return transformer_block_parameters(at, BLOCK_ATTENTION);
-}
-
-static double dense_of(const struct transformer_job *at)
-{
-    return at->model.feed == FEED_DENSE ? transformer_block_parameters(at, BLOCK_FFN) : 0;
-}
-
-static double router_of(const struct transformer_job *at)
-{
-    return at->model.feed == FEED_EXPERTS
-               ? transformer_block_parameters(at, BLOCK_ROUTER) + transformer_block_parameters(at, BLOCK_SHARED)
-               : 0;
-}
-
-double transformer_stage_experts(const struct transformer_job *j, uint32_t stage)
-{
-    return sum_of(j, stage, experts_of);
-}
-
-double transformer_stage_parameters(const struct transformer_job *j, uint32_t stage)
-{
-    double sum = sum_of(j, stage, attention_of) + sum_of(j, stage, dense_of);
-    sum += sum_of(j, stage, router_of);
-    sum += further_of(j, stage) * transformer_block_parameters(j, BLOCK_PREDICTION);
-    sum += stage == 0 ? transformer_block_parameters(j, BLOCK_INPUT) : 0;
-    return sum + (stage + 1 == j->stages ? transformer_block_parameters(j, BLOCK_OUTPUT) : 0);
-}
-
 /* ---- messages ---- */
 
 /* An activation between layers on one rank. */
@@ -156,7 +56,7 @@ static double message_bytes(const struct transformer_job *j, uint32_t stage)
 {
     enum { FLOAT = 4 };
     double streams = j->model.streams > 1 ? (double)j->model.streams : 1, one = activation_bytes(j);
-    uint64_t passed = first_layer_of(j, stage) + j->layers[stage],
+    uint64_t passed = transformer_stage_first(j, stage) + j->layers[stage],
              blocks = j->model.residual_blocks ? passed / j->model.residual_blocks : 0;
     return streams * one + (double)blocks * one * FLOAT / j->layout.element_bytes;
 }
@@ -211,7 +111,7 @@ static void list_parts(struct stages *s, uint32_t stage, uint32_t first_layer)
     }
     if (stage + 1 == j->stages)
         parts[count++] = transformer_part(&on, BLOCK_OUTPUT, STAGESIM_NONE);
-    for (uint32_t number = 0; number < further_of(j, stage); number++) {
+    for (uint32_t number = 0; number < transformer_stage_further(j, stage); number++) {
         parts = array_grow(parts, &capacity, count + LAYER_PARTS_MAX + 3, sizeof *parts);
         count += list_further(&on, (uint32_t)j->model.layers + number, &parts[count]);
     }
@@ -272,7 +172,7 @@ static double layer_activation(const struct transformer_job *j)
 /* What ranks that share a sequence hold of each other's while a layer runs, of the layer that needs most. */
 static double context_buffers(const struct transformer_job *j, uint32_t stage)
 {
-    return j->layout.context <= 1 ? 0 : largest_of(j, stage, transformer_shared_buffer);
+    return j->layout.context <= 1 ? 0 : transformer_stage_largest(j, stage, transformer_shared_buffer);
 }
 
 /* By how many ranks what `zero` says is divided: all that hold the same parameters, or with hybrid sharding some of
@@ -286,19 +186,41 @@ static double sharing_ranks(const struct transformer_job *j, bool experts)
 }
 
 /* Parameters of a stage as `zero` leaves them on a rank, if that is as far as `least`. */
-static double held(const struct transformer_job *j, uint32_t stage, uint32_t least)
+static double held_of(const struct transformer_job *j, uint32_t least, double others, double experts)
 {
     double replicas = j->zero >= least ? sharing_ranks(j, false) : 1,
            copies = j->zero >= least ? sharing_ranks(j, true) : 1;
-    return transformer_stage_parameters(j, stage) / replicas + transformer_stage_experts(j, stage) / copies;
+    return others / replicas + experts / copies;
+}
+
+static double held(const struct transformer_job *j, uint32_t stage, uint32_t least)
+{
+    return held_of(j, least, transformer_stage_parameters(j, stage), transformer_stage_experts(j, stage));
+}
+
+/* The same of those that are trained. */
+static double held_trained(const struct transformer_job *j, uint32_t stage, uint32_t least)
+{
+    if (!j->parameters->adapter_rank)
+        return held(j, stage, least);
+    return held_of(j, least, transformer_stage_adapters(j, stage), transformer_stage_adapter_experts(j, stage));
+}
+
+/* Bytes of weights: frozen ones may be narrower, adapters beside them are not. */
+static double weight_bytes(const struct transformer_job *j, uint32_t stage)
+{
+    const struct transformer_parameters *p = j->parameters;
+    double frozen = p->adapter_rank && p->frozen_bytes > 0 ? p->frozen_bytes : j->state.weight;
+    double adapters = p->adapter_rank ? held_trained(j, stage, 3) * j->state.weight : 0;
+    return held(j, stage, 3) * frozen + adapters;
 }
 
 static double stage_activation(const struct transformer_job *j, uint32_t stage)
 {
-    double sum = sum_of(j, stage, layer_activation);
+    double sum = transformer_stage_sum(j, stage, layer_activation);
     double output = stage + 1 == j->stages ? transformer_output_activation(&j->model, &j->layout) : 0;
     sum += stage == 0 ? transformer_input_activation(&j->model, &j->layout) : 0;
-    return sum + output + further_of(j, stage) * (output + 2 * activation_bytes(j));
+    return sum + output + transformer_stage_further(j, stage) * (output + 2 * activation_bytes(j));
 }
 
 /* What a layer that is computed again has beside what it keeps. */
@@ -311,7 +233,7 @@ static double again_of(const struct transformer_job *at)
 static double again_buffers(const struct transformer_job *j, uint32_t stage)
 {
     bool again = j->layout.recompute == TRANSFORMER_FULL || j->layout.recompute == TRANSFORMER_OPERATORS;
-    return again ? largest_of(j, stage, again_of) : 0;
+    return again ? transformer_stage_largest(j, stage, again_of) : 0;
 }
 
 /* Of a layer, what later slices of a sequence need of earlier ones. */
@@ -342,7 +264,7 @@ static void set_attention(struct stages *s, uint32_t stage, uint32_t first_layer
     }
     s->arrays[ATTENTION][stage] = forward > 0 ? fmin(sums[0] / forward, 1) : 0;
     s->arrays[ATTENTION_BACKWARD][stage] = backward > 0 ? fmin(sums[1] / backward, 1) : 0;
-    s->arrays[KEYS_VALUES][stage] = fmin(s->arrays[ACTIVATION][stage], sum_of(j, stage, keys_values_of));
+    s->arrays[KEYS_VALUES][stage] = fmin(s->arrays[ACTIVATION][stage], transformer_stage_sum(j, stage, keys_values_of));
 }
 
 /* How many layers ahead a stage asks for weights. The bytes of gathered weights that a rank holds: of the layer that
@@ -367,9 +289,9 @@ static void set_memory(struct stages *s, uint32_t stage)
     s->arrays[ACTIVATION][stage] = stage_activation(&on, stage);
     s->arrays[GATHERED][stage] = count * j->state.weight;
     s->arrays[EXPERT_GATHERED][stage] = experts * j->state.weight;
-    s->arrays[PARAMETER][stage] = held(j, stage, 3) * j->state.weight;
-    s->arrays[GRADIENT_MEMORY][stage] = held(j, stage, 2) * j->state.gradient;
-    s->arrays[STATE][stage] = held(j, stage, 1) * j->state.optimizer;
+    s->arrays[PARAMETER][stage] = weight_bytes(j, stage);
+    s->arrays[GRADIENT_MEMORY][stage] = held_trained(j, stage, 2) * j->state.gradient;
+    s->arrays[STATE][stage] = held_trained(j, stage, 1) * j->state.optimizer;
     double logits =
         stage + 1 == j->stages ? transformer_logits_buffer(&j->model, &on.layout, j->parameters->logits_bytes) : 0;
     s->arrays[BUFFERS][stage] = again_buffers(&on, stage) + context_buffers(j, stage) + set_gathers(s, stage) + logits +
@@ -377,14 +299,29 @@ static void set_memory(struct stages *s, uint32_t stage)
                                 j->parameters->extra_memory * (double)j->workers / j->stages;
 }
 
+/* Muon (Jordan et al. 2024; Liu et al. 2025, arXiv 2502.16982) makes the momentum of each matrix of m x n orthogonal by
+ * five steps of Newton and Schulz, each 4 m^2 n + 2 m^3 for the narrower side m: of a parameter that of square matrices
+ * as wide as the model, or as narrow as its experts. Shared optimizers are taken to divide whole matrices. */
+static double orthogonal_flops(const struct transformer_job *j)
+{
+    const struct transformer_model *m = &j->model;
+    double width = transformer_expert_width(m), inner = (double)m->expert_ffn;
+    double narrow = !m->experts ? (double)m->hidden : inner < width ? inner : width;
+    return j->state.products * 6 * narrow;
+}
+
 static void set_transfers(struct stages *s, uint32_t stage)
 {
     const struct transformer_job *j = s->j;
     bool divided = j->layout.sequence_parallel || divides_messages(j);
     s->arrays[MESSAGE][stage] = message_bytes(j, stage) / (divided ? j->layout.tensor : 1);
-    double bytes_moved = held(j, stage, 1) * j->state.update * j->parameters->optimizer_unfused,
+    double bytes_moved = held_trained(j, stage, 1) * j->state.update * j->parameters->optimizer_unfused,
            chunks = (double)j->workers / j->stages;
-    struct transformer_operator step = {.name = "optimizer", .bytes = bytes_moved};
+    struct transformer_operator step = {.name = "optimizer",
+                                        .matrix = j->state.products > 0,
+                                        .wide = true,
+                                        .flops = held_trained(j, stage, 1) * orthogonal_flops(j),
+                                        .bytes = bytes_moved};
     s->arrays[OPTIMIZER][stage] = j->profile.rows[PROFILE_LAYER] && j->devices[stage]->device.bandwidth <= 0
                                       ? 0
                                       : efficiency_operator_time(&j->devices[stage]->device, &step) +

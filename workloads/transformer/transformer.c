@@ -142,7 +142,8 @@ static void declare(const struct transformer_job *j)
     double samples = j->api->micro_batch_size(j->job) * j->api->micro_batches(j->job) * j->data;
     struct transformer_model whole = j->parameters->model; /* without what ranks repeat */
     transformer_model_complete(&whole);
-    double model = samples * transformer_flops(&whole), again = samples * repeated_flops(j, &whole);
+    double frozen = j->parameters->adapter_rank ? transformer_weight_flops(&whole) : 0;
+    double model = samples * (transformer_flops(&whole) - frozen), again = samples * repeated_flops(j, &whole);
     struct stagesim_figures figures = {.size = sizeof figures,
                                        .sequence_length = (double)j->model.sequence,
                                        .model_flops = model,

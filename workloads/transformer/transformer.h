@@ -27,6 +27,8 @@ extern const char *const kernel_names[];
 /* What the field table fills. */
 struct transformer_parameters {
     struct transformer_model model;
+    uint64_t adapter_rank; /* of low-rank adapters beside frozen matrices; 0: all is trained */
+    double frozen_bytes;   /* of a frozen weight; 0: as others */
     unsigned attention, granularity, balance, optimizer, gradients, precision;
     bool sequence_parallel, scatter_gather, distributed_optimizer, reshard, overlap;
     uint64_t zero, shard_ranks, prefetch, gather_pieces;
@@ -133,6 +135,30 @@ struct stagesim_part transformer_part(const struct transformer_job *job, enum tr
 /* Parameters on one rank, before any sharding among replicas: of a block, and of the routed experts of one layer. */
 double transformer_block_parameters(const struct transformer_job *job, enum transformer_block block);
 double transformer_expert_parameters(const struct transformer_job *job);
+
+/* ---- stage_sums.c ---- */
+
+/* Of a layer as the job has it. */
+typedef double (*transformer_of_layer)(const struct transformer_job *at);
+/* Over the layers of a stage, those that predict further tokens included: their sum, and the largest. */
+double transformer_stage_sum(const struct transformer_job *job, uint32_t stage, transformer_of_layer of);
+double transformer_stage_largest(const struct transformer_job *job, uint32_t stage, transformer_of_layer of);
+/* The first layer of a stage, and how many of those that predict further tokens it holds. */
+uint32_t transformer_stage_first(const struct transformer_job *job, uint32_t stage);
+uint32_t transformer_stage_further(const struct transformer_job *job, uint32_t stage);
+
+/* Parameters of all adapters of a stage on one rank: those of routed experts, and all others. */
+double transformer_stage_adapter_experts(const struct transformer_job *job, uint32_t stage);
+double transformer_stage_adapters(const struct transformer_job *job, uint32_t stage);
+
+/* ---- adapters.c: low-rank adapters beside frozen matrices ---- */
+
+/* Takes gradients of frozen weights out of a block's backward, and adds the products of adapters, in the direction that
+ * the list is of. */
+void transformer_adapt(const struct transformer_job *at, enum transformer_block block, bool backward,
+                       struct transformer_operators *operators);
+/* Parameters of a block's adapters on one rank. */
+double transformer_adapter_parameters(const struct transformer_job *at, enum transformer_block block);
 
 /* ---- stages.c ---- */
 

@@ -137,6 +137,16 @@ double transformer_flops(const struct transformer_model *m)
     return transformer_has_kinds(m) ? flops + 3 * further_flops(m) - sum_of(m, spared_of) : flops;
 }
 
+static double matrices_of(const struct transformer_model *own)
+{
+    return transformer_own_layer_flops(own) - transformer_attention_flops(own);
+}
+
+double transformer_weight_flops(const struct transformer_model *m)
+{
+    return sum_of(m, matrices_of) + transformer_head_flops(m);
+}
+
 /* ---- what runs again ---- */
 
 /* Of a block of one sample on a single rank. */

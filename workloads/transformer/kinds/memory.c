@@ -171,12 +171,13 @@ double transformer_logits_buffer(const struct transformer_model *m, const struct
 struct transformer_state transformer_state_of(enum transformer_optimizer optimizer, double element_bytes,
                                               double gradient_bytes)
 {
-    double moments = optimizer == OPTIMIZER_ADAM ? 8 : optimizer == OPTIMIZER_MOMENTUM ? 4 : 0;
+    double moments = optimizer == OPTIMIZER_ADAM ? 8 : optimizer == OPTIMIZER_SGD ? 0 : 4;
     double master = element_bytes < 4 ? 4 : 0; /* a copy in fp32 of weights in 16 bits */
     return (struct transformer_state){
         .weight = element_bytes,
         .gradient = gradient_bytes,
         .optimizer = master + moments,
+        .products = optimizer == OPTIMIZER_MUON ? 5 : 0,
         /* Reads the gradient, reads and writes the state, writes (in fp32 also reads) the weight. */
         .update = gradient_bytes + 2 * (master + moments) + element_bytes * (master > 0 ? 1 : 2)};
 }

@@ -25,13 +25,14 @@ double transformer_output_activation(const struct transformer_model *model, cons
 double transformer_logits_buffer(const struct transformer_model *model, const struct transformer_layout *layout,
                                  double logits_bytes);
 
-enum transformer_optimizer { OPTIMIZER_ADAM, OPTIMIZER_MOMENTUM, OPTIMIZER_SGD };
+enum transformer_optimizer { OPTIMIZER_ADAM, OPTIMIZER_MOMENTUM, OPTIMIZER_SGD, OPTIMIZER_MUON };
 
 /* Bytes of a parameter's state. Mixed precision with Adam: 2 + 4 + 12 = 18 (gradients accumulated in fp32), 2 + 2 + 12
  * = 16. */
 struct transformer_state {
     double weight, gradient, optimizer;
-    double update; /* bytes that the optimizer's step moves per parameter */
+    double update;   /* bytes that the optimizer's step moves per parameter */
+    double products; /* steps of products over each matrix; 0: none */
 };
 struct transformer_state transformer_state_of(enum transformer_optimizer optimizer, double element_bytes,
                                               double gradient_bytes);

@@ -182,6 +182,8 @@ double transformer_attention_flops(const struct transformer_model *model);
 double transformer_all_attention_flops(const struct transformer_model *model);
 /* The projection on the vocabulary, 2 s h V, and a head's transform. */
 double transformer_head_flops(const struct transformer_model *model);
+/* Of these the gradients of weights, those of `predictions` apart: what a model whose weights are frozen is spared. */
+double transformer_weight_flops(const struct transformer_model *model);
 /* Forward and backward of the whole model: three times the forward. Classic GPT: 72 L s h^2 (1 + s/(6h) + V/(12 h L)).
  */
 double transformer_flops(const struct transformer_model *model);
