@@ -68,20 +68,22 @@ def check_libraries(check):
     compile(text_of("packaging", "spack", "stagesim", "package.py"), "package.py", "exec")
 
 
-def make_tarball(check, build, version, folder):
-    """The tree of the tarball, or None where the source is in no repository."""
+def make_tree(check, build, version, folder):
+    """What is in the tarball; where the source is in no repository, the source itself."""
+    tree = folder / f"stagesim-{version}"
     if not (tool.ROOT / ".git").exists():
         print("left out: meson dist needs the repository")
-        return None
+        built = {path.parent.name for path in tool.ROOT.glob("build*/build.ninja")}
+        shutil.copytree(tool.ROOT, tree, ignore=lambda folder, _: built if folder == str(tool.ROOT) else set())
+        return tree
     call("meson", "dist", "--no-tests", "--formats", "gztar", "--allow-dirty", cwd=build)
-    path = build / "meson-dist" / f"stagesim-{version}.tar.gz"
-    with tarfile.open(path) as tarball:
+    with tarfile.open(build / "meson-dist" / f"stagesim-{version}.tar.gz") as tarball:
         names = {member.name for member in tarball if member.isfile() or member.issym()}
-        tarball.extractall(folder)
+        tarball.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
     files = call("git", "ls-tree", "-r", "--name-only", "-z", "HEAD", cwd=tool.ROOT).rstrip("\0").split("\0")
     wrong = names ^ {f"stagesim-{version}/{name}" for name in files}
     check.that(len(files) > 1000 and not wrong, f"meson dist and the repository: {sorted(wrong)[:5]}")
-    return folder / f"stagesim-{version}"
+    return tree
 
 
 def configure(check, tree, version):
@@ -158,13 +160,12 @@ def main():
     check_versions(check, version)
     check_libraries(check)
     with tempfile.TemporaryDirectory() as temporary:
-        tree = make_tarball(check, build, version, pathlib.Path(temporary).resolve())
-        if tree:
-            configure(check, tree, version)
-            if "--build" in sys.argv[2:]:
-                build_tarball(check, tree)
-                build_debian(check, tree)
-                build_container(check, tree)
+        tree = make_tree(check, build, version, pathlib.Path(temporary).resolve())
+        configure(check, tree, version)
+        if "--build" in sys.argv[2:]:
+            build_tarball(check, tree)
+            build_debian(check, tree)
+            build_container(check, tree)
     return check.done()
 
 
