@@ -6,6 +6,7 @@
 #include "base/files/output.h"
 #include "base/process/interruption.h"
 #include "commands/layouts/method.h"
+#include "studies/division/division_rows.h"
 #include "studies/simulation.h"
 
 #include <inttypes.h>
@@ -14,37 +15,98 @@
 
 enum { BUDGET_DEFAULT = 20000, RESTARTS_DEFAULT = 1 };
 
+/* What other methods find, where they can divide the network. */
+struct others {
+    struct division_study study;
+    bool known;
+    struct strategy_seed seeds[DIVISION_METHODS];
+    uint32_t count;
+};
+
+/* A strategy that the engines may run, as the rows of `split`. */
+struct candidate {
+    const char *name;
+    const struct strategy_row *row;
+    const struct partition *partition; /* of another method; NULL: of the search */
+};
+
+static const uint32_t (*degrees_of(const struct division_study *study, const struct partition *partition,
+                                   struct arena *arena))[2]
+{
+    uint32_t(*degrees)[2] = arena_array(arena, study->layer_count, sizeof *degrees);
+    for (uint32_t layer = 0; layer < study->layer_count; layer++) {
+        degrees[layer][0] = degrees[layer][1] = 1;
+        for (uint32_t level = 0; level < study->levels; level++)
+            degrees[layer][partition->level[level].types[layer] != PARTITION_SAMPLES] *= 2;
+    }
+    return (const uint32_t(*)[2])degrees;
+}
+
+static void find_others(const struct scenario *scenario, struct others *others, struct arena *arena)
+{
+    *others = (struct others){0};
+    others->known = division_find(scenario, PARTITION_ACCPAR, arena, &others->study) == EXIT_DONE;
+    if (!others->known && !interruption_noted())
+        fputs("note: owt, hypar and accpar cannot divide this network so, and are neither started from nor compared "
+              "with\n",
+              stderr);
+    for (int i = PARTITION_DATA + 1; others->known && i < DIVISION_METHODS; i++)
+        if (others->study.methods[i].found)
+            others->seeds[others->count++] = (struct strategy_seed){
+                division_names[i], degrees_of(&others->study, &others->study.methods[i].partition, arena)};
+}
+
+static const char *rows_of(const struct scenario *scenario, const struct others *others,
+                           const struct strategy_table *table, const struct candidate *candidate, bool lines,
+                           struct arena *arena)
+{
+    if (!candidate->partition)
+        return strategy_text(scenario, candidate->row, table->layers, lines ? "- " : "", lines ? "\n" : ", ", arena);
+    const char *list = division_list(&others->study, candidate->partition, arena);
+    char *inner = arena_copy(arena, list + 1);
+    inner[strlen(inner) - 1] = '\0';
+    const char *text = lines ? "- " : "";
+    for (char *row = inner, *end; row; row = end) {
+        end = strstr(row, "}, {");
+        if (end)
+            end[1] = '\0';
+        text = arena_print(arena, "%s%s%s", text, row, !end ? "" : lines ? "\n- " : ", ");
+        end = end ? end + 3 : NULL;
+    }
+    return text;
+}
+
 /* Runs a strategy on both engines. */
-static int confirm(const struct scenario *scenario, const struct strategy_table *table, int row,
-                   struct strategy_run *run)
+static int confirm(const struct scenario *scenario, const char *rows, struct strategy_run *run)
 {
     struct arena *arena = arena_create();
-    const char *rows = strategy_text(scenario, &table->rows[row], table->layers, "", ", ", arena);
     const struct scenario_set sets[] = {{.text = arena_print(arena, "split={layers: [%s]}", rows)},
                                         {.text = "engine=both"}};
     struct simulation_result result;
     int code = simulate_changed(scenario, sets, 2, &result);
     if (code == EXIT_DONE && result.row_count == 2) {
         const struct comparison_row *last = &result.rows[1];
-        *run = (struct strategy_run){result.rows[0].iteration, last->iteration, last->peak_bytes,
-                                     !last->capacity_known || last->fits};
+        run->analytic = result.rows[0].iteration;
+        run->simgrid = last->iteration;
+        run->memory = last->peak_bytes;
+        run->fits = !last->capacity_known || last->fits;
     }
     arena_destroy(arena);
     return code;
 }
 
 /* What was found, for the key `split`. */
-static int write_found(const struct options *options, const struct scenario *scenario,
-                       const struct strategy_table *table, struct arena *arena)
+static int write_found(const struct options *options, const struct scenario *scenario, const char *from,
+                       const char *lines)
 {
     struct fault fault = {""};
     FILE *out = NULL;
     struct output *output = output_create_file(options->output, &out, &fault);
     if (output) {
         fprintf(out,
-                "# The best strategy that `stagesim layouts --method mcmc` found for %s, for its key split.\nlayers:\n",
-                scenario->name);
-        fprintf(out, "%s\n", strategy_text(scenario, &table->rows[STRATEGY_BEST], table->layers, "- ", "\n", arena));
+                "# The best strategy that `stagesim layouts --method mcmc` found for %s, for its key split: from %s.\n"
+                "layers:\n%s\n",
+                scenario->name, from, lines);
         if (output_commit(output, &fault))
             return EXIT_DONE;
     }
@@ -52,19 +114,58 @@ static int write_found(const struct options *options, const struct scenario *sce
     return EXIT_FAILED;
 }
 
-static int report(const struct options *options, const struct strategy_request *request,
+/* Those that are shown by themselves come first. */
+static int list_candidates(const struct others *others, const struct strategy_table *table,
+                           struct candidate candidates[STRATEGY_RUNS_MAX], int *shown)
+{
+    int count = 0;
+    for (int i = 0; i < STRATEGY_BEST; i++)
+        candidates[count++] = (struct candidate){strategy_names[i], &table->rows[i], NULL};
+    for (int i = PARTITION_DATA + 1; others->known && i < DIVISION_METHODS; i++)
+        if (others->study.methods[i].found)
+            candidates[count++] = (struct candidate){division_names[i], NULL, &others->study.methods[i].partition};
+    *shown = count;
+    for (uint32_t i = 0; i < table->start_count && count < STRATEGY_RUNS_MAX; i++)
+        candidates[count++] = (struct candidate){table->starts[i].name, &table->bests[i], NULL};
+    return count;
+}
+
+static bool is_better(const struct strategy_run *run, const struct strategy_run *than)
+{
+    if (isnan(run->simgrid) || isnan(than->simgrid))
+        return !isnan(run->simgrid);
+    return run->fits != than->fits ? run->fits : run->simgrid < than->simgrid;
+}
+
+static int report(const struct options *options, const struct strategy_request *request, const struct others *others,
                   const struct strategy_table *table, struct arena *arena)
 {
+    struct candidate candidates[STRATEGY_RUNS_MAX];
     struct strategy_report report = {.request = request, .table = table};
-    int code = EXIT_DONE;
-    for (int i = 0; i < STRATEGY_ROWS; i++) {
-        report.runs[i] = (struct strategy_run){.analytic = NAN, .simgrid = NAN};
+    int shown, count = list_candidates(others, table, candidates, &shown), code = EXIT_DONE, found = 0;
+    struct strategy_run best = {.simgrid = NAN, .analytic = NAN};
+    for (int i = 0; i < count; i++) {
+        struct strategy_run run = {
+            .name = candidates[i].name, .row = candidates[i].row, .analytic = NAN, .simgrid = NAN};
+        const char *rows = rows_of(request->scenario, others, table, &candidates[i], false, arena);
         if (code == EXIT_DONE && !interruption_noted())
-            code = confirm(request->scenario, table, i, &report.runs[i]);
+            code = confirm(request->scenario, rows, &run);
+        report.tried += !isnan(run.simgrid);
+        if (i < shown)
+            report.runs[report.count++] = run;
+        if (i == 0 || is_better(&run, &best)) {
+            best = run;
+            found = i;
+        }
     }
+    best.from = found < shown ? best.name : arena_print(arena, "the start '%s'", best.name);
+    best.name = strategy_names[STRATEGY_BEST];
+    report.runs[report.count++] = best;
     if (code == EXIT_DONE || interruption_noted()) {
         strategy_print(stdout, &report, options->format);
-        code = options->output ? write_found(options, request->scenario, table, arena) : EXIT_DONE;
+        code = options->output ? write_found(options, request->scenario, best.from,
+                                             rows_of(request->scenario, others, table, &candidates[found], true, arena))
+                               : EXIT_DONE;
     }
     fflush(stdout);
     if (table->stopped || interruption_noted())
@@ -74,7 +175,11 @@ static int report(const struct options *options, const struct strategy_request *
 
 static int run(const struct options *options, const struct scenario *scenario, struct arena *arena)
 {
+    struct others others;
+    find_others(scenario, &others, arena);
     struct strategy_request request = {.scenario = scenario,
+                                       .seeds = others.seeds,
+                                       .seed_count = others.count,
                                        .budget = options->budget ? options->budget : BUDGET_DEFAULT,
                                        .seed = options->seed,
                                        .restarts = options->restarts == OPTIONS_NOT_GIVEN ? RESTARTS_DEFAULT
@@ -84,7 +189,7 @@ static int run(const struct options *options, const struct scenario *scenario, s
                                        .apart = options->apart};
     struct strategy_table table;
     int code = strategy_search(&request, &table, arena);
-    return code == EXIT_DONE ? report(options, &request, &table, arena) : code;
+    return code == EXIT_DONE ? report(options, &request, &others, &table, arena) : code;
 }
 
 const struct layout_method layout_method_mcmc = {.name = "mcmc", .workload = "layers", .takes = "fwdm", .run = run};

@@ -6,17 +6,25 @@
 #include "base/tables/table_write.h"
 #include "studies/operators/strategy_search.h"
 
+enum { STRATEGY_RUNS_MAX = 64 };
+
 /* A strategy as the engines see it. Seconds of an iteration, NaN where it was not run; bytes. */
 struct strategy_run {
+    const char *name;
+    const char *from;               /* of what was found: where it comes from; NULL of the others */
+    const struct strategy_row *row; /* NULL: it is another method's, and no task graph was made of it */
     double analytic, simgrid, memory;
     bool fits;
 };
 
-/* What is printed. */
+/* What is printed: data parallelism, the experts' strategy, those of other methods, and at last what was found, the
+ * fastest on SimGrid of all that fit. */
 struct strategy_report {
     const struct strategy_request *request;
     const struct strategy_table *table;
-    struct strategy_run runs[STRATEGY_ROWS];
+    struct strategy_run runs[STRATEGY_RUNS_MAX];
+    int count;
+    uint32_t tried; /* strategies that both engines have run */
 };
 
 /* Errors stay on the stream. */

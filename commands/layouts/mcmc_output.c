@@ -12,6 +12,17 @@ static double gain(const struct strategy_report *report, int row)
     return report->runs[STRATEGY_DATA].simgrid / report->runs[row].simgrid;
 }
 
+/* NaN where no task graph was made of it. */
+static double graph_seconds(const struct strategy_run *run)
+{
+    return run->row ? run->row->result.seconds : NAN;
+}
+
+static double sent_bytes(const struct strategy_run *run)
+{
+    return run->row ? run->row->sent : NAN;
+}
+
 /* ---- for people ---- */
 
 static const char *seconds_or_none(char *text, double seconds)
@@ -26,18 +37,18 @@ static void print_strategies(FILE *out, const struct strategy_report *report, st
     table_column(table, "strategy", '<');
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         table_column(table, titles[i], '>');
-    for (int i = 0; i < STRATEGY_ROWS; i++) {
+    for (int i = 0; i < report->count; i++) {
         const struct strategy_run *run = &report->runs[i];
         char text[READABLE_MAX];
-        table_cell(table, "%s", strategy_names[i]);
-        table_cell(table, "%s", readable_seconds(text, report->table->rows[i].result.seconds));
+        table_cell(table, "%s", run->name);
+        table_cell(table, "%s", seconds_or_none(text, graph_seconds(run)));
         table_cell(table, "%s", seconds_or_none(text, run->analytic));
         table_cell(table, "%s", seconds_or_none(text, run->simgrid));
         if (isnan(gain(report, i)))
             table_cell(table, "%s", "");
         else
             table_cell(table, "%.3f", gain(report, i));
-        table_cell(table, "%s", readable_decimal_bytes(text, report->table->rows[i].sent));
+        table_cell(table, "%s", run->row ? readable_decimal_bytes(text, run->row->sent) : "");
         table_cell(table, "%s", run->memory > 0 ? readable_binary_bytes(text, run->memory) : "");
         table_cell(table, "%s", isnan(run->analytic) ? "" : run->fits ? "yes" : "no");
     }
@@ -76,6 +87,9 @@ static void print_text(FILE *out, const struct strategy_report *report, enum tab
     table_remarks(out, format, "\n");
     FILE *remarks = table_remarks_begin(&lines, &size);
     if (remarks)
+        fprintf(remarks, "found: from %s, the fastest on SimGrid of %" PRIu32 " strategies\n",
+                report->runs[report->count - 1].from, report->tried);
+    if (remarks)
         fprintf(remarks, "%" PRIu32 " layers with %" PRIu64 " configurations; temperature %s, seed %" PRIu64 "\n",
                 report->table->layers, report->table->configurations,
                 readable_seconds(temperature, report->table->temperature), report->request->seed);
@@ -88,11 +102,10 @@ static void print_csv(FILE *out, const struct strategy_report *report)
 {
     struct text_writer *writer = text_writer_create(out);
     text_string(writer, "strategy,task_graph_s,analytic_s,simgrid_s,sent_bytes,peak_bytes\n");
-    for (int i = 0; i < STRATEGY_ROWS; i++) {
+    for (int i = 0; i < report->count; i++) {
         const struct strategy_run *run = &report->runs[i];
-        const double values[] = {report->table->rows[i].result.seconds, run->analytic, run->simgrid,
-                                 report->table->rows[i].sent, run->memory};
-        text_string(writer, strategy_names[i]);
+        const double values[] = {graph_seconds(run), run->analytic, run->simgrid, sent_bytes(run), run->memory};
+        text_string(writer, run->name);
         for (size_t k = 0; k < sizeof values / sizeof *values; k++) {
             text_char(writer, ',');
             if (!isnan(values[k]))
@@ -106,14 +119,18 @@ static void print_csv(FILE *out, const struct strategy_report *report)
 static void json_strategies(struct json_writer *json, const struct strategy_report *report)
 {
     json_array_begin(json, "strategies", true);
-    for (int i = 0; i < STRATEGY_ROWS; i++) {
+    for (int i = 0; i < report->count; i++) {
         const struct strategy_run *run = &report->runs[i];
         json_object_begin(json, NULL, false);
-        json_text(json, "strategy", strategy_names[i]);
-        json_number(json, "task_graph_s", report->table->rows[i].result.seconds);
+        json_text(json, "strategy", run->name);
+        if (run->from)
+            json_text(json, "from", run->from);
+        if (run->row)
+            json_number(json, "task_graph_s", run->row->result.seconds);
         json_number(json, "analytic_s", run->analytic);
         json_number(json, "simgrid_s", run->simgrid);
-        json_number(json, "sent_bytes", report->table->rows[i].sent);
+        if (run->row)
+            json_number(json, "sent_bytes", run->row->sent);
         json_number(json, "peak_bytes", run->memory);
         json_flag(json, "fits", run->fits);
         json_object_end(json);

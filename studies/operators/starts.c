@@ -56,6 +56,19 @@ void start_expert(const struct operators *o, uint32_t node, uint32_t *choices)
     }
 }
 
+void start_divided(const struct operators *o, const uint32_t (*degrees)[2], uint32_t *choices)
+{
+    for (uint32_t i = 0; i < o->graph->count; i++) {
+        uint32_t unit = operator_unit(o, i);
+        struct configuration wanted = {.degrees = {1, 1, 1, 1, 1}, .stride = 1};
+        wanted.degrees[SPLIT_SAMPLE] = degrees[unit][0];
+        wanted.degrees[SPLIT_OUT] = degrees[unit][1];
+        wanted.count = degrees[unit][0] * degrees[unit][1];
+        uint32_t found = operator_find(o, i, &wanted);
+        choices[i] = found == STAGESIM_NONE ? most_divided(o, i, SPLIT_SAMPLE) : found;
+    }
+}
+
 void start_random(const struct operators *o, struct random_numbers *random, uint32_t *choices)
 {
     for (uint32_t i = 0; i < o->graph->count; i++) {

@@ -14,6 +14,10 @@ void start_data(const struct operators *o, uint32_t *choices);
  * turn; `node`: devices of a node, which follow each other. */
 void start_expert(const struct operators *o, uint32_t node, uint32_t *choices);
 
+/* degrees[layer]: parts along samples, and along output channels, on neighbouring devices; where a layer has no such
+ * configuration, as start_data. */
+void start_divided(const struct operators *o, const uint32_t (*degrees)[2], uint32_t *choices);
+
 /* Any configuration of each layer, all equally likely; layers that change together have the same. */
 struct random_numbers;
 void start_random(const struct operators *o, struct random_numbers *random, uint32_t *choices);

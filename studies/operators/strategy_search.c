@@ -24,6 +24,7 @@ struct search {
     double temperature, deadline;
     struct random_numbers random;
     struct strategy_start *starts;
+    uint32_t **bests; /* [start][layer]: choices */
     uint32_t start_count;
     bool stopped;
 };
@@ -50,10 +51,15 @@ static struct strategy_row evaluate(const struct search *s, const uint32_t *choi
     return row;
 }
 
+static uint32_t starts_of(const struct strategy_request *request)
+{
+    return 2 + request->seed_count + request->restarts;
+}
+
 /* From choices[layer], which are spoilt; the best of all is kept. */
 static void search_from(struct search *s, const char *name, uint32_t *choices)
 {
-    uint32_t starts = 2 + s->request->restarts;
+    uint32_t starts = starts_of(s->request);
     struct metropolis_request request = {.operators = s->o,
                                          .budget = s->request->budget / starts,
                                          .temperature = s->temperature,
@@ -63,6 +69,7 @@ static void search_from(struct search *s, const char *name, uint32_t *choices)
     struct strategy_start *start = &s->starts[s->start_count++];
     snprintf(start->name, sizeof start->name, "%s", name);
     start->outcome = metropolis_search(&request, &s->random, choices);
+    memcpy(s->bests[s->start_count - 1], choices, s->o->graph->count * sizeof *choices);
     s->stopped |= start->outcome.stopped;
     if (s->start_count > 1 && start->outcome.best >= s->best)
         return;
@@ -79,6 +86,10 @@ static void search_all(struct search *s)
         if (!s->stopped)
             search_from(s, strategy_names[i], choices);
     }
+    for (uint32_t i = 0; i < s->request->seed_count && !s->stopped; i++) {
+        start_divided(s->o, s->request->seeds[i].degrees, choices);
+        search_from(s, s->request->seeds[i].name, choices);
+    }
     for (uint32_t i = 0; i < s->request->restarts && !s->stopped; i++) {
         char name[24];
         snprintf(name, sizeof name, "random %u", i + 1);
@@ -88,14 +99,12 @@ static void search_all(struct search *s)
     free(choices);
 }
 
-static void write_rows(const struct search *s, FILE *results)
+static void write_row(const struct search *s, const uint32_t *choices, FILE *results)
 {
-    for (int i = 0; i < STRATEGY_ROWS; i++) {
-        struct strategy_row row = evaluate(s, s->choices[i]);
-        fwrite(&row, sizeof row, 1, results);
-        for (uint32_t layer = 0; layer < s->o->graph->count; layer++)
-            fwrite(&s->o->spaces[layer].configurations[s->choices[i][layer]], sizeof(struct configuration), 1, results);
-    }
+    struct strategy_row row = evaluate(s, choices);
+    fwrite(&row, sizeof row, 1, results);
+    for (uint32_t layer = 0; layer < s->o->graph->count; layer++)
+        fwrite(&s->o->spaces[layer].configurations[choices[layer]], sizeof(struct configuration), 1, results);
 }
 
 static void write_results(const struct search *s, double seconds, FILE *results)
@@ -109,7 +118,10 @@ static void write_results(const struct search *s, double seconds, FILE *results)
         table.configurations += operator_unit(s->o, i) == i ? s->o->spaces[i].count : 0;
     fwrite(&table, sizeof table, 1, results);
     fwrite(s->starts, sizeof *s->starts, s->start_count, results);
-    write_rows(s, results);
+    for (int i = 0; i < STRATEGY_ROWS; i++)
+        write_row(s, s->choices[i], results);
+    for (uint32_t i = 0; i < s->start_count; i++)
+        write_row(s, s->bests[i], results);
 }
 
 static void search_network(const struct strategy_request *request, const struct operator_network *network,
@@ -120,7 +132,10 @@ static void search_network(const struct strategy_request *request, const struct 
                        .o = operator_network_problem(network),
                        .deadline = request->time_limit > 0 ? now(CLOCK_MONOTONIC) + request->time_limit : 0,
                        .random = {request->seed},
-                       .starts = array_zeroed(2 + (size_t)request->restarts, sizeof *s.starts)};
+                       .starts = array_zeroed(starts_of(request), sizeof *s.starts),
+                       .bests = array_zeroed(starts_of(request), sizeof *s.bests)};
+    for (uint32_t i = 0; i < starts_of(request); i++)
+        s.bests[i] = array_zeroed(s.o->graph->count, sizeof **s.bests);
     for (int i = 0; i < STRATEGY_ROWS; i++)
         s.choices[i] = array_zeroed(s.o->graph->count, sizeof *s.choices[i]);
     start_data(s.o, s.choices[STRATEGY_DATA]);
@@ -131,6 +146,9 @@ static void search_network(const struct strategy_request *request, const struct 
     write_results(&s, now(CLOCK_PROCESS_CPUTIME_ID) - began, results);
     for (int i = 0; i < STRATEGY_ROWS; i++)
         free(s.choices[i]);
+    for (uint32_t i = 0; i < starts_of(request); i++)
+        free(s.bests[i]);
+    free(s.bests);
     free(s.starts);
 }
 

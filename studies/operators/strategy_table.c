@@ -11,6 +11,13 @@
 
 static const char *const dimension_names[CONFIGURATION_DIMENSIONS] = {"sample", "height", "width", "in", "out"};
 
+static bool read_row(FILE *results, uint32_t layers, struct strategy_row *row, struct arena *arena)
+{
+    bool ok = fread(row, sizeof *row, 1, results) == 1;
+    row->configurations = arena_array(arena, layers, sizeof *row->configurations);
+    return ok && fread(row->configurations, sizeof *row->configurations, layers, results) == layers;
+}
+
 static bool read_table(FILE *results, struct strategy_table *table, struct arena *arena)
 {
     bool ok = fread(table, sizeof *table, 1, results) == 1;
@@ -18,12 +25,11 @@ static bool read_table(FILE *results, struct strategy_table *table, struct arena
         return false;
     table->starts = arena_array(arena, table->start_count, sizeof *table->starts);
     ok = fread(table->starts, sizeof *table->starts, table->start_count, results) == table->start_count;
-    for (int i = 0; i < STRATEGY_ROWS && ok; i++) {
-        struct strategy_row *row = &table->rows[i];
-        ok = fread(row, sizeof *row, 1, results) == 1;
-        row->configurations = arena_array(arena, table->layers, sizeof *row->configurations);
-        ok = ok && fread(row->configurations, sizeof *row->configurations, table->layers, results) == table->layers;
-    }
+    table->bests = arena_array(arena, table->start_count, sizeof *table->bests);
+    for (int i = 0; i < STRATEGY_ROWS && ok; i++)
+        ok = read_row(results, table->layers, &table->rows[i], arena);
+    for (uint32_t i = 0; i < table->start_count && ok; i++)
+        ok = read_row(results, table->layers, &table->bests[i], arena);
     return ok;
 }
 
