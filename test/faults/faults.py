@@ -108,7 +108,7 @@ class Sweep:
         self.arguments, self.out = COMMANDS[name]
         self.temporary = folder.with_name(folder.name + ".tmp")
         self.kept = folder.with_name(folder.name + ".old")
-        self.faults, self.runs = [], 0
+        self.faults, self.runs, self.counts = [], 0, {}
         self.prepare()
 
     def prepare(self):
@@ -226,7 +226,9 @@ class Sweep:
 
     def sweep(self, call, action, options):
         """n from 1 on until a run passes untouched, or a sample of these."""
-        count = self.start(call, 0, "error", "new")[3]
+        if call not in self.counts:
+            self.counts[call] = self.start(call, 0, "error", "new")[3]
+        count = self.counts[call]
         some, step = SAMPLE[action], STEPS.get((self.name, call, action))
         if options.full or options.every > 1 or count <= FEW:
             numbers = range(options.first, count + 1, options.every)

@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from tool import Checker, is_job, run
+from tool import Checker, is_job, run, sampled
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUTPUTS = ["--trace", "csv,chrome", "--picture", "svg", "--report"]
@@ -153,7 +153,7 @@ def every_key(blocks, workload, folder, name):
 
 def schedule_options(stagesim, work):
     """All options of all schedules, by what the reader says it expects."""
-    names = [line.split()[0] for line in run(stagesim, "list", "schedules").stdout.splitlines()]
+    names = sampled([line.split()[0] for line in run(stagesim, "list", "schedules").stdout.splitlines()])
     seen = 0
     for name in names:
         refused = subprocess.run([stagesim, "check", ROOT / "scenarios/demo.yaml", "--set",
@@ -166,7 +166,7 @@ def schedule_options(stagesim, work):
             seen += len(options) - 3
             found, _ = keys_in((first / "scenario.yaml").read_text())
             check.that({f"schedule.{key}" for key in options} <= found, f"{name}: {options} in {sorted(found)}")
-    check.that(len(names) > 15 and seen > 10, f"only {seen} options of schedules were seen")
+    check.that(len(names) >= 10 and seen >= 10, f"only {seen} options of schedules were seen")
 
 
 def shipped(stagesim, work, blocks):

@@ -3,11 +3,15 @@
 """layer_kinds STAGESIM: every kind of layer runs on both engines, under schedules of all sorts, with every
 recomputation, divided along tensor, context, expert and data; stages with unequal layers take unequal times, and
 `balance: auto` evens them out; what ranks send is what each kind's page says."""
+import itertools
 import json
 import pathlib
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+import tool
 
 STAGESIM = sys.argv[1]
 FOLDER = pathlib.Path(tempfile.mkdtemp())
@@ -63,6 +67,9 @@ def run(model, *sets, engine="analytic", parallel=None, schedule="1f1b", recompu
     return {**summary, **summary["time"], **summary["memory"], **summary["communication"]}, ""
 
 
+SCHEDULED = {name: [] for name in KINDS}
+for name, schedule in tool.sampled(list(itertools.product(KINDS, ("gpipe", "zb-h1", "1f1b-v", "seq1f1b")))):
+    SCHEDULED[name].append(schedule)
 for name, kind in KINDS.items():
     model = {**SHAPE, **kind}
     whole, why = run(model)
@@ -83,7 +90,7 @@ for name, kind in KINDS.items():
             expect(again["iteration_s"] >= whole["iteration_s"] * (1 - 1e-9), name, recompute, "is no faster")
             peaks.append(again["peak_bytes"])
     expect(min(peaks) == peaks[-1] < peaks[0], name, "peaks of recomputation", peaks)
-    for schedule in ("gpipe", "zb-h1", "1f1b-v", "seq1f1b"):
+    for schedule in SCHEDULED[name]:
         other, why = run(model, schedule=schedule)
         expect(other, name, schedule, why)
     for method in ("ring", "all-to-all")[:1 if model["kv_heads"] == 1 else 2]:  # one head cannot be exchanged
