@@ -205,8 +205,12 @@ static void read_megatron(struct reading *r)
 
 bool accelerate_is(const struct node *root)
 {
-    return node_get(root, "distributed_type") || node_get(root, "compute_environment") ||
-           node_get(root, "fsdp_config") || (node_get(root, "num_processes") && node_get(root, "mixed_precision"));
+    const struct node *fsdp = node_get(root, "fsdp_config");
+    bool own = false;
+    for (const struct node *each = fsdp && fsdp->kind == NODE_MAP ? fsdp->first : NULL; each; each = each->next)
+        own |= !strncmp(each->key, "fsdp_", 5);
+    return node_get(root, "distributed_type") || node_get(root, "compute_environment") || own ||
+           (node_get(root, "num_processes") && node_get(root, "mixed_precision"));
 }
 
 void accelerate_read(const struct node *root, struct settings *settings, const char **other)

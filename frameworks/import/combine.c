@@ -370,9 +370,26 @@ static void ask_for_all(struct combination *c)
         ask(c, "batch.micro", "no file has a batch: --set batch.micro=1 --set batch.global=NUMBER");
 }
 
+/* What one file lacks and another has is not missing. */
+static void drop_answered(struct settings *settings)
+{
+    struct remark **link = &settings->remarks;
+    settings->last_remark = NULL;
+    while (*link) {
+        struct remark *each = *link;
+        if (each->kind == REMARK_MISSING && settings_find(settings, each->name))
+            *link = each->next;
+        else {
+            settings->last_remark = each;
+            link = &each->next;
+        }
+    }
+}
+
 void import_combine(const struct import_request *request, struct import *import)
 {
     struct combination c = {.request = request, .import = import, .settings = &import->settings};
+    drop_answered(c.settings);
     read_sizes(&c);
     if (request->platform)
         settings_put(c.settings, "platform", request->platform, (struct source){SETTING_TYPED, {0}, "--platform"});

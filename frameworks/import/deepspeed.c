@@ -235,7 +235,7 @@ static void read_axes(struct reading *r)
 bool deepspeed_is(const struct node *root)
 {
     return node_get(root, "zero_optimization") || node_get(root, "train_batch_size") ||
-           node_get(root, "train_micro_batch_size_per_gpu") || node_get(root, "gradient_accumulation_steps");
+           node_get(root, "train_micro_batch_size_per_gpu");
 }
 
 void deepspeed_read(const struct node *root, struct settings *settings)

@@ -5,6 +5,7 @@
 #include "abi/fields/fields.h"
 #include "base/arena.h"
 #include "base/paths.h"
+#include "frameworks/import/formats.h"
 #include "frameworks/import/parts.h"
 #include "frameworks/models/huggingface.h"
 #include "frameworks/readers/text.h"
@@ -188,13 +189,33 @@ static void read_named(struct import *import, const struct import_request *reque
         read_document(import, request, path, root);
 }
 
+static void read_format(struct import *import, const struct format *format, const char *file, const struct node *root)
+{
+    if (!format->rows) {
+        diag_error(
+            import->settings.diag, root->at,
+            "a configuration of %s, which is not read; expected config.json, options of Megatron-LM, or a scenario",
+            format->name);
+        return;
+    }
+    name_file(import, file, format->name);
+    formats_read(format, root, &import->settings);
+    if (format->profile)
+        name_framework(import, format->name, format->profile);
+    else
+        import->framework = format->name;
+}
+
 static void read_document(struct import *import, const struct import_request *request, const char *file,
                           const struct node *root)
 {
     struct settings *settings = &import->settings;
     enum dialect dialect;
     const char *other = NULL;
-    if (huggingface_is_config(root)) {
+    const struct format *format = formats_find(root, settings->arena);
+    if (format) {
+        read_format(import, format, file, root);
+    } else if (huggingface_is_config(root)) {
         name_file(import, file, "Hugging Face");
         huggingface_read(root, settings);
     } else if (deepspeed_is(root)) {
@@ -252,6 +273,31 @@ static bool refuse_machines(struct diag *diag, const char *file, const char *tex
     return what;
 }
 
+/* Configurations that are programs. */
+static bool refuse_programs(struct diag *diag, const char *file, const char *text)
+{
+    static const char *const tools[][2] = {{"olmo_core", "OLMo-core"},
+                                           {"internlm", "InternEvo"},
+                                           {"internevo", "InternEvo"},
+                                           {"torchtitan", "torchtitan"},
+                                           {"megatron.bridge", "Megatron-Bridge"},
+                                           {"nemo_run", "NeMo"},
+                                           {"nemo.collections", "NeMo"},
+                                           {"maxtext", "MaxText"}};
+    const char *what = NULL;
+    if (!ends_with(file, ".py"))
+        return false;
+    if (has_line(text, "parallel = dict(") && (strstr(text, "micro_bsz") || strstr(text, "NUM_LAYER")))
+        what = "InternEvo";
+    for (size_t i = 0; !what && i < sizeof tools / sizeof *tools; i++)
+        if (strstr(text, tools[i][0]))
+            what = tools[i][1];
+    diag_error(diag, (struct place){file, 1, 1},
+               "a Python program%s%s, which is not run; expected a config.json, a launch script or YAML",
+               what ? " of " : "", what ? what : "");
+    return true;
+}
+
 static bool is_script(const char *file, const char *text)
 {
     static const char *const endings[] = {".sh", ".bash", ".slurm", ".sbatch", ".sub", ".txt", NULL};
@@ -277,7 +323,7 @@ static void read_file(struct import *import, const struct import_request *reques
         return;
     }
     const char *text = text_read(file, &size, settings->arena, settings->diag);
-    if (!text || refuse_machines(settings->diag, file, text))
+    if (!text || refuse_machines(settings->diag, file, text) || refuse_programs(settings->diag, file, text))
         return;
     const char *start = text + strspn(text, " \t\r\n");
     if (*start != '{' && !ends_with(file, ".toml") && is_script(file, text)) {

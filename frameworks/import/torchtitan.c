@@ -332,7 +332,11 @@ static void read_optimizer(struct reading *r)
 bool torchtitan_is(const struct node *root)
 {
     const struct node *parallelism = node_get(root, "parallelism"), *training = node_get(root, "training");
-    return (parallelism && parallelism->kind == NODE_MAP) || (training && node_get(training, "seq_len"));
+    bool own = training && node_get(training, "seq_len");
+    for (const struct node *each = parallelism && parallelism->kind == NODE_MAP ? parallelism->first : NULL; each;
+         each = each->next)
+        own |= strstr(each->key, "_degree") || strstr(each->key, "pipeline_parallel_") || strstr(each->key, "fsdp_");
+    return own;
 }
 
 void torchtitan_read(const struct node *root, struct settings *settings)

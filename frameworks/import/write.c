@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A scenario with the origin of every line. */
 #include "base/arena.h"
+#include "frameworks/import/formats.h"
 #include "frameworks/import/parts.h"
 #include "frameworks/models/huggingface.h"
 
@@ -248,4 +249,7 @@ void import_print_ignored(FILE *out)
     print_row(out, "DeepSpeed", deepspeed_ignored);
     print_row(out, "accelerate", accelerate_ignored);
     print_row(out, "Hugging Face", huggingface_ignored);
+    for (const struct format *const *format = formats; *format; format++)
+        if ((*format)->ignored)
+            print_row(out, (*format)->name, (*format)->ignored);
 }

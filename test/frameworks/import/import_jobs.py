@@ -208,4 +208,46 @@ refused(["latin.toml:2:6", "UTF-8"], "latin.toml")
 for text in ("[", "([0]*", "[0]*1+", "[]", "[0]*1+[1]*99999999999", "0+[1]"):
     result = run("import", "--", "--num-experts", 4, "--moe-layer-freq", text)
     expect(result.returncode == 1 and "--moe-layer-freq is" in result.stderr, text, result.stderr)
+# Whose file is it? Several keys that only one format has decide; formats that are not read are refused by name.
+FORMATS = {
+    "OLMo": "model:\n  d_model: 2048\n  mlp_ratio: 8\n  weight_tying: true\n  rope: true\n  layer_norm_type: default\n",
+    "InternEvo": "parallel:\n  zero1: 8\n  tensor: 1\n  pipeline: 1\ndata:\n  micro_num: 4\n  micro_bsz: 1\n",
+}
+for tool, text in FORMATS.items():
+    refused([f"a configuration of {tool}, which is not read"], "foreign.yaml", files=[("foreign.yaml", text)])
+for tool, text in (("OLMo-core", "from olmo_core.config import Config\n"), ("torchtitan",
+"from torchtitan.config import X\n"),
+                   ("InternEvo", "NUM_LAYER = 32\nparallel = dict(\n    zero1=8)\n")):
+    refused([f"a Python program of {tool}, which is not run"], "job.py", files=[("job.py", text)])
+refused(["finetuning_type is 'lora'; expected one of full=full"], "lora.yaml", files=[
+    ("lora.yaml", "model_name_or_path: x\nstage: sft\ndo_train: true\nfinetuning_type: lora\ntemplate: "
+    "y\ncutoff_len: 64\n")])
+# nanotron, GPT-NeoX and LLM-Foundry have keys of torchtitan, DeepSpeed and accelerate, and are none of them.
+for case, tool in (("nanotron", "nanotron"), ("neox", "GPT-NeoX"), ("foundry", "LLM-Foundry"), ("axolotl", "axolotl"),
+                   ("factory", "LLaMA-Factory"), ("maxtext", "MaxText")):
+    expect(f"({tool})" in (HERE / "jobs" / case / "told.golden").read_text(), f"{case} is {tool}")
+
+# One key that several formats have decides nothing.
+for text in ("parallelism:\n  workers: 3\n", "gradient_accumulation_steps: 4\nlearning_rate: 1\n",
+"fsdp_config:\n  shards: 3\n"):
+    refused(["none of the files that stagesim knows"], "vague.yaml", files=[("vague.yaml", text)])
+
+# Scripts that lost their job: here-documents, expansions of harmless options, eval, files of options alone.
+MODEL = "--num-layers 24 --hidden-size 2048 --num-attention-heads 16 --seq-length 2048 --micro-batch-size 1"
+for name, text in {
+        "here.sh": "NAME=my_job\nsbatch <<X\n#SBATCH --nodes=4\n#SBATCH --gpus-per-node=8\nsrun torchrun x.py " +
+                   MODEL +
+                   " --wandb-exp-name ${NAME//_}\nX\n",
+        "eval.sh": f"CMD=\"torchrun --nproc_per_node 8 x.py {MODEL} --data-path \\\"$HOME/my data\\\"\"\neval $CMD\n",
+        "options.txt": MODEL.replace(" --", "\n--") + "\n# all of it\n",
+        "sourced.sh": "source model.sh\ntorchrun x.py $MODEL_ARGS\n"}.items():
+    found, result = imported(name, files=[(name, text), ("model.sh", f"MODEL_ARGS='{MODEL}'\n")])
+    expect(found["model.layers"] == "24" and found["model.hidden"] == "2048", name, result.stdout)
+refused(["lost.sh:3:1", "$ARGS is not known: a condition that is not known (line 2)", "--define"], "lost.sh", files=[
+    ("lost.sh", f"ARGS='{MODEL}'\nif program; then ARGS='--num-layers 2'; fi\ntorchrun x.py $ARGS\n")])
+refused(["more.sh:2:", "$MORE is not known here: the output of a command (line 1)", "--define MORE=VALUE"], "more.sh",
+files=[
+    ("more.sh", f"MORE=$(program)\ntorchrun x.py {MODEL} $MORE\n")])
+refused(["word.sh:1:", "'--num-layers 24' is one word, as it is quoted, and no option"], "word.sh", files=[
+    ("word.sh", 'torchrun x.py "--num-layers 24" --micro-batch-size 1\n')])
 sys.exit(failures > 0)

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads what a format's table says, and names what it does not. */
+#include "frameworks/import/formats.h"
+
+#include "base/arena.h"
+#include "frameworks/import/parts.h"
+
+#include <string.h>
+
+/* A key as the file writes it: with underscores or dashes. */
+static const char *written(const struct node *root, const char *path, struct arena *arena)
+{
+    if (node_find(root, path))
+        return path;
+    char *dashes = arena_copy(arena, path);
+    for (char *at = dashes; *at; at++)
+        if (*at == '_')
+            *at = '-';
+    return node_find(root, dashes) ? dashes : path;
+}
+
+const struct format *formats_find(const struct node *root, struct arena *arena)
+{
+    const struct format *best = NULL;
+    unsigned most = 0;
+    for (const struct format *const *format = formats; *format; format++) {
+        const struct format *each = *format;
+        unsigned count = 0;
+        for (const char *const *mark = each->marks; *mark; mark++)
+            count += node_find(root, written(root, *mark, arena)) != NULL;
+        if (count >= each->need && count > most) {
+            best = each;
+            most = count;
+        }
+    }
+    return best;
+}
+
+/* The scenario's word for one of the file's. */
+static const char *translate(const char *words, const char *text, struct arena *arena)
+{
+    size_t length = strlen(text);
+    for (const char *at = words; *at; at += strspn(at, " ")) {
+        size_t end = strcspn(at, " "), equals = strcspn(at, "=");
+        if (equals == length && !strncmp(at, text, length))
+            return arena_copy_part(arena, at + equals + 1, end - equals - 1);
+        at += end;
+    }
+    return NULL;
+}
+
+/* A word, or the count at a key of the file: "@max_position_embeddings". */
+static void put_word(struct reading *r, const char *key, const char *word, struct source from)
+{
+    const char *path = word[0] == '@' ? written(r->root, word + 1, r->settings->arena) : NULL;
+    if (!path)
+        settings_put(r->settings, key, word, from);
+    else if (reading_get(r, path))
+        settings_put_count(r->settings, key, reading_count(r, path, 1), from);
+}
+
+static void read_word(struct reading *r, const struct format_row *row, const struct node *node, struct source from)
+{
+    const char *text = node->kind == NODE_SCALAR ? node->text : "";
+    const char *word = translate(row->words, text, r->settings->arena);
+    if (word)
+        put_word(r, row->key, word, from);
+    else
+        diag_error(r->settings->diag, node->at, "%s is '%s'; expected one of %s", row->path, text, row->words);
+}
+
+static void read_ratio(struct reading *r, const struct format_row *row, const struct node *node, struct source from)
+{
+    double ratio;
+    uint64_t of = settings_count(r->settings, row->words, 0);
+    if (!node_number(node, &ratio) || ratio <= 0 || ratio > 1e6)
+        diag_error(r->settings->diag, node->at, "%s is %s; expected a ratio above 0", row->path,
+                   node_describe(node, r->settings->arena));
+    else if (of && of < 1U << 24)
+        settings_put_count(r->settings, row->key, (uint64_t)(ratio * (double)of), from);
+}
+
+/* Axes of size 0 are none. */
+static void read_count(struct reading *r, const struct format_row *row, struct source from)
+{
+    uint64_t count = reading_count(r, row->path, 1);
+    bool axis = !strncmp(row->key, "parallel.", 9);
+    settings_put_count(r->settings, row->key, axis && !count ? 1 : count, from);
+}
+
+/* "auto" and the like stand for what the framework fills in. */
+static bool is_open(const struct node *node)
+{
+    return node->kind == NODE_SCALAR && (!strcmp(node->text, "auto") || !strcmp(node->text, "-1"));
+}
+
+static void read_given(struct reading *r, const struct format_row *row, const struct node *node, struct source from)
+{
+    bool flag;
+    if (is_open(node))
+        settings_remark(r->settings, REMARK_CHOICE, node->key_at, row->path,
+                        "%s is filled in when the job starts: the file does not say", node->text);
+    else if (row->kind == ROW_COUNT)
+        read_count(r, row, from);
+    else if (row->kind == ROW_RATIO)
+        read_ratio(r, row, node, from);
+    else if (row->kind == ROW_WORD)
+        read_word(r, row, node, from);
+    else {
+        flag = reading_flag(r, row->path, false);
+        if (row->kind != ROW_ONE)
+            settings_put_flag(r->settings, row->key, row->kind == ROW_NOT ? !flag : flag, from);
+        else if (flag)
+            settings_put(r->settings, row->key, row->words, from);
+    }
+}
+
+void formats_read(const struct format *format, const struct node *root, struct settings *settings)
+{
+    struct reading r = reading_of(root, settings);
+    for (const struct format_row *row = format->rows; row->path; row++) {
+        struct format_row own = *row;
+        own.path = written(root, row->path, settings->arena);
+        const struct node *node = reading_get(&r, own.path);
+        if (node)
+            read_given(&r, &own, node, reading_source(&r, own.path, format->name));
+        else if (row->absent && !settings_find(settings, row->key))
+            put_word(&r, row->key, row->absent, reading_source(&r, row->path, format->name));
+    }
+    for (const struct format_fact *fact = format->facts; fact && fact->key; fact++)
+        if (!settings_find(settings, fact->key))
+            settings_put(settings, fact->key, fact->value, source_default(fact->why));
+    if (settings_count(settings, "parallel.tensor", 1) <= 1 && settings_find(settings, "transformer.sequence_parallel"))
+        settings_remove(settings, "transformer.sequence_parallel");
+    if (!strcmp(settings_text(settings, "model.gated", "false"), "true") && settings_find(settings, "model.hidden") &&
+        !settings_find(settings, "model.ffn"))
+        settings_remark(settings, REMARK_MISSING, root->at, "model.ffn",
+                        "how wide a gated block is, the file does not say: --set model.ffn=NUMBER");
+    reading_account(&r, format->ignored, format->partial);
+}

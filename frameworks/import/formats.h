@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files that say a job key by key: one table for each format. A file is of a format when it has several keys that only
+ * this format has. */
+#ifndef STAGESIM_IMPORT_FORMATS_H
+#define STAGESIM_IMPORT_FORMATS_H
+
+#include "base/document.h"
+#include "frameworks/settings/settings.h"
+
+struct arena;
+
+enum row_kind {
+    ROW_COUNT, /* the value, a count */
+    ROW_RATIO, /* `words` times the key of that name: "model.hidden" */
+    ROW_FLAG,  /* true or false */
+    ROW_NOT,   /* the opposite */
+    ROW_WORD,  /* one of `words`: "bfloat16=bf16 float32=fp32" */
+    ROW_ONE    /* where it is true, `words` */
+};
+
+struct format_row {
+    const char *path; /* "model.d_model" */
+    enum row_kind kind;
+    const char *key; /* of the scenario, or a fact that begins with '@' */
+    const char *words;
+    const char *absent; /* its value where the key is not given; NULL: not said */
+};
+
+struct format_fact {
+    const char *key, *value, *why; /* what the framework always has */
+};
+
+struct format {
+    const char *name, *profile; /* "nanotron"; of `framework:`, NULL: none */
+    const char *const *marks;   /* keys of which it has at least `need` */
+    unsigned need;
+    const struct format_row *rows;
+    const struct format_fact *facts;
+    const char *const *ignored, *const *partial; /* as of reading_account */
+};
+
+extern const struct format format_nanotron, format_neox, format_foundry, format_maxtext, format_axolotl, format_factory;
+/* All, ended by NULL. */
+extern const struct format *const formats[];
+
+/* The format of which a file has the most marks, and enough; NULL: none. */
+const struct format *formats_find(const struct node *root, struct arena *arena);
+void formats_read(const struct format *format, const struct node *root, struct settings *settings);
+
+#endif
