@@ -99,6 +99,24 @@ struct stagesim_field {
     const struct stagesim_row_type *rows; /* STAGESIM_FIELD_ROWS */
 };
 
+/* What a key needs so that it changes anything. A table ends with an entry whose key is NULL; all rows of a key have to
+ * hold. `key` is one of the workload's fields, as in their table. `needs` is a condition, or several with '|' between
+ * them, one of which has to hold:
+ *     PATH>NUMBER, PATH>@PATH    a number that is larger
+ *     PATH=WORD,WORD,...         one of these words or numbers; flags are true and false
+ *     PATH!WORD,WORD,...         none of them
+ *     PATH?                      it is given: a number is not 0
+ *     PATH-                      it is not
+ * PATH is a key of the workload with its section ("transformer.zero"), "parallel.AXIS", "batch.micro",
+ * "batch.micro_batches", "iterations", "engine", "workload", "schedule.name", "schedule.recompute" or an option of the
+ * schedule ("schedule.chunks"). What is not known holds.
+ * A value other than the default that is given where a condition does not hold is refused, or, with `note`, told of:
+ * where sizes of the job decide, the same key may count in the next job. The same holds of a framework's default. */
+struct stagesim_need {
+    const char *key, *needs;
+    bool note;
+};
+
 /* ---- what a program consists of ---- */
 
 /* What an operation is for; letters as in operations.csv. */
@@ -435,6 +453,9 @@ struct stagesim_api {
      * entry is for this group, and all its members must use it. */
     uint32_t (*pairs_cost)(struct stagesim_job *job, const struct stagesim_cost *cost, uint32_t group,
                            const double *bytes);
+    /* Tells of what is not as the scenario asks for and is no mistake: a key that changes nothing, a value that others
+     * stand in for. `key` as for error. What was told before is not told again. */
+    void (*note)(struct stagesim_job *job, const char *key, const char *format, ...);
 };
 
 /* ---- what a plug-in is ---- */
@@ -459,6 +480,7 @@ struct stagesim_workload {
     bool (*build)(const void *parameters, struct stagesim_job *job, const struct stagesim_api *api);
     /* Optional: the mesh's shape; `shape` is zero when it is called, before any check. */
     void (*shape)(const void *parameters, struct stagesim_shape *shape);
+    const struct stagesim_need *needs; /* NULL: nothing is known of what keys need */
 };
 
 #if defined(__GNUC__)

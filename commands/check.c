@@ -18,6 +18,8 @@ static int run(const struct command *command, int argc, char **argv)
                                                options.plugins,  true};
             struct scenario *scenario = scenario_load(&request, arena, &diag);
             code = scenario ? simulation_check(scenario) : EXIT_BAD_INPUT;
+            if (code == EXIT_DONE && !options.quiet)
+                scenario_tell(scenario, &diag);
         }
     }
     arena_destroy(arena);

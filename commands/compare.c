@@ -298,6 +298,16 @@ static bool foresee(const struct comparison *comparison, struct output *output, 
     return fine;
 }
 
+/* What the runs had to tell. The caller frees the texts. */
+static struct record_notes notes_of(const struct comparison *comparison)
+{
+    struct record_notes notes = {0};
+    for (size_t i = 0; i < comparison->count; i++)
+        for (size_t row = 0; row < comparison->runs[i].result.row_count; row++)
+            record_add_notes(&notes, comparison->runs[i].result.rows[row].notes, comparison->arena);
+    return notes;
+}
+
 /* How each run can be had again. */
 static bool write_records(const struct comparison *comparison, struct output *output, struct fault *fault)
 {
@@ -311,7 +321,10 @@ static bool write_records(const struct comparison *comparison, struct output *ou
         if (!record_scenario(output, comparison->options->output, run->directory, run->scenario, false, fault))
             return false;
     }
-    return record_about(output, comparison->command, scenarios, count, fault);
+    struct record_notes notes = notes_of(comparison);
+    bool done = record_about(output, comparison->command, scenarios, count, &notes, fault);
+    free(notes.texts);
+    return done;
 }
 
 static int compare_into(struct comparison *comparison, const char *directory)

@@ -2,6 +2,8 @@
 /* stagesim import: jobs of training frameworks as scenarios. */
 #include "frameworks/import/import.h"
 #include "base/arena.h"
+#include "base/bulk.h"
+#include "base/document.h"
 #include "base/files/output.h"
 #include "base/paths.h"
 #include "commands/cli/command.h"
@@ -9,6 +11,8 @@
 #include "frameworks/import/stand_in.h"
 #include "job/scenario/platform_source.h"
 #include "job/scenario/scenario.h"
+#include "job/scenario/scenario_kind.h"
+#include "workloads/transformer/transformer.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -106,6 +110,44 @@ static bool write_scenario(FILE *out, void *user, struct fault *fault)
     return true;
 }
 
+/* A value for a key that no file gives, so that the rest can be looked at. */
+static void put_missing(struct node *root, struct arena *arena)
+{
+    struct diag silent = {0};
+    struct place at = {.file = "import"};
+    if (!node_get(root, "platform"))
+        document_set(root, "platform", "dgx-h100:1", at, arena, &silent);
+    for (const struct stagesim_field *field = transformer_workload.fields; field->key; field++)
+        if (field->required && !node_find(root, field->key))
+            document_set(root, field->key, "1024", at, arena, &silent);
+}
+
+/* Keys that would be refused because they change nothing are left out, each with a remark. */
+static void drop_unused(struct import *import, struct arena *arena)
+{
+    struct diag silent = {0};
+    struct scenario_request request = {.file = "import", .study = true};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = memory_stream_open(&text, &size);
+    import_write(import, out);
+    memory_stream_close(out);
+    struct node *root = document_parse_kind(&document_scenario, "import", text, size, arena, &silent);
+    if (root)
+        put_missing(root, arena);
+    const struct scenario *scenario = root ? scenario_load_part(&request, root, NULL, arena, &silent) : NULL;
+    for (size_t i = 0; scenario && i < scenario->unmet_count; i++) {
+        const struct scenario_unmet *unmet = &scenario->unmet[i];
+        const struct setting *setting = settings_find(&import->settings, unmet->path);
+        if (!unmet->refused || unmet->profile || !setting || setting->from.origin == SETTING_TYPED)
+            continue;
+        settings_remark(&import->settings, REMARK_CHOICE, setting->from.at, unmet->path,
+                        "left out, for it changes nothing here; it needs %s", unmet->needs);
+        settings_remove(&import->settings, unmet->path);
+    }
+    free(text);
+}
+
 static int import_files(struct arguments *a)
 {
     struct diag diag = {.out = stderr};
@@ -117,6 +159,7 @@ static int import_files(struct arguments *a)
     }
     if (!import_read(&a->request, &import, a->arena, &diag))
         return EXIT_BAD_INPUT;
+    drop_unused(&import, a->arena);
     int code = platform_write_result(a->output, write_scenario, &import);
     if (code == EXIT_DONE)
         import_tell(&import, stderr);

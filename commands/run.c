@@ -12,8 +12,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a run had to tell. The caller frees the texts. */
+static struct record_notes notes_of(const struct simulation_result *result, struct arena *arena)
+{
+    struct record_notes notes = {0};
+    for (size_t i = 0; i < result->row_count; i++)
+        record_add_notes(&notes, result->rows[i].notes, arena);
+    return notes;
+}
+
+static void tell(const struct simulation_result *result, struct arena *arena)
+{
+    struct record_notes notes = notes_of(result, arena);
+    for (size_t i = 0; i < notes.count; i++)
+        diag_print(stderr, "note: %s\n", notes.texts[i]);
+    free(notes.texts);
+}
+
 /* Simulates with its files in the output set, which appears when all went well. */
-static int run_into(struct simulation_request *request, const char *directory, struct simulation_result *result)
+static int run_into(struct simulation_request *request, const char *directory, struct simulation_result *result,
+                    struct arena *arena)
 {
     struct fault fault = {""};
     struct run_files files;
@@ -27,9 +45,11 @@ static int run_into(struct simulation_request *request, const char *directory, s
               run_files_open(&files, &wanted, request->output, "", &fault);
     if (ok)
         code = simulate(request, result);
+    struct record_notes notes = notes_of(result, arena);
     if (code == EXIT_DONE && !(record_scenario(request->output, directory, "", request->scenario, false, &fault) &&
-                               record_about(request->output, request->command, &request->scenario, 1, &fault)))
+                               record_about(request->output, request->command, &request->scenario, 1, &notes, &fault)))
         code = EXIT_FAILED;
+    free(notes.texts);
     if (!ok || code != EXIT_DONE)
         output_abort(request->output);
     else if (!output_commit(request->output, &fault))
@@ -68,7 +88,11 @@ static int run_scenario(const struct options *options, const char *typed, struct
                                          .print = table_is_read(options->format) || own_table,
                                          .format = options->format};
     struct simulation_result result = {0};
-    int code = options->output ? run_into(&request, options->output, &result) : simulate(&request, &result);
+    int code = options->output ? run_into(&request, options->output, &result, arena) : simulate(&request, &result);
+    if (code == EXIT_DONE && !options->quiet) {
+        scenario_tell(scenario, &diag);
+        tell(&result, arena);
+    }
     if (!simulation_print(&result))
         code = EXIT_FAILED;
     if (code == EXIT_DONE && !own_table && (options->format != TABLE_TEXT || result.row_count > 1))

@@ -184,6 +184,7 @@ static const struct stagesim_api api = {
     .stage_workers = job_stage_workers,
     .trouble = api_trouble,
     .recomputed = job_recomputed,
+    .note = job_note,
 };
 
 /* ---- the job ---- */
@@ -247,6 +248,8 @@ static bool begin(struct stagesim_job *building, const struct scenario *scenario
                                       .crossing = 1};
     if (!placement_fill(scenario, platform, job->hosts, diag) || !job_plan_power(scenario, job, arena, diag))
         return false;
+    if (scenario->placement == PLACEMENT_NIC_AWARE && placement_is_order(scenario, job->hosts))
+        job_tell(building, "placement", "nic-aware places the ranks in the order of the hosts, as without it");
     building->builder = program_builder_create(&job->mesh);
     return true;
 }
@@ -278,6 +281,7 @@ static struct job *create(const struct scenario *scenario, struct platform *plat
         ok = ok && (!repetition || !repetition->more || job_find_beats(&building));
         if (ok) {
             assignment_place(program->assignment, platform, job->hosts, &scenario->collectives);
+            job_tell_algorithms(&building, program);
         }
     }
     job->asynchronous |= building.pace.independent;

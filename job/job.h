@@ -28,10 +28,12 @@ struct job {
     uint32_t *hosts;                 /* [rank]: index into the platform's hosts */
     struct stagesim_figures figures; /* what the workload declared; zero otherwise */
     const struct job_order *order;   /* NULL: not asked for, or not one that rows can say */
-    struct power_plan *power;        /* NULL: the scenario says nothing of power */
-    double bound;                    /* no order of these stages on these workers takes less, without contention; 0: not
-                                        known, of several iterations, or the scenario does not ask for it. Seconds */
-    bool asynchronous;               /* the schedule is not equivalent to synchronous training */
+    const char **notes; /* "compute.kernels: ...": what is not as the scenario asks for, note_count of them */
+    size_t note_count;
+    struct power_plan *power;  /* NULL: the scenario says nothing of power */
+    double bound;              /* no order of these stages on these workers takes less, without contention; 0: not
+                                  known, of several iterations, or the scenario does not ask for it. Seconds */
+    bool asynchronous;         /* the schedule is not equivalent to synchronous training */
     const uint32_t *staleness; /* [position]: updates between the weights used and the newest; NULL when synchronous */
 };
 

@@ -46,6 +46,11 @@ struct stagesim_job {
 __attribute__((format(printf, 3, 4))) void job_error(struct stagesim_job *job, const char *key, const char *format,
                                                      ...);
 
+/* Tells of what is not as the scenario asks for, once; `key` as for job_error, `path` as in the scenario. */
+__attribute__((format(printf, 3, 4))) void job_note(struct stagesim_job *job, const char *key, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void job_tell(struct stagesim_job *job, const char *path, const char *format,
+                                                    ...);
+
 /* ---- job_pipeline.c ---- */
 
 /* Lowers the workload's pipeline; false after a mistake was reported. */
@@ -87,6 +92,11 @@ uint32_t job_add_collective(struct stagesim_job *job, uint32_t position, uint32_
                             enum stagesim_collective collective, struct stagesim_identity identity, uint32_t cost);
 void job_add_wait(struct stagesim_job *job, uint32_t position, uint32_t operation, uint32_t awaited);
 void job_add_static_memory(struct stagesim_job *job, uint32_t position, const struct stagesim_static_memory *memory);
+
+/* ---- job_notes.c ---- */
+
+/* Tells of algorithms that the scenario names and that do not serve the job's groups. */
+void job_tell_algorithms(struct stagesim_job *job, const struct program *program);
 
 /* ---- job_power.c ---- */
 

@@ -107,3 +107,11 @@ bool placement_fill(const struct scenario *scenario, const struct platform *plat
         hosts[rank] = rank;
     return true;
 }
+
+bool placement_is_order(const struct scenario *scenario, const uint32_t *hosts)
+{
+    uint32_t rank = 0;
+    while (rank < scenario->mesh.ranks && hosts[rank] == rank)
+        rank++;
+    return rank == scenario->mesh.ranks;
+}

@@ -16,4 +16,7 @@
 bool placement_fill(const struct scenario *scenario, const struct platform *platform, uint32_t *hosts,
                     struct diag *diag);
 
+/* Whether that is the order of the hosts. */
+bool placement_is_order(const struct scenario *scenario, const uint32_t *hosts);
+
 #endif

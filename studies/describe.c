@@ -21,6 +21,8 @@ void job_describe(const struct job *job, struct run_description *run)
                                     .asynchronous = job->asynchronous,
                                     .staleness = job->staleness,
                                     .hosts = job->hosts,
+                                    .notes = job->notes,
+                                    .note_count = job->note_count,
                                     .power = job->power,
                                     .reserve = scenario->reserve};
 }

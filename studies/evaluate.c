@@ -22,6 +22,7 @@ static struct scenario *load(const struct evaluation_request *request, struct ar
 {
     struct scenario_request changed =
         scenario_request_with(&request->scenario, request->changes, request->change_count, arena);
+    changed.study = true;
     struct scenario *scenario = scenario_load(&changed, arena, diag);
     if (scenario) {
         scenario->plans = request->plans;

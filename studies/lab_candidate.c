@@ -62,6 +62,7 @@ struct scenario_request lab_scenario_of(const struct lab_request *request, const
         sets[i].text = candidate->sets[i];
     struct scenario_request changed =
         scenario_request_with(&request->scenario->request, sets, candidate->set_count, arena);
+    changed.study = true;
     changed.schedule = order ? order : candidate->schedule;
     return changed;
 }

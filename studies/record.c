@@ -26,7 +26,7 @@ bool record_scenario(struct output *output, const char *directory, const char *f
     const char *place = arena_print(arena, "%s/%s", directory, folder);
     bool done = out != NULL;
     if (done && scenario->kind)
-        scenario_write(out, scenario, place);
+        scenario_write(out, scenario, place, false);
     else if (done)
         done = scenario_write_resolved(out, scenario, place, study,
                                        "Every key with its value, as stagesim " STAGESIM_VERSION
@@ -109,6 +109,45 @@ static bool write_inputs(struct json_writer *json, const struct scenario *const 
     return !fault->text[0];
 }
 
+static void add_note(struct record_notes *notes, const char *text)
+{
+    for (size_t i = 0; i < notes->count; i++)
+        if (!strcmp(notes->texts[i], text))
+            return;
+    notes->texts = array_grow(notes->texts, &notes->capacity, notes->count + 1, sizeof *notes->texts);
+    notes->texts[notes->count++] = text;
+}
+
+void record_add_notes(struct record_notes *notes, const char *lines, struct arena *arena)
+{
+    for (size_t length; *lines; lines += length + (lines[length] != '\0')) {
+        length = strcspn(lines, "\n");
+        add_note(notes, arena_print(arena, "%.*s", (int)length, lines));
+    }
+}
+
+/* What of the scenarios changes nothing, and what their runs had to tell. */
+static void write_notes(struct json_writer *json, const struct scenario *const *scenarios, size_t count,
+                        const struct record_notes *of_runs, struct arena *arena)
+{
+    struct record_notes notes = {0};
+    for (size_t i = 0; i < count; i++) {
+        size_t remarks;
+        const char *const *texts = scenario_remarks(scenarios[i], &remarks, arena);
+        for (size_t k = 0; k < remarks; k++)
+            add_note(&notes, texts[k]);
+    }
+    for (size_t i = 0; of_runs && i < of_runs->count; i++)
+        add_note(&notes, of_runs->texts[i]);
+    if (notes.count)
+        json_array_begin(json, "notes", true);
+    for (size_t i = 0; i < notes.count; i++)
+        json_text(json, NULL, notes.texts[i]);
+    if (notes.count)
+        json_array_end(json);
+    free(notes.texts);
+}
+
 #ifdef __clang__
 static const char compiler[] = __VERSION__; /* names itself */
 #else
@@ -116,7 +155,7 @@ static const char compiler[] = "gcc " __VERSION__;
 #endif
 
 bool record_about(struct output *output, const char *command, const struct scenario *const *scenarios, size_t count,
-                  struct fault *fault)
+                  const struct record_notes *notes, struct fault *fault)
 {
     FILE *out = output_open(output, "about.json", fault);
     if (!out)
@@ -130,6 +169,7 @@ bool record_about(struct output *output, const char *command, const struct scena
     if (directory)
         json_text(&json, "directory", directory);
     bool done = write_inputs(&json, scenarios, count, arena, fault);
+    write_notes(&json, scenarios, count, notes, arena);
     write_libraries(&json, arena);
     json_text(&json, "compiler", compiler);
     json_object_end(&json);

@@ -50,6 +50,8 @@ static void print_what_would_run(const struct run *run, const struct timeline *t
         printf("pipeline layout %s\n", description.figures.pipeline_layout);
     if (description.figures.choices)
         diag_print(stdout, "chosen %s\n", description.figures.choices);
+    for (size_t i = 0; i < description.note_count; i++)
+        diag_print(stdout, "note: %s\n", description.notes[i]);
     if (report->peak_bytes <= 0)
         return;
     printf("%.4g GiB of memory per rank at most", report->peak_bytes / 0x1p30);
@@ -194,6 +196,7 @@ int simulate_changed(const struct scenario *scenario, const struct scenario_set 
 {
     struct arena *arena = arena_create();
     struct scenario_request changed = scenario_request_with(&scenario->request, sets, count, arena);
+    changed.study = true;
     struct simulation_request request = {.scenario = scenario_load(&changed, arena, &(struct diag){.out = stderr}),
                                          .quiet = true};
     *result = (struct simulation_result){0};

@@ -61,6 +61,17 @@ static void refuse(const struct sweep *sweep, struct sweep_result *result, const
     snprintf(result->row.reason, sizeof result->row.reason, "%s", reason);
 }
 
+/* A value of an axis that changes nothing in this combination is no point of the sweep. */
+static void check_axes(const struct sweep *sweep, const struct scenario *scenario, struct diag *diag)
+{
+    for (size_t i = 0; i < sweep->request->axis_count; i++) {
+        const struct sweep_axis *axis = &sweep->request->axes[i];
+        const struct scenario_unmet *unmet = axis->key ? scenario_unmet_find(scenario, axis->key) : NULL;
+        if (unmet && unmet->refused)
+            diag_error(diag, unmet->at, "%s changes nothing here; it needs %s", unmet->path, unmet->needs);
+    }
+}
+
 /* NULL with the reason in the result. What is trouble, and not the combination's fault, fills the fault. */
 static struct scenario *load(const struct sweep *sweep, size_t combination, struct arena *arena,
                              struct sweep_result *result, struct fault *fault)
@@ -76,6 +87,9 @@ static struct scenario *load(const struct sweep *sweep, size_t combination, stru
         scenario = NULL;
     }
     bool fits = scenario && (!scenario->schedule || scenario_check_pipeline(scenario, &diag));
+    if (fits)
+        check_axes(sweep, scenario, &diag);
+    fits = fits && !diag.errors;
     if (diag.out)
         fclose(diag.out);
     if (diag.trouble || !text)
@@ -253,7 +267,7 @@ static uint64_t fingerprint(const struct sweep *sweep)
             fprintf(out, "%s %s\n", request->axes[i].key, request->axes[i].values[k]);
     uint64_t sum = journal_fingerprint_file(JOURNAL_FINGERPRINT, request->scenario.file);
     if (sweep->base)
-        scenario_write(out, sweep->base, ".");
+        scenario_write(out, sweep->base, ".", false);
     if (sweep->base && sweep->base->platform.file)
         sum = journal_fingerprint_file(sum, sweep->base->platform.file);
     memory_stream_close(out);

@@ -40,6 +40,14 @@ static const struct stagesim_field fields[] = {
     {0},
 };
 
+static const struct stagesim_need needs[] = {
+    {"weight", "a schedule that splits backwards?", true},
+    {"block", "schedule.name=dualpipe,dualpipe-v,stp", true},
+    {"keys_values", "a schedule with slices?", true},
+    {"attention", "a schedule with slices?", true},
+    {0},
+};
+
 /* A list has one value for all shares or one for each. */
 static bool check_list(struct stagesim_job *job, const struct stagesim_api *api, const char *key,
                        const struct stagesim_list *list)
@@ -161,4 +169,5 @@ const struct stagesim_workload stages_workload = {
     .parameters_size = sizeof(struct parameters),
     .check = check,
     .build = build,
+    .needs = needs,
 };

@@ -49,6 +49,8 @@ struct run_description {
     bool printed;       /* only what people are shown on the terminal is asked for: no links */
     /* For people; NULL: not known. Inputs: "scenario demo.yaml sha256 ...". */
     const char *model, *precision, *gpu, *currency, *command, *simgrid;
+    const char *const *notes; /* what is not as the scenario asks for, note_count of them */
+    size_t note_count;
     const char *const *inputs;
     size_t input_count;
 };

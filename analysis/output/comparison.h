@@ -43,6 +43,7 @@ struct comparison_row {
     struct limits limits;
     struct comparison_queue queue;     /* then `iteration` is its mean completion, and the others say nothing */
     struct comparison_idle idle_nodes; /* then it has no iteration, and the others but samples_per_s say nothing */
+    char notes[1000];                  /* what is not as the scenario asks for, a line each */
     char reason[256];                  /* why it was not run; then there are no figures. Empty: it was run */
 };
 

@@ -59,6 +59,12 @@ static void write_scenario(struct json_writer *json, const struct report *report
     write_text(json, "precision", run->precision);
     write_text(json, "gpu", run->gpu);
     write_text(json, "calibration", run->calibration);
+    if (run->note_count)
+        json_array_begin(json, "notes", true);
+    for (size_t i = 0; i < run->note_count; i++)
+        json_text(json, NULL, run->notes[i]);
+    if (run->note_count)
+        json_array_end(json);
     json_object_end(json);
 }
 

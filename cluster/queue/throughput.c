@@ -164,6 +164,7 @@ static bool ask_simgrid(const struct question *question, struct throughput_figur
 {
     struct scenario_request changed = scenario_request_with(&question->request.scenario, question->request.changes,
                                                             question->request.change_count, question->arena);
+    changed.study = true;
     const struct scenario *scenario = scenario_load(&changed, question->arena, question->diag);
     const struct job *job =
         scenario ? job_create_steady(scenario, question->part, question->arena, question->diag) : NULL;

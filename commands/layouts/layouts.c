@@ -74,7 +74,8 @@ static bool check_options(const struct command *command, const struct layout_met
 static int find_and_print(const struct command *command, const struct options *options, struct arena *arena)
 {
     struct diag diag = {.out = stderr};
-    struct scenario_request request = {options->files[0], options->sets, options->set_count, NULL, options->plugins};
+    struct scenario_request request = {options->files[0], options->sets, options->set_count, NULL,
+                                       options->plugins,  .study = true};
     struct scenario *scenario = scenario_load(&request, arena, &diag);
     const struct layout_method *method = scenario ? choose(scenario, options->method, arena) : NULL;
     if (!method)

@@ -39,7 +39,7 @@ static bool write_best(const struct search *search, struct output *output, const
         return fault_set(fault, "the scenario changed during the search");
     fprintf(out, "# The best of %llu layouts of %s on %u GPUs that `stagesim search` tried.\n",
             (unsigned long long)search->space.count, search->scenario->name, search->space.gpus);
-    scenario_write(out, scenario, directory);
+    scenario_write(out, scenario, directory, true);
     return true;
 }
 
@@ -72,7 +72,7 @@ static bool write_files(const struct search *search, struct output *output, cons
     return html && search_html(html, search, top, fault) && write_best(search, output, directory, arena, fault) &&
            write_pictures(search, output, fault) &&
            record_scenario(output, directory, "", search->scenario, true, fault) &&
-           record_about(output, command, &search->scenario, 1, fault);
+           record_about(output, command, &search->scenario, 1, NULL, fault);
 }
 
 /* ---- the command ---- */
@@ -261,7 +261,8 @@ static int run_on_slurm(struct wanted *wanted, int argc, char **argv)
 static int run_search(const struct options *options, const char *typed, int argc, char **argv, struct arena *arena)
 {
     struct diag diag = {.out = stderr};
-    struct scenario_request request = {options->files[0], options->sets, options->set_count, NULL, options->plugins};
+    struct scenario_request request = {options->files[0], options->sets, options->set_count, NULL,
+                                       options->plugins,  .study = true};
     struct wanted wanted = {.options = options,
                             .scenario = scenario_load(&request, arena, &diag),
                             .request = {.shard = 1, .shards = 1},

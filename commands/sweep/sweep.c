@@ -107,7 +107,7 @@ static bool choose_axes(struct wanted *wanted)
     wanted->axes = arena_array(arena, options->set_count + 3, sizeof *wanted->axes);
     wanted->sets = arena_array(arena, options->set_count + 1, sizeof *wanted->sets);
     wanted->request.scenario = (struct scenario_request){
-        .file = options->files[0], .sets = wanted->sets, .plugins = options->plugins, .kinds = true};
+        .file = options->files[0], .sets = wanted->sets, .plugins = options->plugins, .kinds = true, .study = true};
     wanted->request.axes = wanted->axes;
     if (!add_sets(wanted) || !add_schedules(wanted))
         return false;
@@ -157,7 +157,7 @@ static bool write_files(const struct wanted *wanted, struct output *output, stru
     const struct scenario *base = wanted->sweep.base;
     return sweep_page(page, &wanted->view, fault) && write_pictures(wanted, output, fault) &&
            (!base || record_scenario(output, wanted->options->output, "", base, true, fault)) &&
-           record_about(output, wanted->command, &base, base != NULL, fault);
+           record_about(output, wanted->command, &base, base != NULL, NULL, fault);
 }
 
 /* ---- the command ---- */

@@ -12,7 +12,8 @@ static const struct {
     size_t sizes[LAYOUTS_MAX];
 } layouts[ABI_STRUCTS] = {
     [ABI_WORKLOAD] = {"struct stagesim_workload",
-                      {offsetof(struct stagesim_workload, shape), sizeof(struct stagesim_workload)}},
+                      {offsetof(struct stagesim_workload, shape), offsetof(struct stagesim_workload, needs),
+                       sizeof(struct stagesim_workload)}},
     [ABI_FIGURES] = {"struct stagesim_figures",
                      {offsetof(struct stagesim_figures, bounds_known),
                       offsetof(struct stagesim_figures, pipeline_layout), offsetof(struct stagesim_figures, kernels),

@@ -370,6 +370,8 @@ static void read_scenario(struct loader *loader, const struct scenario_request *
     scenario_read_search(loader);
     read_simgrid(loader);
     scenario_check_inputs(loader);
+    if (loader->fields.diag->errors == errors)
+        scenario_check_needs(loader);
 }
 
 static struct scenario *finish(const struct scenario_request *request, struct node *root, unsigned errors,

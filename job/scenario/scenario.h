@@ -8,6 +8,7 @@
 #include "base/words/output_formats.h"
 #include "base/words/paper_size.h"
 #include "job/scenario/platform_source.h"
+#include "job/scenario/scenario_needs.h"
 #include "job/scenario/search_dimensions.h"
 #include "platforms/platform.h"
 #include "platforms/power/power.h"
@@ -62,6 +63,8 @@ struct scenario_request {
     const char *schedule;
     bool plugins; /* a plug-in that the scenario names by a path may be loaded: its code runs */
     bool kinds;   /* it may be more than one job, see scenario_kind.h; refused otherwise */
+    bool study;   /* many jobs are made of it by changes of its values: keys that change nothing in one of them are not
+                     refused */
 };
 
 /* All memory belongs to the arena given to scenario_load. */
@@ -125,6 +128,9 @@ struct scenario {
     struct power_settings power;
     double reserve;    /* share of every GPU's memory that is held back */
     bool all_replicas; /* write folded replicas out, too */
+
+    const struct scenario_unmet *unmet; /* what is given and changes nothing, unmet_count of them */
+    size_t unmet_count;
 
     struct node *root; /* the document, for places */
     struct scenario_request

@@ -44,6 +44,9 @@ const struct schedule *scenario_find_schedule(struct loader *loader, const char 
 void scenario_check_inputs(struct loader *loader);
 /* power: caps, states and carbon. */
 void scenario_read_power(struct loader *loader);
+/* What is given and changes nothing: refused where it cannot be meant, kept otherwise to be told of. Needs all the rest
+ * without a mistake. */
+void scenario_check_needs(struct loader *loader);
 /* search: every value is one that its key could have. */
 void scenario_read_search(struct loader *loader);
 /* output: what is written. */

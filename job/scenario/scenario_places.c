@@ -100,7 +100,8 @@ static void print_words(FILE *out, const char *const *names)
         fprintf(out, "%s`%s`", i ? ", " : "", names[i]);
 }
 
-static void print_field(FILE *out, const char *prefix, const struct stagesim_field *field)
+/* `needs` NULL: nothing. */
+static void print_field(FILE *out, const char *prefix, const struct stagesim_field *field, const char *needs)
 {
     fprintf(out, "| `%s%s` | ", prefix, field->key);
     if (field->names)
@@ -109,43 +110,51 @@ static void print_field(FILE *out, const char *prefix, const struct stagesim_fie
         fprintf(out, "%s", fields_type_name(field->type));
     fprintf(out, " | ");
     print_cell(out, field->doc ? field->doc : "");
-    fprintf(out, "%s |\n", field->required ? "; required" : "");
+    fprintf(out, "%s", field->required ? "; required" : "");
+    if (needs)
+        fprintf(out, "; needs %s", needs);
+    fputs(" |\n", out);
 }
 
 /* Between comments that doc/scenario.md has as well: the block that belongs there. */
-static void print_section(FILE *out, const char *name, const char *prefix, const struct stagesim_field *fields)
+static void print_section(FILE *out, const char *name, const char *prefix, const struct stagesim_field *fields,
+                          const struct stagesim_workload *workload)
 {
+    struct arena *arena = arena_create();
     fprintf(out, "<!-- keys: %s -->\n| key | value | meaning |\n|---|---|---|\n", name);
     for (; fields->key; fields++) {
-        print_field(out, strchr(fields->key, '.') ? "" : prefix, fields);
+        const char *before = strchr(fields->key, '.') ? "" : prefix,
+                   *path = arena_print(arena, "%s%s", before, fields->key);
+        print_field(out, before, fields, scenario_need_words(workload, path, arena));
         char columns[96];
         snprintf(columns, sizeof columns, "%s%s[].", strchr(fields->key, '.') ? "" : prefix, fields->key);
         for (const struct stagesim_field *column = fields->rows ? fields->rows->fields : NULL; column && column->key;
              column++)
-            print_field(out, columns, column);
+            print_field(out, columns, column, NULL);
     }
     fprintf(out, "<!-- end -->\n");
+    arena_destroy(arena);
 }
 
 void scenario_print_keys(FILE *out)
 {
-    print_section(out, "scenario", "", root_fields);
-    print_section(out, "platform", "platform.", platform_fields);
-    print_section(out, "parallel", "parallel.", parallel_fields);
-    print_section(out, "batch", "batch.", batch_fields);
-    print_section(out, "schedule", "schedule.", schedule_fields);
+    print_section(out, "scenario", "", root_fields, NULL);
+    print_section(out, "platform", "platform.", platform_fields, NULL);
+    print_section(out, "parallel", "parallel.", parallel_fields, NULL);
+    print_section(out, "batch", "batch.", batch_fields, NULL);
+    print_section(out, "schedule", "schedule.", schedule_fields, NULL);
     struct arena *arena = arena_create();
-    print_section(out, "communication", "communication.", communication_fields_create(NULL, arena));
+    print_section(out, "communication", "communication.", communication_fields_create(NULL, arena), NULL);
     arena_destroy(arena);
-    print_section(out, "memory", "memory.", memory_section.fields);
-    print_section(out, "power", "power.", power_section.fields);
-    print_section(out, "output", "output.", output_fields);
-    print_section(out, "search", "search.", search_section.fields);
-    print_section(out, "simgrid", "", simgrid_settings);
+    print_section(out, "memory", "memory.", memory_section.fields, NULL);
+    print_section(out, "power", "power.", power_section.fields, NULL);
+    print_section(out, "output", "output.", output_fields, NULL);
+    print_section(out, "search", "search.", search_section.fields, NULL);
+    print_section(out, "simgrid", "", simgrid_settings, NULL);
     for (const struct stagesim_workload *const *workload = workload_table; *workload; workload++) {
         char prefix[80];
         snprintf(prefix, sizeof prefix, "%s.", (*workload)->name);
         if ((*workload)->fields)
-            print_section(out, (*workload)->name, prefix, (*workload)->fields);
+            print_section(out, (*workload)->name, prefix, (*workload)->fields, *workload);
     }
 }

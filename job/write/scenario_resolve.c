@@ -68,13 +68,31 @@ static const char *text_of(const struct resolving *resolving, const struct stage
     return field_text(field, values, resolving->directory, resolving->arena);
 }
 
+/* What changes nothing and is the framework's, which gives it again, or would be refused: a remark in its place. */
+static bool is_left_out(const struct section *section, const char *key)
+{
+    const struct resolving *resolving = section->resolving;
+    const char *path = arena_print(resolving->arena, "%s.%s", section->name, key);
+    const struct scenario_unmet *unmet = scenario_unmet_find(resolving->scenario, path);
+    return unmet && (unmet->profile || (unmet->refused && !resolving->study));
+}
+
+/* A value that counts, or what is said in its place. */
+static void write_effective(struct section *section, const char *key, const char *text, const char *doc)
+{
+    bool left_out = text && is_left_out(section, key);
+    if (left_out)
+        doc = arena_print(section->resolving->arena, "%s, which changes nothing here", text);
+    write_key(section, key, left_out ? NULL : text, doc);
+}
+
 /* All keys of a table that are in the section. */
 static void write_fields(struct section *section, const struct fields_section *table, const void *values)
 {
     for (const struct stagesim_field *field = table->fields; field && field->key; field++) {
         const char *key = fields_key(table, field);
         if (key)
-            write_key(section, key, text_of(section->resolving, field, values), field->doc);
+            write_effective(section, key, text_of(section->resolving, field, values), field->doc);
     }
 }
 
@@ -372,7 +390,7 @@ static void write_workload_section(const struct resolving *resolving, const char
         if (key && field->type == STAGESIM_FIELD_ROWS && !file)
             write_columns(&section, key, field);
         if (key)
-            write_key(&section, key, file ? file : text_of(resolving, field, scenario->parameters), field->doc);
+            write_effective(&section, key, file ? file : text_of(resolving, field, scenario->parameters), field->doc);
     }
     section_end(&section);
 }

@@ -16,6 +16,7 @@ struct writing {
     const struct scenario *scenario;
     const char *directory;
     struct arena *arena;
+    bool effective; /* without keys that would be refused because they change nothing */
 };
 
 /* A path seen from where its node was written, as it is seen from the new place; names that are no file there stay. */
@@ -61,6 +62,14 @@ void scenario_write_text(FILE *out, const char *text, bool quoted)
         json_escape(out, text);
 }
 
+static bool is_left_out(const struct writing *writing, const char *section, const struct node *key)
+{
+    const char *path = section && key->key ? arena_print(writing->arena, "%s.%s", section, key->key) : NULL;
+    const struct scenario_unmet *unmet =
+        writing->effective && path ? scenario_unmet_find(writing->scenario, path) : NULL;
+    return unmet && unmet->refused;
+}
+
 static void write_flow(const struct writing *writing, const char *section, const struct node *node)
 {
     if (node->kind == NODE_SCALAR) {
@@ -69,10 +78,13 @@ static void write_flow(const struct writing *writing, const char *section, const
         return;
     }
     bool map = node->kind == NODE_MAP;
+    const char *between = "";
     putc(map ? '{' : '[', writing->out);
     for (const struct node *child = node->first; child; child = child->next) {
-        if (child != node->first)
-            fputs(", ", writing->out);
+        if (map && is_left_out(writing, section, child))
+            continue;
+        fputs(between, writing->out);
+        between = ", ";
         if (map) {
             scenario_write_text(writing->out, child->key, false);
             fputs(": ", writing->out);
@@ -94,6 +106,8 @@ static void write_section(const struct writing *writing, const struct node *node
     }
     putc('\n', writing->out);
     for (const struct node *child = node->first; child; child = child->next) {
+        if (is_left_out(writing, node->key, child))
+            continue;
         fputs("  ", writing->out);
         scenario_write_text(writing->out, child->key, false);
         fputs(": ", writing->out);
@@ -102,9 +116,9 @@ static void write_section(const struct writing *writing, const struct node *node
     }
 }
 
-void scenario_write(FILE *out, const struct scenario *scenario, const char *directory)
+void scenario_write(FILE *out, const struct scenario *scenario, const char *directory, bool effective)
 {
-    struct writing writing = {out, scenario, directory, arena_create()};
+    struct writing writing = {out, scenario, directory, arena_create(), effective};
     for (const struct node *node = scenario->root->first; node; node = node->next) {
         if (!strcmp(node->key, "search") || !strcmp(node->key, "inputs"))
             continue;

@@ -33,7 +33,7 @@ static uint64_t fingerprint(const struct search *search, const struct search_req
     for (enum search_dimension i = 0; i < DIMENSIONS; i++)
         for (uint32_t k = 0; k < search->space.values[i].count; k++)
             fprintf(out, "%s %s\n", search_dimensions[i].key, search->space.values[i].texts[k]);
-    scenario_write(out, search->scenario, ".");
+    scenario_write(out, search->scenario, ".", false);
     memory_stream_close(out);
     uint64_t sum = journal_fingerprint(JOURNAL_FINGERPRINT, text, size);
     free(text);

@@ -126,6 +126,18 @@ static const struct stagesim_field fields[] = {
     {0},
 };
 
+static const struct stagesim_need needs[] = {
+    {"exchange", "compute.precision=fp16,bf16", true},
+    {"exchange", "parallel.data>1", true},
+    {"partial", "parallel.data>1", true},
+    {"node", "parallel.data>1", true},
+    {"prefetch", "parallel.data>1", true},
+    {"bucket", "communication.overlap=true", true},
+    {"bucket", "parallel.data>1", true},
+    {"communication.overlap", "parallel.data>1", true},
+    {0},
+};
+
 /* ---- what has to hold ---- */
 
 static bool check_axes(const struct dlrm_job *j)
@@ -207,6 +219,10 @@ static bool read_lookups(struct dlrm_job *j, const struct stagesim_device *devic
     snprintf(name, sizeof name, "%.200s.lookups", device->model ? device->model : "");
     if (!path && device->model)
         path = j->api->efficiency_table(j->job, name);
+    if (!path)
+        j->api->note(j->job, "compute.lookups",
+                     "there is no file of the memory and cache of the device '%s'; rows are read at its bandwidth",
+                     device->model ? device->model : "(without a model)");
     if (!path || memory_curve_read(path, &j->curve, &fault))
         return true;
     (fault.trouble ? j->api->trouble : j->api->error)(j->job, "compute.lookups", "%s", fault.text);
@@ -252,6 +268,21 @@ static bool find_device(struct dlrm_job *j)
 
 /* ---- building ---- */
 
+/* What no table of the job is divided for. */
+static void tell_unused(const struct dlrm_job *j)
+{
+    const struct dlrm_parameters *p = j->parameters;
+    bool rows = false, sent = false;
+    for (uint32_t i = 0; i < p->tables.count; i++) {
+        rows |= j->placement.places[i].split == DLRM_ROWS;
+        sent |= j->placement.places[i].split != DLRM_REPLICATED;
+    }
+    if (p->partial != DLRM_PARTIAL_ALL && !rows)
+        j->api->note(j->job, "partial", "no table is cut by rows (sharding: split: row), so there are no partial sums");
+    if (p->exchange != DLRM_EXCHANGE_SAME && !sent)
+        j->api->note(j->job, "exchange", "every rank has all tables, so no sums of rows travel");
+}
+
 static void describe(struct dlrm_job *j)
 {
     const struct dlrm_parameters *p = j->parameters;
@@ -295,6 +326,7 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     }
     if (ok) {
         declare(&j);
+        tell_unused(&j);
         ok = dlrm_build(&j);
     }
     dlrm_model_finish(&j);
@@ -317,5 +349,6 @@ const struct stagesim_workload dlrm_workload = {
     .parameters_size = sizeof(struct dlrm_parameters),
     .defaults = &defaults,
     .build = build,
+    .needs = needs,
     .shape = shape,
 };

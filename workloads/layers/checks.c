@@ -63,10 +63,6 @@ static bool check_combinations(const struct layers_job *j, bool pipeline)
                       : p->dense ? "divided dense layers"
                                  : "a tensor axis");
     ok &= refuse_with(j, p->servers && (pipeline || j->tensor > 1), "servers", pipeline ? schedule : "a tensor axis");
-    if (!pipeline && p->layers_per_stage.count) {
-        j->api->error(j->job, "layers_per_stage", "layers_per_stage is for pipelines; expected a schedule, too");
-        ok = false;
-    }
     return ok;
 }
 
@@ -85,30 +81,15 @@ static bool check_servers(const struct layers_job *j)
 {
     const struct layers_parameters *p = j->parameters;
     bool ok = true;
-    if (!p->servers) {
-        const char *key = p->consistency ? "consistency"
-                          : p->colocated ? "colocated"
-                          : p->shards    ? "shards"
-                          : p->weights   ? "weights"
-                                         : NULL;
-        if (key) {
-            j->api->error(j->job, key, "this is about parameter servers, of which there are none; give servers");
-            ok = false;
-        }
-        return ok;
-    }
+    if (!p->servers)
+        return true;
     ok &= refuse_with(j, p->dense, "dense", "servers");
     if (p->colocated && p->servers > j->data) {
         j->api->error(j->job, "servers", "%llu servers cannot be on the hosts of %u workers",
                       (unsigned long long)p->servers, j->data);
         ok = false;
     }
-    ok &= check_streamed(j);
-    if (p->staleness && p->consistency != CONSISTENCY_STALE) {
-        j->api->error(j->job, "staleness", "staleness is for consistency: stale");
-        ok = false;
-    }
-    return ok;
+    return check_streamed(j) && ok;
 }
 
 bool layers_check_kfac(struct layers_job *j)
@@ -129,13 +110,9 @@ static bool check_kfac(const struct layers_job *j, bool pipeline)
     const struct layers_parameters *p = j->parameters;
     struct layers_kfac_parameters kfac = layers_kfac_parameters_of(p);
     uint32_t iterations = j->api->iterations(j->job);
-    bool given = p->kfac.factors_every || p->kfac.inverse_every || p->kfac.inverse || p->kfac.work > 0;
     const char *with = "kfac";
-    if (p->optimizer != LAYERS_KFAC) {
-        if (given)
-            j->api->error(j->job, "kfac.factors_every", "kfac is for optimizer: kfac");
-        return !given;
-    }
+    if (p->optimizer != LAYERS_KFAC)
+        return true;
     bool ok = refuse_with(j, p->servers, "servers", with);
     ok &= refuse_with(j, p->dense, "dense", with);
     ok &= refuse_with(j, p->period > 1, "period", with);
@@ -186,17 +163,8 @@ static bool check_storage(const struct layers_job *j, bool pipeline)
 {
     const struct layers_parameters *p = j->parameters;
     const struct layers_storage_parameters *storage = &p->storage;
-    const char *key = storage->bandwidth > 0     ? "storage.bandwidth"
-                      : storage->reads > 0       ? "storage.reads"
-                      : storage->cache > 0       ? "storage.cache"
-                      : storage->local_cache > 0 ? "storage.local_cache"
-                      : storage->dataset > 0     ? "storage.dataset"
-                      : storage->sample > 0      ? "storage.sample"
-                                                 : NULL;
     if (!storage->hosts)
-        return !key || refuse_storage(j, key,
-                                      "this is about storage hosts, of which there are none; expected "
-                                      "storage.hosts");
+        return true;
     bool ok = check_samples(j);
     if (pipeline || j->tensor > 1)
         ok = refuse_storage(j, "storage.hosts",
@@ -251,11 +219,6 @@ static bool check_weights(const struct layers_job *j, bool pipeline)
 static bool check_algorithms(const struct layers_job *j)
 {
     const struct layers_parameters *p = j->parameters;
-    if (p->algorithms == ALGORITHMS_DIRECT && (p->workspace >= 0 || p->workspace_of)) {
-        j->api->error(j->job, p->workspace >= 0 ? "workspace" : "workspace_of",
-                      "direct convolutions take no workspace; expected algorithms: auto, gemm, fft or winograd");
-        return false;
-    }
     if (p->workspace_of == WORKSPACE_OF_ALL && p->algorithms > ALGORITHMS_AUTO) {
         j->api->error(j->job, "workspace_of", "one workspace for all is shared out by algorithms: auto");
         return false;

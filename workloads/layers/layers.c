@@ -334,4 +334,5 @@ const struct stagesim_workload layers_workload = {
     .defaults = &defaults,
     .build = build,
     .shape = shape,
+    .needs = layers_needs,
 };

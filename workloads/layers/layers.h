@@ -214,6 +214,10 @@ bool layers_build_steps(const struct layers_job *job);
 /* Each layer shared out as its split says. False with the mistake reported. */
 bool layers_build_split(const struct layers_job *j, const struct layers_strategy *strategy);
 
+/* ---- needs.c ---- */
+
+extern const struct stagesim_need layers_needs[];
+
 extern const struct stagesim_workload layers_workload;
 
 #endif

@@ -59,6 +59,40 @@ static bool measures(const struct transformer_job *j, const struct stagesim_devi
     return p->kernels == KERNELS_MEASURED || there;
 }
 
+/* `auto` that finds no kernels of its kind takes the table without a name. */
+static void tell_kernels(const struct transformer_job *j, const struct stagesim_device *device, bool measured,
+                         const char *table)
+{
+    const char *plain = device->model ? j->api->efficiency_table(j->job, device->model) : NULL;
+    unsigned kernels = j->parameters->kernels;
+    bool fell_back =
+        kernels == KERNELS_AUTO_MEASURED ? !measured : kernels == KERNELS_AUTO && plain && !strcmp(plain, table);
+    if (fell_back)
+        j->api->note(
+            j->job, "compute.kernels", "there are no %s kernels of the GPU '%s'; its table without a name is taken",
+            kernels == KERNELS_AUTO ? kernel_names[KERNELS_TRANSFORMER_ENGINE] : kernel_names[KERNELS_MEASURED],
+            name_of(device));
+}
+
+static bool check_source(const struct transformer_job *j, const struct stagesim_device *device,
+                         const struct kernel_table *table)
+{
+    enum { ROOM = 400 };
+    char known[ROOM] = "";
+    const char *source = j->parameters->source;
+    for (unsigned i = 0; i < table->model_count && source; i++) {
+        const char *other = table->models[i].source;
+        if (!strcmp(other, source))
+            return true;
+        if (!strstr(known, other) && strlen(known) + strlen(other) + 3 < ROOM)
+            snprintf(known + strlen(known), ROOM - strlen(known), "%s%s", *known ? ", " : "", other);
+    }
+    if (source)
+        j->api->error(j->job, "compute.source", "'%.60s' has measured no kernels of the GPU '%s'; expected one of %s",
+                      source, name_of(device), known);
+    return !source;
+}
+
 /* Reads the measured kernels of a GPU. */
 static bool set_kernels(struct transformer_job *j, const struct stagesim_device *device, struct transformer_device *out)
 {
@@ -76,7 +110,7 @@ static bool set_kernels(struct transformer_job *j, const struct stagesim_device 
     out->kernels = (struct kernel_use){.source = p->source, .clock = p->clock, .cast_bytes = p->cast_bytes};
     if (kernel_table_read(of_models, of_rows, &out->kernels.table, &fault)) {
         out->device.kernels = &out->kernels;
-        return true;
+        return check_source(j, device, &out->kernels.table);
     }
     (fault.trouble ? j->api->trouble : j->api->error)(j->job, "compute.kernels", "%s", fault.text);
     return false;
@@ -118,6 +152,8 @@ static bool set_efficiency(struct transformer_job *j, const struct stagesim_devi
         return false;
     }
     if (efficiency_read(table, &out->efficiency, &fault)) {
+        if (!p->table)
+            tell_kernels(j, device, measured, table);
         set_host(j, measured, &out->efficiency);
         out->device.own_flash = p->flash > 0;
         out->efficiency.flash = p->flash > 0 ? p->flash : out->efficiency.flash;

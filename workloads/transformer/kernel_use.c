@@ -46,10 +46,11 @@ static struct kernel_known *slot_of(struct kernel_use *use, const struct kernel_
 static double look_up(struct kernel_use *use, const struct efficiency_device *device, const struct kernel_shape *shape)
 {
     struct kernel_time time;
-    if (!(use->source && kernel_time(&use->table, shape, use->source, &time)) &&
-        !kernel_time(&use->table, shape, NULL, &time))
+    bool own = use->source && kernel_time(&use->table, shape, use->source, &time);
+    if (!own && !kernel_time(&use->table, shape, NULL, &time))
         return -1;
     use->asked++;
+    use->elsewhere += use->source && !own;
     use->outside += time.outside != 0;
     double peak = shape->type == KERNEL_BF16 ? device->wide_peak : device->peak;
     if (shape->kind == KERNEL_MEMORY)

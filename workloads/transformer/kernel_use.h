@@ -18,10 +18,12 @@ struct kernel_known {
 
 struct kernel_use {
     struct kernel_table table;
-    const char *source;      /* whose measurements are taken where there are several; NULL: the first */
-    double clock;            /* of products and attention, over the clock that they were measured at */
-    double cast_bytes;       /* moved for each element of an operand in 8 bits */
-    unsigned asked, outside; /* different kernels that were asked for, and of them those beyond what was measured */
+    const char *source; /* whose measurements are taken where there are several; NULL: the first */
+    double clock;       /* of products and attention, over the clock that they were measured at */
+    double cast_bytes;  /* moved for each element of an operand in 8 bits */
+    /* Different kernels that were asked for; of them those beyond what was measured, and those that `source` has not
+     * measured. */
+    unsigned asked, outside, elsewhere;
     struct kernel_known known[KERNEL_MEMORY_SLOTS];
 };
 

@@ -155,6 +155,9 @@ static void declare(const struct transformer_job *j)
     for (const struct transformer_device *kind = j->kinds; kind; kind = kind->next) {
         figures.kernels += kind->kernels.asked;
         figures.kernels_outside += kind->kernels.outside;
+        if (kind->kernels.elsewhere)
+            j->api->note(j->job, "compute.source", "%s has not measured %u of %u kernels; those of other sources count",
+                         j->parameters->source, kind->kernels.elsewhere, kind->kernels.asked);
     }
     j->api->declare(j->job, &figures);
     free(layout);
@@ -193,4 +196,5 @@ const struct stagesim_workload transformer_workload = {
     .parameters_size = sizeof(struct transformer_parameters),
     .defaults = &transformer_defaults,
     .build = build,
+    .needs = transformer_needs,
 };

@@ -113,6 +113,10 @@ struct transformer_job transformer_on_stage(const struct transformer_job *job, u
 extern const struct stagesim_field transformer_fields[];
 extern const struct transformer_parameters transformer_defaults;
 
+/* ---- needs.c ---- */
+
+extern const struct stagesim_need transformer_needs[];
+
 /* ---- checks.c: false with the mistakes reported ---- */
 
 bool transformer_check_keys(const struct transformer_job *job);

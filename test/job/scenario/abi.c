@@ -40,6 +40,9 @@ static const struct expected members[] = {
     MEMBER(stagesim_field, names, 48),
     MEMBER(stagesim_field, doc, 56),
     MEMBER(stagesim_field, rows, 64),
+    MEMBER(stagesim_need, key, 0),
+    MEMBER(stagesim_need, needs, 8),
+    MEMBER(stagesim_need, note, 16),
     MEMBER(stagesim_identity, kind, 0),
     MEMBER(stagesim_identity, stage, 4),
     MEMBER(stagesim_identity, micro_batch, 8),
@@ -178,6 +181,7 @@ static const struct expected members[] = {
     MEMBER(stagesim_api, recompute_of, 256),
     MEMBER(stagesim_api, clock, 264),
     MEMBER(stagesim_api, pairs_cost, 272),
+    MEMBER(stagesim_api, note, 280),
     MEMBER(stagesim_shape, distinct, 0),
     MEMBER(stagesim_shape, extra, 4),
     MEMBER(stagesim_workload, abi, 0),
@@ -190,6 +194,7 @@ static const struct expected members[] = {
     MEMBER(stagesim_workload, check, 56),
     MEMBER(stagesim_workload, build, 64),
     MEMBER(stagesim_workload, shape, 72),
+    MEMBER(stagesim_workload, needs, 80),
 };
 
 /* Structs that have no `size`. */
@@ -208,6 +213,7 @@ static const struct expected sizes[] = {
     {"stagesim_exchanges", sizeof(struct stagesim_exchanges), 576},
     {"stagesim_part", sizeof(struct stagesim_part), 1248},
     {"stagesim_shape", sizeof(struct stagesim_shape), 8},
+    {"stagesim_need", sizeof(struct stagesim_need), 24},
 };
 
 static const struct expected values[] = {

@@ -80,7 +80,7 @@ Test(scenario, values_of_the_whole_file)
     const struct scenario *s = load_good(
         HEAD
         "parallel: {data: 8, pipeline: 4, tensor: 2}\norder: [tensor, pipeline, data]\n"
-        "batch: {global: 512, micro: 8}\nschedule: {name: chimera, pairs: 2, concatenation: halving, recompute: full}\n"
+        "batch: {global: 512, micro: 8}\nschedule: {name: chimera, pairs: 2, concatenation: halving, recompute: none}\n"
         "engine: both\nfold: off\niterations: 3\nsimgrid: {network/model: CM02, cpu/optim: Lazy}\n"
         "output: {trace: [paje, csv], picture: png, report: true, replicas: all}\n");
     cr_assert_str_eq(s->name, "s");
@@ -92,7 +92,8 @@ Test(scenario, values_of_the_whole_file)
     cr_assert(s->micro_batches == 8 && s->micro_batch_size == 8 && s->global_batch == 512);
     cr_assert_str_eq(s->schedule_name, "chimera");
     cr_assert(s->options[0] == 2 && s->options[1] == 3);
-    cr_assert_eq(s->recompute, RECOMPUTE_FULL);
+    cr_assert_eq(s->recompute, RECOMPUTE_NONE);
+    load_bad(HEAD "schedule: {name: 1f1b, recompute: full}\n", NULL, "schedule.recompute changes nothing here");
     cr_assert(s->engine == ENGINE_BOTH && s->fold == FOLD_OFF && s->iterations == 3);
     cr_assert_eq(s->simgrid_count, 2);
     cr_assert_str_eq(s->simgrid[1], "cpu/optim:Lazy");

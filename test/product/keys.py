@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Sets every key of doc/scenario.md in every shipped scenario: it changes the results, is refused, or is told of. A
+hash chooses a tenth of the cases; all of them with --all, or where ./check --long asks for more samples than usual.
+
+Usage: keys.py BINARY [--all] [SCENARIO...]
+"""
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import tool  # noqa: E402
+
+# What has no result by its meaning, and says so on its page: names, how results are computed, and where they are shown.
+WITHOUT_RESULT = {
+    "name": "what outputs call the scenario",
+    "fold": "results are the same (doc/engines.md)",
+    "steady": "results are the same (doc/engines.md)",
+    "loader": "results are the same (doc/platforms.md)",
+    "output.font_size": "of pictures alone", "output.picture_width": "of pictures alone",
+    "output.picture_iterations": "of pictures alone", "output.picture": "of pictures alone",
+    "output.report": "of a page", "output.trace": "of files", "output.replicas": "of files",
+    "platform": "the values are files", "workload": "another job", "framework": "a set of keys",
+    "platform.file": "the values are files", "platform.preset": "another platform",
+    "schedule.file": "the values are files",
+}
+
+# Sections that other commands read; test/commands/search.py has the values of `search`.
+ELSEWHERE = ("search.",)
+
+# What has a meaning in a job and may leave it as it is: an algorithm that auto takes as well, host time that is hidden
+# behind the device, buckets that are larger than a layer, a shape with as much work. Each has to change some scenario.
+BY_CHANCE = {
+    "communication.all_reduce", "communication.reduce_scatter", "communication.all_gather", "communication.all_to_all",
+    "communication.broadcast", "communication.reduce", "communication.collectives", "communication.messages",
+    "model.tied", "transformer.bucket", "dlrm.bucket", "model.heads", "model.kv_heads", "compute.dispatch",
+    "compute.expert_dispatch",
+}
+
+ALL = "--all" in sys.argv or int(os.environ.get("STAGESIM_SAMPLES", "100")) > 100
+
+# Values that are what the key stands for where it is not given.
+SAME = {("model.norms", "2")}
+
+VALUES = {
+    "count": ["2", "3", "16"], "ratio": ["0.5", "1.5", "3"], "time": ["3ms", "20us"], "size": ["7MB", "3GB"],
+    "rate": ["3GBps"], "speed": ["3Tf"], "flag": ["true", "false"], "power": ["300W", "500W"],
+    "text or list": ["2"], "text": ["2"], "file": ["missing.csv"], "count or list": ["2", "[2, 2]"],
+    "size or list": ["7MB"], "time or list": ["3ms"], "elements or size": ["3MB"], "number or list": ["2"],
+    "list of maps, or csv file": ["missing.csv"], "word or list": [],
+}
+
+
+def read_keys():
+    """[(workload or None, key, candidate values)] of the page's tables, without columns of tables."""
+    keys, section = [], None
+    workloads = ("stages", "transformer", "layers", "dlrm")
+    for line in (tool.ROOT / "doc/scenario.md").read_text().splitlines():
+        if match := re.match(r"<!-- keys: (.*) -->", line):
+            section = match.group(1)
+        elif match := re.match(r"\| `([^`]*)` \| (.*?) \| ", line):
+            key, kind = match.groups()
+            words = re.findall(r"`([^`]*)`", kind)
+            if section and "[]" not in key:
+                key = f"simgrid.{key}" if section == "simgrid" else key
+                keys.append((section if section in workloads else None, key, words or VALUES[kind]))
+    return keys
+
+
+def stripped(text):
+    """What a run found, without what it cost and what it was called."""
+    found = json.loads(text)
+    for key in ("run", "simulation", "inputs", "wall", "command"):
+        found.pop(key, None)
+    return found
+
+
+def simulate(binary, scenario, folder, sets):
+    out = pathlib.Path(folder) / "out"
+    shutil.rmtree(out, ignore_errors=True)
+    options = [option for each in sets for option in ("--set", each)]
+    result = tool.run(binary, "run", scenario, *options, "-o", out, expect=None)
+    if result.returncode:
+        return result, None, None
+    return result, stripped((out / "summary.json").read_text()), (out / "scenario.yaml").read_text()
+
+
+def notes(result):
+    return {line for line in result.stderr.splitlines() if "note:" in line}
+
+
+def is_chosen(scenario, key, value):
+    return ALL or hashlib.sha256(f"{scenario.name} {key} {value}".encode()).digest()[0] % 10 == 0
+
+
+def check_scenario(binary, scenario, keys):
+    """Cases in which nothing is said; keys that changed something; how many cases there were."""
+    workload = re.search(r"^workload: *(\w+)", scenario.read_text(), re.M).group(1)
+    silent, changed, cases = [], set(), 0
+    with tempfile.TemporaryDirectory() as folder:
+        base, figures, resolved = simulate(binary, scenario, folder, ["engine=analytic"])
+        assert figures, base.stderr
+        for section, key, values in keys:
+            if section not in (None, workload):
+                continue
+            for value in values:
+                if (key, value) in SAME or not is_chosen(scenario, key, value):
+                    continue
+                cases += 1
+                result, others, same = simulate(binary, scenario, folder, ["engine=analytic", f"{key}={value}"])
+                if not result.returncode and others != figures:
+                    changed.add(key)
+                elif not (result.returncode or notes(result) - notes(base) or same == resolved or key in BY_CHANCE):
+                    silent.append(f"{scenario.relative_to(tool.ROOT)}: {key}={value}")
+    return silent, changed, cases
+
+
+def main():
+    binary = tool.binary_argument()
+    checker = tool.Checker()
+    keys = [entry for entry in read_keys()
+            if entry[1] not in WITHOUT_RESULT and not entry[1].startswith(ELSEWHERE)]
+    folder = tool.ROOT / "scenarios"
+    scenarios = [pathlib.Path(name).resolve() for name in sys.argv[2:] if name != "--all"] or [
+        path for path in sorted(folder.glob("**/*.yaml")) if tool.is_job(path)]
+    changed = set()
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for silent, effective, cases in pool.map(lambda path: check_scenario(binary, path, keys), scenarios):
+            checker.checks += cases
+            changed |= effective
+            for text in silent:
+                checker.that(False, f"{text} changes nothing, and nothing is said")
+    for key in sorted(BY_CHANCE - changed if ALL and len(scenarios) > 10 else ()):
+        checker.that(key in ("communication.reduce", ), f"{key} changes no shipped scenario")
+    return checker.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
