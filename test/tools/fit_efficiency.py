@@ -61,7 +61,8 @@ def check_fit(folder):
     done = fit(folder / "rows.csv", "-o", folder / "table.csv")
     if done.returncode:
         sys.exit(done.stderr)
-    means = [float(line.split("mean ")[1].split(" %")[0]) for line in done.stdout.splitlines()]
+    means = [float(line.split("mean ")[1].split(" %")[0]) for line in done.stdout.splitlines() if "mean " in line]
+    expect("fitted rows settle" in done.stdout and "F0" in done.stdout, f"what is settled: {done.stdout}")
     expect(len(means) == 2 and max(means) <= 1, f"fitted and predicted rows: {done.stdout}")
     with open(folder / "table.csv") as file:
         rows = [row for row in csv.reader(line for line in file if line[0] != "#")]
@@ -76,7 +77,9 @@ def check_refusals(folder):
            "columns.csv": ("a,b\n1,2\n", "there is no column gpus"),
            "number.csv": (good.replace(",512,8,", ",-512,8,", 1), "row 1 of H100-SXM5-80GB: hidden is '-512'"),
            "word.csv": (good.replace(",512,8,", ",wide,8,", 1), "hidden is 'wide'"),
-           "other.csv": (good.replace("H100-", "V100-"), "no rows of H100")}
+           "other.csv": (good.replace("H100-", "V100-"), "no rows of H100"),
+           "one.csv": ("\n".join(good.splitlines()[:3]) + "\n", "1 of 1 rows are fitted, 6 numbers from them"),
+           "few.csv": ("\n".join(good.splitlines()[:7]) + "\n", "The 3 fitted rows settle")}
     for name, (text, said) in bad.items():
         if text is not None:
             (folder / name).write_text(text)
@@ -84,6 +87,14 @@ def check_refusals(folder):
         expect(done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr,
                f"{name}: {done.returncode}, {done.stderr}")
     expect(not (folder / "none.csv").exists(), "something was written")
+
+
+def check_settled(tool):
+    """Slopes that are multiples of others say nothing more, and small ones nothing."""
+    for slopes, expected in (([[1, 0], [2, 0], [0, 1]], [1, 2]), ([[1e-4, 0], [0, 0]], []), ([[0.5]], [0]),
+                             ([[1, 1], [1, 0.9999], [0, 0.5]], [0, 2]), ([[1, 0, 0], [0, 1, 0], [1, 1, 0]], [0, 2])):
+        found = tool.settled(slopes)
+        expect(len(found) == len(expected), f"{slopes}: {found}")
 
 
 def check_shipped(tool):
@@ -100,6 +111,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         check_shipped(load())
+        check_settled(load())
         make_rows(load(), folder / "rows.csv")
         check_fit(folder)
         check_refusals(folder)
