@@ -112,6 +112,19 @@ static void read_full(struct arguments *a, const struct argument *granularity)
                         argument_text(a, "recompute-num-layers", "some"));
 }
 
+/* Selective recomputation of modules other than the attention's core: what is named is not modelled. */
+static bool without_core(struct arguments *a)
+{
+    const struct argument *modules = argument_find(a, "recompute-modules");
+    if (!modules || !modules->count || !strcmp(argument_text(a, "recompute-granularity", ""), "full"))
+        return false;
+    for (size_t i = 0; i < modules->count; i++)
+        if (!strcmp(modules->values[i].text, "core_attn"))
+            return false;
+    read_modules(a);
+    return true;
+}
+
 static void read_recompute(struct arguments *a)
 {
     const struct argument *short_form = argument_find(a, "recompute-activations"),
@@ -119,6 +132,11 @@ static void read_recompute(struct arguments *a)
     const char *how = argument_text(a, "recompute-granularity", "");
     if (!strcmp(how, "full"))
         read_full(a, granularity);
+    else if (!granularity && argument_is_on(a, "checkpoint-activations"))
+        read_full(a, argument_find(a, "checkpoint-activations"));
+    else if (without_core(a))
+        settings_put(a->settings, "schedule.recompute", "none",
+                     argument_source(a, argument_find(a, "recompute-modules")));
     else if (!strcmp(how, "selective") || argument_is_on(a, "recompute-activations")) {
         settings_put(a->settings, "schedule.recompute", "selective",
                      argument_source(a, granularity ? granularity : short_form));
@@ -172,6 +190,9 @@ static void read_sharing(struct arguments *a)
         read_fsdp(a, fsdp);
     else if (argument_is_on(a, "use-torch-fsdp2"))
         settings_put(a->settings, "transformer.zero", "3", argument_source(a, torch));
+    else if (argument_find(a, "zero-stage"))
+        settings_put_count(a->settings, "transformer.zero", argument_count(a, "zero-stage", 0),
+                           argument_source(a, argument_find(a, "zero-stage")));
     else if (argument_is_on(a, "use-distributed-optimizer"))
         settings_put(a->settings, "transformer.zero", "1", argument_source(a, shared));
     else if (arguments_have_defaults(a))
@@ -182,7 +203,8 @@ static void read_optimizer(struct arguments *a)
 {
     const struct argument *argument = argument_find(a, "optimizer");
     const char *name = argument_text(a, "optimizer", "adam");
-    bool adam = strstr(name, "adam") != NULL, sgd = !strcmp(name, "sgd");
+    bool bits = strstr(name, "onebit") || strstr(name, "zeroone") || strstr(name, "1bit") || strstr(name, "01adam");
+    bool adam = strstr(name, "adam") != NULL && !bits, sgd = !strcmp(name, "sgd");
     if (adam || sgd) {
         if (argument)
             settings_put(a->settings, "transformer.optimizer", adam ? "adam" : "momentum",
@@ -190,6 +212,32 @@ static void read_optimizer(struct arguments *a)
     } else if (argument)
         settings_remark(a->settings, REMARK_PARTIAL, argument->at, argument->label,
                         "the optimizer %s is taken as adam: its state and time differ", name);
+}
+
+/* An option that is not known may set what was then written as a default: it is not one. */
+static void refuse_defaults(const struct arguments *a)
+{
+    static const char *const sets[][2] = {{"recompute", "schedule.recompute"},
+                                          {"checkpoint-act", "schedule.recompute"},
+                                          {"checkpoint_act", "schedule.recompute"},
+                                          {"zero-stage", "transformer.zero"},
+                                          {"zero_stage", "transformer.zero"},
+                                          {"fsdp", "transformer.zero"},
+                                          {"shard", "transformer.zero"},
+                                          {"tensor-parallel", "parallel.tensor"},
+                                          {"pipeline-parallel", "parallel.pipeline"},
+                                          {"context-parallel", "parallel.context"},
+                                          {"expert-parallel", "parallel.expert"}};
+    for (size_t i = 0; i < a->count; i++)
+        for (size_t k = 0; !a->items[i].option && k < sizeof sets / sizeof *sets; k++) {
+            const struct setting *setting = settings_find(a->settings, sets[k][1]);
+            if (!strstr(a->items[i].label, sets[k][0]) || !setting || setting->from.origin != SETTING_DEFAULT)
+                continue;
+            diag_error(a->settings->diag, a->items[i].at,
+                       "%s is no option that stagesim knows, and may set %s; expected its value: --set %s=VALUE",
+                       a->items[i].label, sets[k][1], sets[k][1]);
+            break;
+        }
 }
 
 void megatron_read(struct arguments *a)
@@ -204,4 +252,5 @@ void megatron_read(struct arguments *a)
     read_attention(a);
     read_sharing(a);
     read_optimizer(a);
+    refuse_defaults(a);
 }

@@ -232,6 +232,20 @@ for text in ("parallelism:\n  workers: 3\n", "gradient_accumulation_steps: 4\nle
 "fsdp_config:\n  shards: 3\n"):
     refused(["none of the files that stagesim knows"], "vague.yaml", files=[("vague.yaml", text)])
 
+# Relatives of Megatron-LM, and options that are not known but could set what would be a default.
+BASE = ["--num-layers", 4, "--hidden-size", 512, "--num-attention-heads", 8, "--micro-batch-size", 1]
+found, _ = imported("--", *BASE, "--checkpoint-activations", "--zero-stage", 2)
+expect(found["schedule.recompute"] == "full" and found["transformer.zero"] == "2", "Megatron-DeepSpeed", found)
+found, result = imported("--", *BASE, "--recompute-granularity", "selective", "--recompute-modules", "mlp")
+expect(found["schedule.recompute"] == "none" and "mlp is not computed again" in result.stderr, "modules", found)
+refused(["--my-recompute-mode is no option that stagesim knows, and may set schedule.recompute"], "--", *BASE,
+        "--my-recompute-mode", "all")
+found, _ = imported("--set", "schedule.recompute=full", "--", *BASE, "--my-recompute-mode", "all")
+expect(found["schedule.recompute"] == "full", "--set answers", found)
+_, result = imported("--", *BASE, "--num-experts", 8, "--moe-grouped-gemm", "--optimizer", "onebitadam")
+expect("--moe-grouped-gemm" in result.stderr and "the optimizer onebitadam is taken as adam" in result.stderr,
+       "what matters is named", result.stderr)
+
 # Scripts that lost their job: here-documents, expansions of harmless options, eval, files of options alone.
 MODEL = "--num-layers 24 --hidden-size 2048 --num-attention-heads 16 --seq-length 2048 --micro-batch-size 1"
 for name, text in {
