@@ -31,6 +31,7 @@ struct job {
     const char **notes; /* "compute.kernels: ...": what is not as the scenario asks for, note_count of them */
     size_t note_count;
     struct power_plan *power;  /* NULL: the scenario says nothing of power */
+    bool bound_splits;         /* `bound` is of orders that run weight gradients apart, as this one does */
     double bound;              /* no order of these stages on these workers takes less, without contention; 0: not
                                   known, of several iterations, or the scenario does not ask for it. Seconds */
     bool asynchronous;         /* the schedule is not equivalent to synchronous training */

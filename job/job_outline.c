@@ -107,6 +107,7 @@ void job_bound(struct stagesim_job *job, const struct stagesim_pipeline *costs)
 {
     struct pipeline_outline_request request = outline_request(job, costs);
     job->job->bound = pipeline_outline_any(&request, job->arena);
+    job->job->bound_splits = pipeline_outline_splits(job->plan);
 }
 
 static const double *copy_times(const double *times, uint32_t stages, struct arena *arena)

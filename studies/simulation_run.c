@@ -210,6 +210,7 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
         report->contention = contention_create(run->alone, frame, run->platform, run->job->hosts, run->arena);
     struct comparison_row row = comparison_row_of(report);
     row.bound = run->job->bound;
+    row.bound_splits = run->job->bound_splits;
     fwrite(&row, sizeof row, 1, run->self->results);
     if (last) {
         struct gantt *gantt = make_gantt(run, timeline, report);

@@ -189,6 +189,16 @@ static void choose_independent(struct frame *frame, uint32_t iterations, struct 
     watch_whole(frame, start, end);
 }
 
+/* Iterations that T is the mean of need not be alike: contention may differ from one to the next. */
+static void find_extremes(struct frame *frame)
+{
+    for (uint32_t i = frame->first_measured; i < frame->first_measured + frame->measured; i++) {
+        double length = frame->ends[i] - (frame->joined ? frame->ends[i - 1] : frame->starts[i]);
+        frame->shortest = i == frame->first_measured ? length : fmin(frame->shortest, length);
+        frame->longest = fmax(frame->longest, length);
+    }
+}
+
 static void choose(struct frame *frame, uint32_t iterations, struct arena *arena)
 {
     const struct program *program = frame->timeline->program;
@@ -205,6 +215,8 @@ static void choose(struct frame *frame, uint32_t iterations, struct arena *arena
         if (is_joined(frame))
             choose_joined(frame, iterations);
     }
+    if (!frame->whole && !frame->steady && frame->measured > 1)
+        find_extremes(frame);
     if (!frame->whole) {
         frame->windows = frame->steady ? 1 : frame->measured;
         frame->share = frame->windows;

@@ -44,6 +44,7 @@ struct frame {
     uint32_t windows;
     uint32_t first_measured,
         measured;              /* iterations that the figures are about: sums over them are divided by `measured` */
+    double shortest, longest;  /* seconds of a measured iteration; 0: fewer than two stand for themselves */
     double *starts, *ends;     /* [iterations of the program]: first start and last end on any rank */
     struct id_range *computes; /* [position * iterations + iteration]: the iteration's part of the compute stream */
     double *rank_ends;         /* [simulated rank]: its last end */

@@ -400,6 +400,8 @@ struct report *report_of_frame(const struct run_description *run, const struct f
     report->represented_ranks = program->mesh->ranks - timeline->rank_count;
     report->iteration = frame->iteration;
     report->makespan = frame->makespan;
+    report->shortest_iteration = frame->shortest;
+    report->longest_iteration = frame->longest;
     report->steady_state = frame->steady;
     report->period = program->period > 1 ? program->period : 0;
     report->cycle_start = frame->cycle.start;

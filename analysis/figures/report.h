@@ -118,6 +118,7 @@ struct report {
     uint32_t counted_ranks;            /* ranks that means count: all but those that only feed others */
     uint32_t represented_ranks;        /* ranks that were not simulated themselves: another rank's times are theirs */
     double iteration, makespan;
+    double shortest_iteration, longest_iteration; /* of those that `iteration` is the mean of; 0: fewer than two */
     /* Where several iterations were simulated: the one that the figures are about, see frame_shown; window_end 0: there
      * is but one. */
     double window_start, window_end;

@@ -155,6 +155,7 @@ static void print_json_figures(struct json_writer *json, const struct comparison
     if (row->bound > 0) {
         json_number(json, "bound_s", row->bound);
         json_number(json, "above_bound", above_bound(row));
+        json_text(json, "bound_of", row->bound_splits ? "split backwards" : "whole backwards");
     }
     if (row->band.rows) {
         json_number(json, "iteration_low_s", row->iteration * row->band.low);
@@ -361,6 +362,21 @@ static void print_agreement(FILE *out, const struct comparison_row *rows, size_t
             agreement.sure ? "" : ": they cannot be told apart");
 }
 
+/* Which orders a bound is of. */
+static void print_bounds(FILE *out, const struct comparison_row *rows, size_t count)
+{
+    size_t known = 0, split = 0;
+    for (size_t i = 0; i < count; i++) {
+        known += rows[i].bound > 0;
+        split += rows[i].bound > 0 && rows[i].bound_splits;
+    }
+    if (known)
+        fprintf(out, "above bound: above what no order with %s takes less than\n",
+                !split          ? "whole backwards"
+                : split < known ? "whole backwards, or for a schedule that splits them with split ones,"
+                                : "split backwards");
+}
+
 static void print_table(FILE *out, const struct comparison_row *rows, size_t count, enum table_format format)
 {
     struct columns columns = choose_columns(rows, count);
@@ -378,6 +394,7 @@ static void print_table(FILE *out, const struct comparison_row *rows, size_t cou
     if (!remarks)
         return;
     print_reasons(remarks, rows, count);
+    print_bounds(remarks, rows, count);
     print_bands(remarks, rows, count);
     print_agreement(remarks, rows, count);
     if (asynchronous)

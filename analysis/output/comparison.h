@@ -38,7 +38,8 @@ struct comparison_row {
     double idle[IDLE_PARTS];
     double peak_in_flight, peak_bytes; /* bytes 0: not known */
     bool capacity_known, fits;
-    double bound; /* no order of these stages on these workers takes less, without contention; 0: not known */
+    bool bound_splits; /* the bound is of orders that run weight gradients apart */
+    double bound;      /* no order of these stages on these workers takes less, without contention; 0: not known */
     double tokens_per_s, mfu, energy, training_s, training_cost; /* as in struct report */
     struct limits limits;
     struct comparison_queue queue;     /* then `iteration` is its mean completion, and the others say nothing */

@@ -23,14 +23,23 @@ static void print_band(FILE *out, const struct report *report)
                 *band->lacks ? "; " : "", band->lacks);
 }
 
+/* Whether iterations differ by more than offsets between transfers make of it. */
+static bool iterations_differ(const struct report *report)
+{
+    return report->longest_iteration - report->shortest_iteration > 1e-6 * report->iteration;
+}
+
 static void print_iteration(FILE *out, const struct report *report)
 {
-    char text[READABLE_MAX];
+    char text[READABLE_MAX], longest[READABLE_MAX];
     fprintf(out, "%-18s %s", "iteration", readable_seconds(text, report->iteration));
     if (report->cycle_iterations > 1)
         fprintf(out, ", the mean of a cycle of %u", report->cycle_iterations);
     else if (report->steady_state && !report->cycle_iterations)
         fprintf(out, "; none of its states came back in %u iterations", report->iterations);
+    else if (iterations_differ(report))
+        fprintf(out, "; one is not like the next: %s to %s", readable_seconds(text, report->shortest_iteration),
+                readable_seconds(longest, report->longest_iteration));
     fputc('\n', out);
     print_band(out, report);
     if (report->run.calibration)

@@ -115,6 +115,10 @@ static void write_time(struct json_writer *json, const struct report *report)
     write_band(json, report);
     json_number(json, "makespan_s", report->makespan);
     json_integer(json, "iterations", report->iterations);
+    if (report->longest_iteration > 0) {
+        json_number(json, "shortest_iteration_s", report->shortest_iteration);
+        json_number(json, "longest_iteration_s", report->longest_iteration);
+    }
     if (report->period)
         json_integer(json, "period", report->period);
     if (report->independent)

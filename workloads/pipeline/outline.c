@@ -147,10 +147,19 @@ static bool has_braids(const struct plan *plan)
     return false;
 }
 
+bool pipeline_outline_splits(const struct plan *plan)
+{
+    for (uint32_t worker = 0; worker < plan->workers; worker++)
+        for (size_t i = 0; i < plan->orders[worker].count; i++)
+            if (plan->orders[worker].slots[i].kind == SLOT_WEIGHT)
+                return true;
+    return false;
+}
+
 struct outline outline_create(const struct pipeline_outline_request *request, struct arena *arena)
 {
     const struct plan *plan = request->plan;
-    struct outline o = {.request = request, .pairs = has_pairs(plan)};
+    struct outline o = {.request = request, .pairs = has_pairs(plan), .splits = pipeline_outline_splits(plan)};
     o.copies = arena_array(arena, (size_t)plan->pipelines * plan->stages, sizeof *o.copies);
     for (uint32_t pipeline = 0; pipeline < plan->pipelines; pipeline++)
         for (uint32_t stage = 0; stage < plan->stages; stage++)

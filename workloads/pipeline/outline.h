@@ -38,9 +38,11 @@ void pipeline_outline_peaks(const struct plan *plan, const struct stagesim_pipel
  * repeated both are less where that cannot be ruled out; 0: nothing is known. */
 double pipeline_outline_work(const struct pipeline_outline_request *request, struct arena *arena);
 double pipeline_outline_order(const struct pipeline_outline_request *request, struct arena *arena);
+/* Whether the plan runs weight gradients apart. */
+bool pipeline_outline_splits(const struct plan *plan);
 /* The third, of one iteration, is of all orders of the same slots on the same workers, weight gradients apart where
- * they can be, however much they stash. Where iterations cross each other, it is what the busiest worker has to do in
- * each. */
+ * those of the plan are, however much they stash. Where iterations cross each other, it is what the busiest worker has
+ * to do in each. */
 double pipeline_outline_any(const struct pipeline_outline_request *request, struct arena *arena);
 
 #endif

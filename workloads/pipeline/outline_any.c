@@ -8,10 +8,11 @@
 
 #include <math.h>
 
-/* Whether a worker can end with weight gradients, which nothing waits for. */
+/* Whether a worker can end with weight gradients, which nothing waits for: a plan whose backwards are whole is compared
+ * with others of its kind. */
 static bool can_split(const struct outline *o)
 {
-    return o->request->costs->weight != NULL;
+    return o->request->costs->weight != NULL && o->splits;
 }
 
 /* Before the first and behind the last of a worker's own stages, at the least. */
@@ -35,7 +36,8 @@ static double longest_way(const struct outline *o, uint32_t pipeline)
     double sum = 0;
     for (uint32_t stage = 0; stage < o->request->plan->stages; stage++) {
         const struct copy_times *times = outline_copy(o, pipeline, stage);
-        sum += times->forward + fmin(times->input, times->backward) + 2 * times->message;
+        double back = can_split(o) ? fmin(times->input, times->backward) : times->backward;
+        sum += times->forward + back + 2 * times->message;
     }
     return sum;
 }

@@ -22,6 +22,7 @@ struct outline {
     const struct pipeline_outline_request *request;
     struct copy_times *copies; /* [pipeline * stages + stage] */
     bool pairs;                /* two forwards as one exist */
+    bool splits;               /* see pipeline_outline_splits */
 };
 
 /* The times of every stage, in the arena. */
