@@ -308,7 +308,7 @@ static void account(struct config *c, const struct node *map)
         for (size_t i = 0; i < c->used_count; i++)
             known |= c->used[i] == node;
         for (size_t i = 0; i < sizeof partial / sizeof *partial; i++)
-            if (!strcmp(node->key, partial[i].key)) {
+            if (!known && !strcmp(node->key, partial[i].key)) {
                 known = true;
                 if (node_given(node) && !is_nothing(node))
                     settings_remark(c->settings, REMARK_PARTIAL, node->key_at, node->key, "%s", partial[i].text);
@@ -347,6 +347,8 @@ bool huggingface_read(const struct node *root, struct settings *settings)
     read_dropout(&config);
     if (config.family->read)
         config.family->read(&config);
+    if (!strncmp(config.family->type, "qwen3_", strlen("qwen3_")))
+        config_read_qwen_tower(&config);
     account(&config, config.root);
     if (config.root != root)
         account(&config, root);

@@ -115,6 +115,9 @@ void config_read_mimo_v2(struct config *config);
 void config_read_gemma4(struct config *config);
 void config_read_llama4(struct config *config);
 
+/* Puts the tower of Qwen's vision_config, where the file has one. */
+void config_read_qwen_tower(struct config *config);
+
 /* ---- huggingface_unknown.c ---- */
 
 /* Reports an architecture that is not known: which kinds of layers it names that stagesim lacks, and how to describe it

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a block of a layer costs: times, bytes of its weights, exchanges. */
+#include "workloads/transformer/kinds/tower.h"
 #include "workloads/transformer/transformer.h"
 
 #include "base/arena.h"
@@ -57,6 +58,8 @@ double transformer_block_parameters(const struct transformer_job *j, enum transf
         return share_of(m, block) * (transformer_attention_divided(m) / t + transformer_attention_whole(m) / w);
     case BLOCK_PREDICTION:
         return transformer_prediction_whole(m);
+    case BLOCK_TOWER:
+        return tower_end_parameters(m);
     case BLOCK_ROUTER:
         return transformer_router_whole(m);
     case BLOCK_SHARED:

@@ -235,10 +235,31 @@ static bool check_company(const struct transformer_job *j)
     return j->tensor.algorithm == TENSOR_MEGATRON && !j->parameters->profile;
 }
 
+static bool check_tower(const struct transformer_job *j)
+{
+    const struct transformer_model *m = &j->model, *given = &j->parameters->model;
+    const char *wrong = NULL;
+    bool said = given->tower_hidden || given->tower_heads || given->tower_images || given->tower_frozen ||
+                given->tower_ffn || given->tower_positions || given->tower_inputs || given->tower_patches ||
+                given->tower_merge || given->tower_mergers || given->tower_parameters;
+    if (!m->tower_layers)
+        wrong = said ? "there is no tower; expected model.tower_layers" : NULL;
+    else if (!m->tower_hidden || !m->tower_heads || m->tower_hidden % m->tower_heads)
+        wrong = "a tower needs tower_hidden and tower_heads, of which the former is a multiple";
+    else if (m->tower_images && (!m->tower_patches || !m->tower_inputs))
+        wrong = "images need model.tower_patches and model.tower_inputs";
+    else if (m->tower_heads % (uint64_t)j->layout.tensor || m->tower_ffn % (uint64_t)j->layout.tensor)
+        wrong = "heads and tower_ffn of the tower cannot be divided over the tensor-parallel ranks";
+    if (wrong)
+        j->api->error(j->job, m->tower_layers ? "model.tower_layers" : "model", "%s", wrong);
+    return !wrong;
+}
+
 bool transformer_check_kinds(const struct transformer_job *j)
 {
     const struct transformer_model *m = &j->model;
     bool ok = check_own_keys(j);
+    ok &= check_tower(j);
     if (!transformer_has_kinds(m))
         return ok;
     ok &= check_texts(j);

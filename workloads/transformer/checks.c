@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What has to hold among the keys. */
+#include "workloads/transformer/kinds/tower.h"
 #include "workloads/transformer/transformer.h"
 
 #include <math.h>
@@ -49,6 +50,7 @@ static bool check_parameters_count(const struct transformer_job *j)
     const struct transformer_model *m = &j->model;
     bool all = check_count(j, "model.parameters", transformer_parameters(m), m->parameters);
     all &= check_count(j, "model.further_parameters", transformer_further_parameters(m), m->further_parameters);
+    all &= check_count(j, "model.tower_parameters", tower_parameters(m), m->tower_parameters);
     return check_count(j, "model.active_parameters", transformer_active_parameters(m), m->active_parameters) && all;
 }
 

@@ -158,6 +158,14 @@ struct times {
     double *layers, *rest;
 };
 
+static double tower_time(const struct transformer_job *on, double again)
+{
+    struct stagesim_part *parts = array_zeroed(1 + transformer_tower_part_count(on), sizeof *parts);
+    double time = parts ? parts_time(parts, transformer_tower_parts(on, parts), again) : 0;
+    free(parts);
+    return time;
+}
+
 /* Layers of one kind take the same time. */
 static void set_times(const struct transformer_job *j, uint32_t stage, struct times *times)
 {
@@ -166,7 +174,7 @@ static void set_times(const struct transformer_job *j, uint32_t stage, struct ti
     uint32_t layers = (uint32_t)j->model.layers, further = (uint32_t)j->model.predictions;
     double again = j->api->recomputed(j->job, stage), *own = &times->layers[(size_t)stage * layers];
     set_load(j, stage, &load);
-    times->rest[stage] = load.time;
+    times->rest[stage] = load.time + (stage == 0 ? tower_time(&on, again) : 0);
     for (uint32_t i = 0; i < layers; i++) {
         uint32_t like = 0;
         while (like < i && j->layer_kinds[like] != j->layer_kinds[i])

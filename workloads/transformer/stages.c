@@ -102,7 +102,9 @@ static void list_parts(struct stages *s, uint32_t stage, uint32_t first_layer)
     struct stagesim_part *parts = NULL;
     size_t capacity = 0;
     uint32_t count = 0;
-    parts = array_grow(parts, &capacity, 2, sizeof *parts);
+    parts = array_grow(parts, &capacity, 2 + transformer_tower_part_count(j), sizeof *parts);
+    if (stage == 0)
+        count += transformer_tower_parts(&on, parts);
     if (stage == 0)
         parts[count++] = transformer_part(&on, BLOCK_INPUT, STAGESIM_NONE);
     for (uint32_t layer = first_layer; layer < first_layer + j->layers[stage]; layer++) {
@@ -201,6 +203,9 @@ static double held(const struct transformer_job *j, uint32_t stage, uint32_t lea
 /* The same of those that are trained. */
 static double held_trained(const struct transformer_job *j, uint32_t stage, uint32_t least)
 {
+    if (!j->parameters->adapter_rank && stage == 0 && j->model.tower_frozen)
+        return held_of(j, least, transformer_stage_parameters(j, stage) - transformer_tower_parameters(j),
+                       transformer_stage_experts(j, stage));
     if (!j->parameters->adapter_rank)
         return held(j, stage, least);
     return held_of(j, least, transformer_stage_adapters(j, stage), transformer_stage_adapter_experts(j, stage));
@@ -219,7 +224,7 @@ static double stage_activation(const struct transformer_job *j, uint32_t stage)
 {
     double sum = transformer_stage_sum(j, stage, layer_activation);
     double output = stage + 1 == j->stages ? transformer_output_activation(&j->model, &j->layout) : 0;
-    sum += stage == 0 ? transformer_input_activation(&j->model, &j->layout) : 0;
+    sum += stage == 0 ? transformer_input_activation(&j->model, &j->layout) + transformer_tower_activation(j) : 0;
     return sum + output + transformer_stage_further(j, stage) * (output + 2 * activation_bytes(j));
 }
 

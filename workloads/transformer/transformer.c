@@ -143,7 +143,8 @@ static void declare(const struct transformer_job *j)
     struct transformer_model whole = j->parameters->model; /* without what ranks repeat */
     transformer_model_complete(&whole);
     double frozen = j->parameters->adapter_rank ? transformer_weight_flops(&whole) : 0;
-    double model = samples * (transformer_flops(&whole) - frozen), again = samples * repeated_flops(j, &whole);
+    double tower = (whole.tower_frozen || j->parameters->adapter_rank ? 1 : 3) * transformer_tower_flops(&whole);
+    double model = samples * (transformer_flops(&whole) - frozen + tower), again = samples * repeated_flops(j, &whole);
     struct stagesim_figures figures = {.size = sizeof figures,
                                        .sequence_length = (double)j->model.sequence,
                                        .model_flops = model,

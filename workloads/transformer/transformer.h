@@ -140,6 +140,17 @@ struct stagesim_part transformer_part(const struct transformer_job *job, enum tr
 double transformer_block_parameters(const struct transformer_job *job, enum transformer_block block);
 double transformer_expert_parameters(const struct transformer_job *job);
 
+/* ---- tower_parts.c ---- */
+
+/* Parts of the tower before the language model; parts that take their time and no more where it is frozen. `out` has
+ * room for transformer_tower_part_count of them, of which the number is returned. */
+uint32_t transformer_tower_part_count(const struct transformer_job *job);
+uint32_t transformer_tower_parts(const struct transformer_job *on, struct stagesim_part *out);
+/* Of the tower on a rank: its parameters, those of them that are trained, and what it keeps for its backward. */
+double transformer_tower_parameters(const struct transformer_job *job);
+double transformer_tower_trained(const struct transformer_job *job);
+double transformer_tower_activation(const struct transformer_job *job);
+
 /* ---- stage_sums.c ---- */
 
 /* Of a layer as the job has it. */

@@ -192,6 +192,25 @@ for file in INSTALLED:
     result = subprocess.run([STAGESIM, "check", str(FOLDER / "job.yaml")], capture_output=True, text=True)
     expect(result.returncode == 0, file.name, result)
 
+# Towers of Qwen: text, its tower, and the tower's parameters.
+def tower(depth, hidden, inner, out, deepstack):
+    return {"depth": depth, "hidden_size": hidden, "intermediate_size": inner, "num_heads": 16, "in_channels": 3,
+            "patch_size": 16, "temporal_patch_size": 2, "num_position_embeddings": 2304, "spatial_merge_size": 2,
+            "out_hidden_size": out, "deepstack_visual_indexes": deepstack}
+
+
+for name, vision, count in (("Qwen3-VL-235B-A22B", tower(27, 1152, 4304, 4096, [8, 16, 24]), 576388336),
+                            ("Qwen3-VL-8B", tower(27, 1152, 4304, 4096, [8, 16, 24]), 576388336),
+                            ("Qwen3-VL-2B", tower(24, 1024, 4096, 2048, [5, 11, 17]), 406957056),
+                            ("Qwen3.5-27B", tower(27, 1152, 4304, 5120, []), 460730096),
+                            ("Qwen3.5-35B-A3B", tower(27, 1152, 4304, 2048, []), 446571248)):
+    for add in (0, 1):
+        file = {"text_config": MODELS[name][0], "vision_config": vision}
+        (FOLDER / "config.json").write_text(json.dumps(file))
+        (FOLDER / "job.yaml").write_text(SCENARIO % (MODELS[name][1], f", tower_parameters: {count + add}"))
+        result = subprocess.run([STAGESIM, "check", str(FOLDER / "job.yaml")], capture_output=True, text=True)
+        expect((result.returncode == 0) != add, name + ", tower", result)
+
 # Layers by their blocks: unequal ones, and those that a list says in place of a pattern.
 BLOCK = {"attention": {"n_heads_in_group": 8, "no_op": False}, "ffn": {"ffn_mult": 2.625, "no_op": False}}
 NONE = {"attention": {"no_op": True}, "ffn": {"ffn_mult": 0.5, "no_op": False}}

@@ -3,6 +3,7 @@
 #include "workloads/transformer/kinds/kinds.h"
 #include "workloads/transformer/kinds/operators.h"
 #include "workloads/transformer/kinds/scan.h"
+#include "workloads/transformer/kinds/tower.h"
 
 /* ---- what mixes tokens ---- */
 
@@ -145,6 +146,12 @@ static double matrices_of(const struct transformer_model *own)
 double transformer_weight_flops(const struct transformer_model *m)
 {
     return sum_of(m, matrices_of) + transformer_head_flops(m);
+}
+
+double transformer_tower_flops(const struct transformer_model *m)
+{
+    struct transformer_model tower = tower_model(m);
+    return m->tower_layers ? (double)m->tower_images * (transformer_layers_flops(&tower) + tower_end_flops(m)) : 0;
 }
 
 /* ---- what runs again ---- */

@@ -39,6 +39,9 @@ static void complete_kinds(struct transformer_model *m)
     put_default(&m->output_rank, m->hidden);
     put_default(&m->streams, 1);
     put_default(&m->expert_width, m->hidden);
+    put_default(&m->tower_merge, 4);
+    put_default(&m->tower_mergers, 1);
+    put_default(&m->tower_ffn, 4 * m->tower_hidden);
     put_default(&m->shared_ffn, m->shared_experts * m->expert_ffn);
 }
 
@@ -183,7 +186,7 @@ bool transformer_layers_alike(const struct transformer_model *a, const struct tr
 bool transformer_has_kinds(const struct transformer_model *m)
 {
     return m->mixers || m->feeds || m->pattern || m->layer_kv_heads.count || m->layer_ffn.count || m->streams > 1 ||
-           m->residual_blocks || m->predictions;
+           m->residual_blocks || m->predictions || m->tower_layers;
 }
 
 uint64_t transformer_layers_period(const struct transformer_model *m)

@@ -67,6 +67,13 @@ struct transformer_model {
     uint64_t hash_layers; /* first layers that a table routes for: without the router's bias */
     uint64_t predictions; /* layers behind the last that predict further tokens */
     const char *prediction_mixers, *prediction_feeds; /* of each of them; NULL: as the last layer */
+    /* A tower of full attention before the language model: its shape, patches of an image (or frames) and images of a
+     * sample, numbers that a patch has; patches that become one token, and how many mergers make them (one, and one for
+     * each of its layers whose features are added to those of the language model). layers 0: there is none. */
+    uint64_t tower_layers, tower_hidden, tower_heads, tower_ffn, tower_positions;
+    uint64_t tower_inputs, tower_patches, tower_images, tower_merge, tower_mergers;
+    bool tower_frozen;
+    uint64_t tower_parameters; /* the published count; 0: not known */
     uint64_t layers, hidden, heads, kv_heads, head_size, ffn;
     uint64_t sequence, vocabulary, positions, token_types;
     bool gated, tied, biases, causal, dropout;
@@ -184,6 +191,8 @@ double transformer_all_attention_flops(const struct transformer_model *model);
 double transformer_head_flops(const struct transformer_model *model);
 /* Of these the gradients of weights, those of `predictions` apart: what a model whose weights are frozen is spared. */
 double transformer_weight_flops(const struct transformer_model *model);
+/* Of a sample's images the forward through the tower, which none of the others count. */
+double transformer_tower_flops(const struct transformer_model *model);
 /* Forward and backward of the whole model: three times the forward. Classic GPT: 72 L s h^2 (1 + s/(6h) + V/(12 h L)).
  */
 double transformer_flops(const struct transformer_model *model);

@@ -3,6 +3,7 @@
 #include "workloads/transformer/kinds/kinds.h"
 #include "workloads/transformer/kinds/scan.h"
 #include "workloads/transformer/kinds/shape.h"
+#include "workloads/transformer/kinds/tower.h"
 
 /* ---- what mixes tokens ---- */
 
@@ -271,6 +272,9 @@ void transformer_forward(const struct transformer_model *model, const struct tra
     case BLOCK_PREDICTION:
         prediction(&shape, out);
         break;
+    case BLOCK_TOWER:
+        tower_ends(model, layout, layout->samples * (double)model->tower_images / layout->context, false, out);
+        break;
     case BLOCK_ATTENTION:
     case BLOCK_PROJECTIONS:
     case BLOCK_CORE:
@@ -303,6 +307,9 @@ void transformer_backward(const struct transformer_model *model, const struct tr
         break;
     case BLOCK_PREDICTION:
         prediction_backward(layout, &shape, out);
+        break;
+    case BLOCK_TOWER:
+        tower_ends(model, layout, layout->samples * (double)model->tower_images / layout->context, true, out);
         break;
     case BLOCK_ATTENTION:
     case BLOCK_PROJECTIONS:

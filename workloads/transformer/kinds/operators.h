@@ -57,6 +57,7 @@ enum transformer_block {
     BLOCK_EXPERTS,
     BLOCK_COMBINE,
     BLOCK_PREDICTION, /* what joins the inputs of a layer that predicts a further token */
+    BLOCK_TOWER,      /* before the layers of a tower and behind them: patches, mergers */
     TRANSFORMER_BLOCKS
 };
 
