@@ -270,8 +270,11 @@ static enum flow run_plain(struct shell *s, const struct step *step)
         s->state->status = p.assignments || step->count == 0 ? 0 : status;
         for (size_t i = 0; i < p.assignments && !s->broken; i++)
             shell_assign(s, step->source, &step->words[i], NULL);
-        if (step->count == 0 && s->capture && s->input) /* $(< file) */
+        if (step->count == 0 && s->capture && s->input && reads(step)) /* $(< file) */
             shell_add_cells(s, s->capture, s->input);
+        else if (step->count == 0 && s->capture && reads(step))
+            shell_add_open(s, s->capture, shell_unknown(s, "(<)", "a file that is not known", step->source, step->at),
+                           false);
     }
     end_redirects(s, &streams, reads(step));
     return flow;
