@@ -123,8 +123,9 @@ static size_t break_at_end(const char *text, size_t length)
     return separator ? 3 : 0;
 }
 
-/* Reads a line of any length into `line` (LINE_SIZE bytes; what does not fit is left out), without its break. */
-static bool next_line(FILE *file, char *line)
+/* Reads a line of any length into `line` (LINE_SIZE bytes; what does not fit is left out), without its break. The last
+ * one that is wanted is not read beyond what fits. */
+static bool next_line(FILE *file, char *line, bool last)
 {
     size_t length = 0, end = 0;
     bool any = false;
@@ -136,6 +137,8 @@ static bool next_line(FILE *file, char *line)
         if (length + 1 < LINE_SIZE)
             line[length++] = (char)byte;
         end = break_at_end(line, length);
+        if (last && length + 1 == LINE_SIZE)
+            break;
         if (byte == '\r' && (byte = getc(file)) != '\n')
             ungetc(byte, file);
     }
@@ -150,7 +153,7 @@ static bool read_line(const char *name, unsigned number, char *line)
     if (stat(name, &status) || !S_ISREG(status.st_mode))
         return false;
     SCOPED(close_file) FILE *file = fopen(name, "rb");
-    for (; file && number && next_line(file, line); number--)
+    for (; file && number && next_line(file, line, number == 1); number--)
         ;
     return file && !number;
 }

@@ -41,7 +41,7 @@ struct arrival_log {
 /* What is longer, or later, is refused: seconds. */
 #define ARRIVAL_SECONDS_MAX 1e10
 /* Larger files are refused; bytes. */
-#define ARRIVAL_BYTES_MAX ((size_t)1 << 30)
+#define ARRIVAL_BYTES_MAX ((size_t)512 << 20)
 
 /* Reads text in memory, which stays until the log is used no more; memory from the arena. ARRIVALS_UNKNOWN: the format
  * is told from the text. `name` stands in messages. NULL after mistakes, all of which are reported, also where no job
