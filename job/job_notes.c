@@ -13,7 +13,13 @@ static void count_group(const struct scenario *scenario, const struct program *p
                         struct served *served)
 {
     const struct position *position = &program->positions[program->groups[group].positions[0]];
-    const struct stream *stream = &position->streams[position_group_stream(position, group)];
+    uint32_t index = 0; /* a group that does nothing has no stream */
+    while (index < position->stream_count &&
+           (position->streams[index].type != OPERATION_COLLECTIVE || position->streams[index].peer != group))
+        index++;
+    if (index == position->stream_count)
+        return;
+    const struct stream *stream = &position->streams[index];
     for (uint32_t id = stream->first; id < stream->first + stream->count; id++) {
         const struct operation *operation = &position->operations[id];
         const struct collective_algorithm *wanted = scenario->collectives.algorithms[operation->collective];

@@ -43,7 +43,8 @@ def main():
             out = "out.svg" if command[0] == "schedule" else "out"
             done = subprocess.run([binary, *map(str, command), "-o", out], cwd=folder, capture_output=True, text=True,
                                   preexec_fn=limit(SHARED if command[0] == "search" else ROOM), timeout=300)
-            named = re.search(rf"^stagesim[ a-z]*: {re.escape(out)}[/.]?\S*: (cannot be written: )?File too large$",
+            named = re.search(rf"^stagesim[ a-z]*: {re.escape(out)}[/.]?\S*: (cannot be written: )?"
+                              r"(File too large|No space left on device)$",
                               done.stderr, re.MULTILINE)
             check.that(done.returncode == 3 and named, f"{command}: {done.returncode} {done.stderr!r}")
             left = sorted(path.name for path in folder.rglob("*") if not path.name.endswith(".journal"))

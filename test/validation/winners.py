@@ -170,7 +170,8 @@ def zero_bubble(folder):
     for row in bubbles.ROWS:
         found = [bubbles.plan_rate(STAGESIM, name, row) for name in bubbles.SCHEDULES]
         yield Group(f"Tables 5, 9: bubble, {row[0]}, {row[1]} micro-batches",
-                    [(name, 1 - float(rate), 1 - other) for name, rate, other in zip(bubbles.SCHEDULES, row[6], found)],
+                    [(name, 1 - float(row[6][which]), 1 - other)
+                     for (name, which), other in zip(bubbles.SCHEDULES.items(), found)],
                     "")
     for layers, heads, hidden, micro, *rows in papers.ZERO_BUBBLE:
         sizes = layers, heads, hidden, micro
