@@ -64,11 +64,6 @@ double transformer_tower_parameters(const struct transformer_job *j)
     return (double)at.model.layers * layer + tower_end_parameters(&j->model);
 }
 
-double transformer_tower_trained(const struct transformer_job *j)
-{
-    return is_frozen(j) ? 0 : transformer_tower_parameters(j);
-}
-
 double transformer_tower_activation(const struct transformer_job *j)
 {
     struct transformer_job at = at_tower(j);

@@ -146,9 +146,8 @@ double transformer_expert_parameters(const struct transformer_job *job);
  * room for transformer_tower_part_count of them, of which the number is returned. */
 uint32_t transformer_tower_part_count(const struct transformer_job *job);
 uint32_t transformer_tower_parts(const struct transformer_job *on, struct stagesim_part *out);
-/* Of the tower on a rank: its parameters, those of them that are trained, and what it keeps for its backward. */
+/* Of the tower on a rank: its parameters, and what it keeps for its backward. */
 double transformer_tower_parameters(const struct transformer_job *job);
-double transformer_tower_trained(const struct transformer_job *job);
 double transformer_tower_activation(const struct transformer_job *job);
 
 /* ---- stage_sums.c ---- */

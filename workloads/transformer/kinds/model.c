@@ -101,11 +101,6 @@ static enum transformer_mixer mixer_of(const struct transformer_model *m, uint64
     return sees_all(m, layer) ? MIXER_ATTENTION : MIXER_LOCAL;
 }
 
-bool transformer_has_experts(const struct transformer_model *m, uint64_t layer)
-{
-    return m->experts > 0 && feed_of(m, layer) == FEED_EXPERTS;
-}
-
 uint64_t transformer_expert_layers(const struct transformer_model *m, uint64_t layers)
 {
     uint64_t count = 0;

@@ -106,9 +106,7 @@ extern const char *const transformer_norm_names[];
  * 0: heads, hidden / heads, 4 hidden, 2, 1, ffn, 1, head_size, one of one. */
 void transformer_model_complete(struct transformer_model *model);
 
-/* Whether a layer has experts. */
-bool transformer_has_experts(const struct transformer_model *model, uint64_t layer);
-/* Of the first `layers` layers, those that do. */
+/* Of the first `layers` layers, those that have experts. */
 uint64_t transformer_expert_layers(const struct transformer_model *model, uint64_t layers);
 
 /* The model as a layer sees it: its mixer and what follows it, its heads, its width, without a window where it sees all
