@@ -84,11 +84,10 @@ static int export_scenario(const struct options *options, const struct exporter 
     return code;
 }
 
-/* Takes --to NAME out of the command line; the rest is read as for the other commands. NULL after it was reported. */
-static const struct exporter *take_exporter(const struct command *command, int *argc, char **argv)
+/* Takes --to NAME out of the command line; the rest is read as for the other commands. NULL: there is none. */
+static const char *take_name(int *argc, char **argv)
 {
-    const char *names[EXPORTERS_MAX], *name = NULL;
-    unsigned count = 0, found;
+    const char *name = NULL;
     int kept = 0;
     for (int i = 0; i < *argc; i++) {
         bool separate = !strcmp(argv[i], "--to") && i + 1 < *argc;
@@ -101,29 +100,38 @@ static const struct exporter *take_exporter(const struct command *command, int *
     }
     *argc = kept;
     argv[kept] = NULL;
+    return name;
+}
+
+/* NULL after the mistake was reported. */
+static const struct exporter *find_exporter(const struct command *command, const char *name)
+{
+    const char *names[EXPORTERS_MAX];
+    unsigned count = 0, found;
     while (exporter_table[count])
         names[count] = exporter_table[count]->name, count++;
-    if (!name) {
+    if (!name)
         command_usage(command, "expected --to %s or --to %s", names[0], names[1]);
-        return NULL;
-    }
-    if (words_find(names, count, name, &found))
+    else if (words_find(names, count, name, &found))
         return exporter_table[found];
-    words_unknown(command, "framework", name, names, count);
+    else
+        words_unknown(command, "framework", name, names, count);
     return NULL;
 }
 
 static int run(const struct command *command, int argc, char **argv)
 {
-    const struct exporter *exporter = take_exporter(command, &argc, argv);
-    if (!exporter)
-        return EXIT_USAGE;
+    const char *name = take_name(&argc, argv);
     struct arena *arena = arena_create();
     struct options options;
     int code = EXIT_USAGE;
-    if (options_read(command, "o", argc, argv, arena, &options))
-        code = options.file_count == 1 ? export_scenario(&options, exporter, arena)
-                                       : command_usage(command, "expected one scenario, got %d", options.file_count);
+    if (options_read(command, "o", argc, argv, arena, &options)) {
+        const struct exporter *exporter = find_exporter(command, name);
+        if (exporter)
+            code = options.file_count == 1
+                       ? export_scenario(&options, exporter, arena)
+                       : command_usage(command, "expected one scenario, got %d", options.file_count);
+    }
     arena_destroy(arena);
     return code;
 }

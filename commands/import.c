@@ -7,6 +7,7 @@
 #include "base/files/output.h"
 #include "base/paths.h"
 #include "commands/cli/command.h"
+#include "commands/cli/option_next.h"
 #include "commands/platform/platform_command.h"
 #include "frameworks/import/stand_in.h"
 #include "job/scenario/platform_source.h"
@@ -72,8 +73,8 @@ static int read_option(const struct command *command, int option, struct argumen
         return 0;
     case 'q':
         return 0;
-    default:
-        return command_usage(command, "the command line is not understood");
+    default: /* option_next lets no other one through */
+        return 0;
     }
 }
 
@@ -211,7 +212,7 @@ static int run(const struct command *command, int argc, char **argv)
     a.defines = arena_array(a.arena, (size_t)argc, sizeof *a.defines);
     a.request.sets = a.sets;
     a.request.defines = a.defines;
-    for (int option; !code && (option = getopt_long(words, argv, "o:", long_options, NULL)) != -1;)
+    for (int option; !code && (option = option_next(command, words, argv, "o:", long_options, &code)) != -1;)
         code = read_option(command, option, &a);
     a.request.files = (const char *const *)argv + optind;
     a.request.file_count = (size_t)(words - optind);

@@ -7,6 +7,7 @@
 #include "base/paths.h"
 #include "base/process/apart.h"
 #include "commands/cli/command.h"
+#include "commands/cli/option_next.h"
 #include "commands/cli/words.h"
 #include "commands/platform/platform_text.h"
 #include "job/scenario/plugin.h"
@@ -351,13 +352,14 @@ static int run(const struct command *command, int argc, char **argv)
     static const char *const formats[] = {"text", "csv", "json", "latex", "markdown"}; /* as enum table_format */
     unsigned format = TABLE_TEXT;
     bool plugins = false;
-    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+    int code = 0;
+    for (int option; (option = option_next(command, argc, argv, "", options, &code)) != -1;) {
         plugins |= option == 'p';
         if (option == 'f' && format_read(command, optarg, formats, TABLE_FORMATS, &format))
             return EXIT_USAGE;
-        if (option != 'p' && option != 'f')
-            return command_usage(command, "the options are --format FORMAT and --plugins");
     }
+    if (code)
+        return code;
     if (optind + 1 != argc)
         return command_usage(command, optind == argc ? "a list of what?" : "one list at a time");
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)

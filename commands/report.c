@@ -10,6 +10,7 @@
 #include "base/quantity.h"
 #include "cluster/jobs/jobs_view.h"
 #include "commands/cli/command.h"
+#include "commands/cli/option_next.h"
 #include "commands/cli/options.h"
 #include "commands/cli/words.h"
 
@@ -275,14 +276,8 @@ static int read_and_run(const struct command *command, struct reporting *reporti
         {"quiet", no_argument, NULL, 'q'},           {NULL, 0, NULL, 0}};
     const char *width = NULL, *font_size = NULL;
     optind = 0;
-    opterr = 0;
-    for (int option; (option = getopt_long(argc, argv, ":", options, NULL)) != -1;) {
-        if (option == ':')
-            return command_usage(command, "option '%s' needs a value", argv[optind - 1]);
-        if (option == '?')
-            return command_usage(command, "unknown option '%s'%s",
-                                 optopt > 0 && optopt < 256 ? (char[]){'-', (char)optopt, 0} : argv[optind - 1],
-                                 option_near(argv[optind - 1], options, reporting->arena));
+    int code = 0;
+    for (int option; (option = option_next(command, argc, argv, "", options, &code)) != -1;) {
         if (option == 'p' && !read_pictures(command, reporting, optarg))
             return EXIT_USAGE;
         reporting->quiet |= option == 'q';
@@ -291,7 +286,7 @@ static int read_and_run(const struct command *command, struct reporting *reporti
         if (option == 'i' && !read_iterations(command, optarg, &reporting->form.iterations))
             return EXIT_USAGE;
     }
-    if (form_read(command, width, font_size, &reporting->form))
+    if (code || form_read(command, width, font_size, &reporting->form))
         return EXIT_USAGE;
     if (optind == argc)
         return command_usage(command, "expected at least one output directory");

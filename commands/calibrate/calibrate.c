@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stagesim calibrate: from measured runs to a framework's profile of one's own. */
 #include "studies/calibrate/calibrate.h"
+#include "commands/cli/option_next.h"
 
 #include "base/arena.h"
 #include "base/paths.h"
@@ -55,8 +56,8 @@ static int read_option(const struct command *command, int option, struct argumen
     case 'q':
         a->quiet = true;
         return 0;
-    default:
-        return command_usage(command, "the command line is not understood");
+    default: /* option_next lets no other one through */
+        return 0;
     }
 }
 
@@ -102,7 +103,7 @@ static int run(const struct command *command, int argc, char **argv)
     int code = 0;
     a.measured = arena_array(a.arena, (size_t)argc, sizeof *a.measured);
     a.sets = arena_array(a.arena, (size_t)argc, sizeof *a.sets);
-    for (int option; !code && (option = getopt_long(argc, argv, "o:", long_options, NULL)) != -1;)
+    for (int option; !code && (option = option_next(command, argc, argv, "o:", long_options, &code)) != -1;)
         code = read_option(command, option, &a);
     a.request.measured = a.measured;
     a.request.sets = a.sets;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "commands/cli/options.h"
+#include "commands/cli/option_next.h"
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
@@ -407,20 +408,6 @@ static const char *key_hint(const char *typed, struct arena *arena)
     return axis ? arena_print(arena, "; keys of the scenario are set by --set %s.%s=VALUE", parallel_section.name,
                               alias_axis(key))
                 : "";
-}
-
-const char *option_near(const char *typed, const struct option *options, struct arena *arena)
-{
-    size_t count = 0;
-    while (options[count].name)
-        count++;
-    const char **names = arena_array(arena, count, sizeof *names);
-    for (size_t i = 0; i < count; i++)
-        names[i] = options[i].name;
-    bool named = !strncmp(typed, "--", 2);
-    const char *near =
-        named ? diag_nearest(arena_print(arena, "%.*s", (int)strcspn(typed + 2, "="), typed + 2), names, count) : NULL;
-    return near ? arena_print(arena, "; did you mean '--%s'?", near) : "";
 }
 
 /* The same among the options of a command. */

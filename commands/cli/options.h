@@ -70,8 +70,4 @@ struct options {
 bool options_read(const struct command *command, const char *accepted, int argc, char **argv, struct arena *arena,
                   struct options *options);
 
-/* "; did you mean '--shard'?" with the name nearest to an option that is none of these (as getopt_long has them), or
- * "". Memory from the arena. */
-const char *option_near(const char *typed, const struct option *options, struct arena *arena);
-
 #endif

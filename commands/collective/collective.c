@@ -5,6 +5,7 @@
 #include "base/paths.h"
 #include "base/quantity.h"
 #include "commands/cli/command.h"
+#include "commands/cli/option_next.h"
 #include "commands/cli/result.h"
 #include "commands/cli/words.h"
 #include "commands/collective/collective_output.h"
@@ -213,15 +214,15 @@ static int read_option(const struct command *command, int option, struct argumen
     case 'w':
         arguments->request.stepwise = true;
         return 0;
-    default:
-        return command_usage(command, "the command line is not understood");
+    default: /* option_next lets no other one through */
+        return 0;
     }
 }
 
 static int read_arguments(const struct command *command, int argc, char **argv, struct arguments *arguments)
 {
     int code = 0;
-    for (int option; code == 0 && (option = getopt_long(argc, argv, "o:", long_options, NULL)) != -1;)
+    for (int option; code == 0 && (option = option_next(command, argc, argv, "o:", long_options, &code)) != -1;)
         code = read_option(command, option, arguments);
     if (code)
         return code;

@@ -5,6 +5,7 @@
 #include "base/quantity.h"
 #include "base/text/names.h"
 #include "commands/cli/command.h"
+#include "commands/cli/option_next.h"
 #include "commands/cli/result.h"
 #include "commands/cli/words.h"
 #include "commands/kernel/kernel_output.h"
@@ -96,9 +97,7 @@ static int read_option(const struct command *command, int option, struct argumen
         return read_number(command, optarg, COLUMNS, &a->numbers[COLUMNS]);
     case 'k':
         return read_number(command, optarg, INNER, &a->numbers[INNER]);
-    default:
-        if (option < 256)
-            return command_usage(command, "the command line is not understood");
+    default: /* the long names of sizes */
         return read_number(command, optarg, (enum number)(option - 256), &a->numbers[option - 256]);
     }
 }
@@ -177,7 +176,7 @@ static int read_words(const struct command *command, const char *kind_text, stru
 static int read_arguments(const struct command *command, int argc, char **argv, struct arguments *a)
 {
     int code = 0;
-    for (int option; !code && (option = getopt_long(argc, argv, "m:n:k:o:", long_options, NULL)) != -1;)
+    for (int option; !code && (option = option_next(command, argc, argv, "m:n:k:o:", long_options, &code)) != -1;)
         code = read_option(command, option, a);
     if (code)
         return code;

@@ -8,6 +8,7 @@
 #include "base/paths.h"
 #include "base/process/guard.h"
 #include "base/tables/table_write.h"
+#include "commands/cli/option_next.h"
 #include "commands/cli/result.h"
 #include "commands/cli/words.h"
 #include "commands/platform/platform_command.h"
@@ -449,8 +450,8 @@ static int read_option(const struct command *command, int option, struct argumen
         if (dot && canvas_format_of(dot + 1, &arguments->format))
             return 0;
         return command_usage(command, "'%s': expected a picture that ends in .svg, .png or .pdf", optarg);
-    default:
-        return command_usage(command, "the command line is not understood");
+    default: /* option_next lets no other one through */
+        return 0;
     }
 }
 
@@ -460,7 +461,7 @@ int platform_fit_run(const struct command *command, int argc, char **argv)
     struct arguments *arguments = arena_alloc(arena, sizeof *arguments);
     int code = 0;
     arguments->arena = arena;
-    for (int option; code == 0 && (option = getopt_long(argc, argv, "o:", long_options, NULL)) != -1;)
+    for (int option; code == 0 && (option = option_next(command, argc, argv, "o:", long_options, &code)) != -1;)
         code = read_option(command, option, arguments);
     if (!code && (!arguments->file || !arguments->output))
         code = command_usage(command, "%s is missing", arguments->file ? "-o" : "--platform");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stagesim platform generate: platforms of products. */
+#include "commands/cli/option_next.h"
 #include "commands/platform/platform_command.h"
 
 #include "base/diagnostics.h"
@@ -99,8 +100,8 @@ static int generate_option(const struct command *command, int option, struct gen
     case 'o':
         *texts[option] = optarg;
         return 0;
-    default:
-        return command_usage(command, "the command line is not understood");
+    default: /* option_next lets no other one through */
+        return 0;
     }
 }
 
@@ -150,7 +151,7 @@ int platform_generate_run(const struct command *command, int argc, char **argv)
 {
     struct generate_arguments arguments = {0};
     int code = 0;
-    for (int option; !code && (option = getopt_long(argc, argv, "o:", generate_options, NULL)) != -1;)
+    for (int option; !code && (option = option_next(command, argc, argv, "o:", generate_options, &code)) != -1;)
         code = generate_option(command, option, &arguments);
     if (!code)
         code = read_parts(command, argv + optind, (uint32_t)(argc - optind), &arguments);

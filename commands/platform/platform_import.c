@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/paths.h"
+#include "commands/cli/option_next.h"
 #include "commands/cli/words.h"
 #include "commands/platform/platform_command.h"
 #include "commands/platform/platform_slurm.h"
@@ -99,8 +100,8 @@ static int read_option(const struct command *command, int option, struct argumen
     case 'o':
         arguments->output = optarg;
         return 0;
-    default:
-        return command_usage(command, "the command line is not understood");
+    default: /* option_next lets no other one through */
+        return 0;
     }
 }
 
@@ -217,11 +218,11 @@ static bool write_import(FILE *out, void *user, struct fault *fault)
 int platform_import_run(const struct command *command, int argc, char **argv)
 {
     struct arguments arguments = {.nodes = 1};
-    for (int option; (option = getopt_long(argc, argv, "o:", long_options, NULL)) != -1;) {
-        int code = read_option(command, option, &arguments);
-        if (code)
-            return code;
-    }
+    int code = 0;
+    for (int option; !code && (option = option_next(command, argc, argv, "o:", long_options, &code)) != -1;)
+        code = read_option(command, option, &arguments);
+    if (code)
+        return code;
     if (optind + 1 < argc)
         return command_usage(command, "one topology file at a time");
     if (is_product(arguments.output) && arguments.nodes > 1)
@@ -236,7 +237,7 @@ int platform_import_run(const struct command *command, int argc, char **argv)
     arguments.arena = arena_create();
     if (arguments.fabric && !arguments.nic)
         arguments.options.network = network_of(arguments.fabric, arguments.arena);
-    int code = platform_write_result(arguments.output, write_import, &arguments);
+    code = platform_write_result(arguments.output, write_import, &arguments);
     arena_destroy(arguments.arena);
     return code;
 }

@@ -4,6 +4,7 @@
 #include "base/isolate.h"
 #include "base/paths.h"
 #include "base/process/guard.h"
+#include "commands/cli/option_next.h"
 #include "commands/cli/words.h"
 #include "commands/platform/platform_command.h"
 #include "commands/platform/platform_picture.h"
@@ -187,8 +188,8 @@ static int read_arguments(const struct command *command, int argc, char **argv, 
 {
     int code = 0;
     while (optind < argc && code == 0) {
-        int option =
-            getopt_long(argc, argv, "-o:", long_options, NULL); /* '-': other arguments come as option 1, in order */
+        int option = option_next(command, argc, argv, "-o:", long_options,
+                                 &code); /* '-': other arguments come as option 1, in order */
         if (option == -1)
             break;
         if (option == 'b')
@@ -201,8 +202,6 @@ static int read_arguments(const struct command *command, int argc, char **argv, 
             code = command_usage(command, "one platform at a time");
         else if (option == 1)
             arguments->file = optarg;
-        else if (option == '?')
-            code = command_usage(command, "the command line is not understood");
     }
     return code;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "commands/schedule/schedule_arguments.h"
+#include "commands/cli/option_next.h"
 
 #include "base/quantity.h"
 
@@ -58,10 +59,8 @@ static int read_time_limit(const struct command *command, const char *text, doub
 }
 
 /* How large a picture is. */
-static int read_picture_argument(const struct command *command, struct schedule_arguments *arguments, int option)
+static int read_picture_argument(struct schedule_arguments *arguments, int option)
 {
-    if (option != 'V' && option != 'Z')
-        return command_usage(command, "the command line is not understood");
     *(option == 'V' ? &arguments->picture_width : &arguments->font_size) = optarg;
     return 0;
 }
@@ -121,7 +120,7 @@ static int read_argument(const struct command *command, struct schedule_argument
         arguments->older_pytorch = true;
         return 0;
     default:
-        return read_picture_argument(command, arguments, option);
+        return read_picture_argument(arguments, option);
     }
 }
 
@@ -138,12 +137,11 @@ int schedule_read_arguments(const struct command *command, int argc, char **argv
 {
     arguments->iterations = 1;
     arguments->format = FORMATS;
-    opterr = 1;
-    for (int option; (option = getopt_long(argc, argv, "o:", long_options, NULL)) != -1;) {
-        int code = read_argument(command, arguments, option);
-        if (code)
-            return code;
-    }
+    int code = 0;
+    for (int option; !code && (option = option_next(command, argc, argv, "o:", long_options, &code)) != -1;)
+        code = read_argument(command, arguments, option);
+    if (code)
+        return code;
     if (optind + 1 != argc)
         return command_usage(command, optind == argc ? "which schedule?" : "one schedule at a time");
     arguments->name = argv[optind];

@@ -67,6 +67,23 @@ def usage_mistakes(check, binary, names):
     check.that("did you mean 'run'?" in tool.run(binary, "rum", expect=2).stderr, "no suggestion for `rum`")
 
 
+def misspelt(check, binary, texts):
+    """Every option that a command's help names, with two letters swapped: each command names the one that is meant."""
+    calls = {name: [name] for name in texts}
+    calls |= {f"platform {part}": ["platform", part] for part in ("generate", "import", "show", "fit")}
+    for name, call in calls.items():
+        known = sorted(set(re.findall(r"--[a-z][a-z-]{3,}", texts[call[0]])) - {"--help"})
+        if name == "platform":
+            continue
+        answers = [tool.run(binary, *call, option[:-2] + option[-1] + option[-2], expect=None) for option in known
+                   if option[-1] != option[-2]]
+        check.that(all(answer.returncode == 2 for answer in answers), f"{name}: exit codes of misspelt options")
+        check.that(any("did you mean '--" in answer.stderr for answer in answers),
+                   f"{name}: no misspelt option gets the one that is meant")
+        check.that(not any("unrecognized" in answer.stderr or "not understood" in answer.stderr for answer in answers),
+                   f"{name}: words of getopt's own")
+
+
 def main():
     check, binary = tool.Checker(), tool.binary_argument()
     general = tool.run(binary, "--help").stdout
@@ -93,6 +110,7 @@ def main():
     if len(sys.argv) > 2:
         manual(check, sys.argv[2:], texts)
     usage_mistakes(check, binary, names)
+    misspelt(check, binary, texts)
     return check.done()
 
 
