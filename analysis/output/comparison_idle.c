@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/output/comparison_idle.h"
 
+#include "analysis/output/comparison_parts.h"
 #include "analysis/output/html.h"
 #include "analysis/pictures/picture_comparison.h"
 
@@ -36,18 +37,9 @@ static const char *text_of(char *text, enum figure figure, double value)
     return text;
 }
 
-/* Rows know where their files are for those who read the table back. */
-static bool has_directories(const struct comparison_row *rows, size_t count, enum table_format format)
-{
-    bool some = false;
-    for (size_t i = 0; i < count; i++)
-        some |= *rows[i].directory != '\0';
-    return some && format == TABLE_JSON;
-}
-
 void comparison_idle_print(FILE *out, const struct comparison_row *rows, size_t count, enum table_format format)
 {
-    bool directories = has_directories(rows, count, format);
+    bool directories = comparison_has_directories(rows, count, format);
     char text[READABLE_MAX];
     struct table *table = table_create();
     table_column(table, "scenario", '<');
@@ -71,33 +63,15 @@ void comparison_idle_print(FILE *out, const struct comparison_row *rows, size_t 
             table_cell(table, "%s", rows[i].directory);
     }
     table_finish(table, out, table_style_of(format, out));
-    for (size_t i = 0; i < count && table_is_read(format); i++)
-        if (*rows[i].reason)
-            fprintf(out, "%s, %s: %s\n", rows[i].scenario, rows[i].schedule, rows[i].reason);
+    comparison_print_reasons(out, rows, count, format);
 }
 
 /* ---- the page ---- */
 
-static bool draw(FILE *out, const struct picture_form *form, void *user, struct fault *fault)
-{
-    const struct comparison_view *view = user;
-    return picture_comparison(view->gantts, view->count, view->title, CANVAS_SVG, form, out, fault);
-}
-
 static void page_row(FILE *out, const struct comparison_view *view, size_t i, bool best)
 {
-    const char *link = view->links ? view->links[i] : NULL;
     char text[READABLE_MAX];
-    fprintf(out, "<tr%s><td>", best ? " class=\"best\"" : "");
-    html_text(out, view->rows[i].scenario);
-    fputs("</td><td>", out);
-    if (link) {
-        fputs("<a href=\"", out);
-        html_text(out, link);
-        fputs("\">", out);
-    }
-    html_text(out, view->rows[i].schedule);
-    fputs(link ? "</a></td>" : "</td>", out);
+    comparison_page_names(out, view, i, best);
     for (enum figure k = 0; k < FIGURES; k++)
         fprintf(out, "<td class=\"n\" data-v=\"%.17g\">%s</td>", value_of(&view->rows[i], k),
                 text_of(text, k, value_of(&view->rows[i], k)));
@@ -124,7 +98,7 @@ bool comparison_idle_page(FILE *out, const struct comparison_view *view, struct 
     for (size_t i = 0; i < view->count; i++)
         page_row(out, view, i, i == best);
     fputs("</tbody>\n</table></div>\n<h2>Jobs over time</h2>\n", out);
-    bool done = html_chart(out, draw, &shown, "compare", "slim", false, fault);
+    bool done = html_chart(out, comparison_draw, &shown, "compare", "slim", false, fault);
     html_end(out);
     return done;
 }

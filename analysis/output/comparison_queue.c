@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/output/comparison_queue.h"
 
+#include "analysis/output/comparison_parts.h"
 #include "analysis/output/html.h"
 #include "analysis/pictures/picture_comparison.h"
 
@@ -37,21 +38,12 @@ static void put_row(struct table *table, const struct comparison_row *row)
     table_percent(table, queue->busy);
 }
 
-/* Rows know where their files are for those who read the table back. */
-static bool has_directories(const struct comparison_row *rows, size_t count, enum table_format format)
-{
-    bool some = false;
-    for (size_t i = 0; i < count; i++)
-        some |= *rows[i].directory != '\0';
-    return some && format == TABLE_JSON;
-}
-
 void comparison_queue_print(FILE *out, const struct comparison_row *rows, size_t count, enum table_format format)
 {
     static const char *const titles[QUEUE_COLUMNS] = {
         "scenario", "policy", "waiting", "completion", "bounded slowdown", "fairness", "makespan", "allocated", "busy"};
     struct table *table = table_create();
-    bool directories = has_directories(rows, count, format);
+    bool directories = comparison_has_directories(rows, count, format);
     for (size_t i = 0; i < QUEUE_COLUMNS; i++)
         table_column(table, titles[i], i < 2 ? '<' : '>');
     if (directories)
@@ -62,18 +54,10 @@ void comparison_queue_print(FILE *out, const struct comparison_row *rows, size_t
             table_cell(table, "%s", rows[i].directory);
     }
     table_finish(table, out, table_style_of(format, out));
-    for (size_t i = 0; i < count && table_is_read(format); i++)
-        if (*rows[i].reason)
-            fprintf(out, "%s, %s: %s\n", rows[i].scenario, rows[i].schedule, rows[i].reason);
+    comparison_print_reasons(out, rows, count, format);
 }
 
 /* ---- the page ---- */
-
-static bool draw(FILE *out, const struct picture_form *form, void *user, struct fault *fault)
-{
-    const struct comparison_view *view = user;
-    return picture_comparison(view->gantts, view->count, view->title, CANVAS_SVG, form, out, fault);
-}
 
 static void page_cell(FILE *out, const char *text, double value)
 {
@@ -91,16 +75,7 @@ static void page_row(FILE *out, const struct comparison_view *view, size_t i, bo
 {
     const struct comparison_queue *queue = &view->rows[i].queue;
     char text[READABLE_MAX];
-    fprintf(out, "<tr%s><td>", best ? " class=\"best\"" : "");
-    html_text(out, view->rows[i].scenario);
-    fputs("</td><td>", out);
-    if (view->links && view->links[i]) {
-        fputs("<a href=\"", out);
-        html_text(out, view->links[i]);
-        fputs("\">", out);
-    }
-    html_text(out, view->rows[i].schedule);
-    fputs(view->links && view->links[i] ? "</a></td>" : "</td>", out);
+    comparison_page_names(out, view, i, best);
     page_cell(out, readable_seconds(text, queue->wait), queue->wait);
     page_cell(out, readable_seconds(text, queue->completion), queue->completion);
     page_ratio(out, queue->bounded_slowdown);
@@ -131,7 +106,7 @@ bool comparison_queue_page(FILE *out, const struct comparison_view *view, struct
     for (size_t i = 0; i < view->count; i++)
         page_row(out, view, i, i == best);
     fputs("</tbody>\n</table></div>\n<p class=\"note\">Means over all jobs.</p>\n<h2>Nodes over time</h2>\n", out);
-    bool done = html_chart(out, draw, &shown, "compare", "slim", false, fault);
+    bool done = html_chart(out, comparison_draw, &shown, "compare", "slim", false, fault);
     html_end(out);
     return done;
 }

@@ -3,21 +3,9 @@
 #include "frameworks/logs/log_parts.h"
 
 #include "base/arena.h"
+#include "base/numbers/median.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-static int compare(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-static double median(double *values, size_t count)
-{
-    qsort(values, count, sizeof *values, compare);
-    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
 
 /* How far from the others a step may lie. */
 static double allowed(const struct training_log *log, double *scratch, double *middle)

@@ -216,6 +216,18 @@ bool class_graph_refine(struct class_graph *graph)
            class_graph_refuse(graph, "differences travel along too many ranks to look for equal ones");
 }
 
+struct class_graph class_graph_begin(const struct program *program, struct platform *platform, const uint32_t *hosts,
+                                     struct arena *arena, char *reason, size_t size)
+{
+    return (struct class_graph){.program = program,
+                                .platform = platform,
+                                .hosts = hosts,
+                                .arena = arena,
+                                .ranks = array_zeroed(program->mesh->ranks, sizeof(uint32_t)),
+                                .reason = reason,
+                                .reason_size = size};
+}
+
 void class_graph_finish(struct class_graph *graph)
 {
     refine_destroy(&graph->refine);

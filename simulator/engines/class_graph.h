@@ -54,6 +54,10 @@ struct class_numbering {
 /* Says in the graph's text why there are no classes; false. */
 bool class_graph_refuse(struct class_graph *graph, const char *reason);
 
+/* A graph of a program's ranks on hosts, nothing listed yet; whoever begins it finishes it. `reason` of `size` bytes
+ * takes why there are no classes. All borrowed. */
+struct class_graph class_graph_begin(const struct program *program, struct platform *platform, const uint32_t *hosts,
+                                     struct arena *arena, char *reason, size_t size);
 /* Lists the flows, with the links that can bind, and finds turns; false: this cannot be, for a reason that is given. */
 bool class_graph_list(struct class_graph *graph);
 /* Lists the flows and finds the coarsest partition; false: there is none, for a reason that is given. */

@@ -293,14 +293,8 @@ struct class_network *class_network_create(const struct program *program, struct
                                            const uint32_t *hosts, struct arena *arena, char *reason, size_t size,
                                            bool *distinct)
 {
-    struct class_graph graph = {.program = program,
-                                .platform = platform,
-                                .hosts = hosts,
-                                .arena = arena,
-                                .ranks = array_zeroed(program->mesh->ranks, sizeof(uint32_t)),
-                                .reason_size = size,
-                                .latencies = true};
-    graph.reason = reason;
+    struct class_graph graph = class_graph_begin(program, platform, hosts, arena, reason, size);
+    graph.latencies = true;
     struct class_network *network = NULL;
     if (class_graph_refine(&graph))
         network = build(&graph);
@@ -317,13 +311,7 @@ uint32_t class_network_count(const struct program *program, struct platform *pla
                              struct arena *arena)
 {
     char reason[256];
-    struct class_graph graph = {.program = program,
-                                .platform = platform,
-                                .hosts = hosts,
-                                .arena = arena,
-                                .ranks = array_zeroed(program->mesh->ranks, sizeof(uint32_t)),
-                                .reason = reason,
-                                .reason_size = sizeof reason};
+    struct class_graph graph = class_graph_begin(program, platform, hosts, arena, reason, sizeof reason);
     uint32_t count = 0;
     if (class_graph_refine(&graph)) {
         struct class_numbering ranks = class_graph_number(&graph, 0, program->mesh->ranks);

@@ -108,13 +108,7 @@ struct stand_ins *stand_ins_create(const struct program *program, struct platfor
                                    struct arena *arena)
 {
     char reason[256];
-    struct class_graph graph = {.program = program,
-                                .platform = platform,
-                                .hosts = hosts,
-                                .arena = arena,
-                                .ranks = array_zeroed(program->mesh->ranks, sizeof(uint32_t)),
-                                .reason = reason,
-                                .reason_size = sizeof reason};
+    struct class_graph graph = class_graph_begin(program, platform, hosts, arena, reason, sizeof reason);
     size_t members = 0;
     if (!class_graph_list(&graph))
         graph.owner_count = 0;

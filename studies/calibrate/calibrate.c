@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/document.h"
 #include "base/exit_code.h"
+#include "base/numbers/median.h"
 #include "base/rounded/rounded.h"
 #include "base/table.h"
 #include "studies/calibrate/calibrate_parts.h"
@@ -86,18 +87,6 @@ static int refine(struct calibration *c, struct tuning_response *responses, stru
         c->rows[i].left_out = c->tuning.left_out[i];
     }
     return EXIT_DONE;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-static double median(double *values, size_t count)
-{
-    qsort(values, count, sizeof *values, compare);
-    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
 /* Rows that the others do not explain: more than 10 % off and more than four robust standard deviations. */
