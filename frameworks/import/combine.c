@@ -24,6 +24,12 @@ static void put_derived(struct combination *c, const char *key, uint64_t value, 
     settings_put_count(c->settings, key, value, from);
 }
 
+/* Tensor x pipeline x context. */
+static uint64_t ranks_of_replica(const struct combination *c)
+{
+    return settings_product(settings_product(c->tensor, c->pipeline), c->context);
+}
+
 /* ---- the vocabulary ---- */
 
 /* Megatron-LM computes with a multiple of --make-vocab-size-divisible-by x tensor. */
@@ -31,7 +37,7 @@ static void pad_vocabulary(struct combination *c)
 {
     const struct setting *padding = settings_find(c->settings, "@padding");
     const struct setting *size = settings_find(c->settings, "model.vocabulary");
-    uint64_t multiple = settings_count(c->settings, "@padding", 0) * c->tensor,
+    uint64_t multiple = settings_product(settings_count(c->settings, "@padding", 0), c->tensor),
              count = settings_count(c->settings, "model.vocabulary", 0);
     if (!padding || !size || !multiple || count % multiple == 0 || count > UINT32_MAX || multiple > UINT32_MAX)
         return;
@@ -44,6 +50,29 @@ static void pad_vocabulary(struct combination *c)
 }
 
 /* ---- ranks and replicas ---- */
+
+/* Sizes that are multiplied and divided by: no scenario takes more of any of them. */
+static bool check_sizes(struct combination *c)
+{
+    static const char *const sizes[] = {"parallel.tensor", "parallel.pipeline", "parallel.context",
+                                        "parallel.data",   "parallel.expert",   "schedule.chunks",
+                                        "batch.micro",     "batch.global",      "batch.micro_batches",
+                                        "@ranks",          "@replicas",         "@shards",
+                                        "@accumulation",   "@padding",          "@chunk_layers",
+                                        "@instances",      "@first_layers",     "@last_layers",
+                                        "@first_less",     "@last_less"};
+    bool ok = true;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const struct setting *size = settings_find(c->settings, sizes[i]);
+        if (!size || settings_count(c->settings, sizes[i], UINT64_MAX) <= UINT32_MAX)
+            continue;
+        struct place at = size->from.at.line ? size->from.at : (struct place){.file = size->from.text};
+        diag_error(c->settings->diag, at, "%s is %s; expected a whole number of at most %" PRIu32,
+                   size->from.at.line ? size->from.text : size->key, size->value, UINT32_MAX);
+        ok = false;
+    }
+    return ok;
+}
 
 static void read_sizes(struct combination *c)
 {
@@ -65,7 +94,7 @@ static uint64_t replicas_of_shards(struct combination *c)
 {
     const struct setting *copies = settings_find(c->settings, "@replicas");
     uint64_t replicas = settings_count(c->settings, "@replicas", 1), shards = settings_count(c->settings, "@shards", 0);
-    uint64_t left = c->ranks / (c->tensor * c->pipeline * c->context);
+    uint64_t left = c->ranks / ranks_of_replica(c);
     replicas += !replicas;
     if (!copies)
         return 0;
@@ -73,12 +102,12 @@ static uint64_t replicas_of_shards(struct combination *c)
         shards = left / replicas;
     if (replicas > 1 && shards > 1)
         put_derived(c, "transformer.shard_ranks", shards, copies, copies->from.text);
-    return replicas * shards;
+    return settings_product(replicas, shards);
 }
 
 static void put_data(struct combination *c)
 {
-    uint64_t others = c->tensor * c->pipeline * c->context, shards = replicas_of_shards(c);
+    uint64_t others = ranks_of_replica(c), shards = replicas_of_shards(c);
     const struct setting *said = settings_find(c->settings, "@ranks");
     const char *origin = c->request->gpus ? "GPUs of the command line" : said ? said->from.text : "GPUs";
     const char *text =
@@ -86,7 +115,7 @@ static void put_data(struct combination *c)
     c->data = settings_count(c->settings, "parallel.data", 0);
     if (c->data)
         return;
-    if (shards && (!c->ranks || shards * others == c->ranks)) {
+    if (shards && (!c->ranks || settings_product(shards, others) == c->ranks)) {
         c->data = shards;
         put_derived(c, "parallel.data", shards, settings_find(c->settings, "@replicas"), "copies x shards");
     } else if (shards)
@@ -116,7 +145,7 @@ static void put_data(struct combination *c)
 
 static void put_micro(struct combination *c, const struct setting *global, uint64_t accumulation)
 {
-    uint64_t all = settings_count(c->settings, "batch.global", 0), parts = accumulation * c->data;
+    uint64_t all = settings_count(c->settings, "batch.global", 0), parts = settings_product(accumulation, c->data);
     const char *text = arena_print(c->settings->arena, "%s / (accumulation %" PRIu64 " x data %" PRIu64 ")",
                                    global->from.text, accumulation, c->data);
     if (!c->data)
@@ -134,12 +163,12 @@ static void check_global(struct combination *c, const struct setting *global, ui
 {
     uint64_t all = settings_count(c->settings, "batch.global", 0),
              micro = settings_count(c->settings, "batch.micro", 1);
-    uint64_t step = (micro + !micro) * c->data;
+    uint64_t step = settings_product(micro + !micro, c->data);
     if (c->data && all % step)
         diag_error(c->settings->diag, global->from.at,
                    "%s %" PRIu64 " is no multiple of micro %" PRIu64 " x data %" PRIu64 "; expected one",
                    global->from.text, all, micro, c->data);
-    else if (c->data && accumulation && all != accumulation * step)
+    else if (c->data && accumulation && all != settings_product(accumulation, step))
         diag_error(c->settings->diag, global->from.at,
                    "%s %" PRIu64 " is not micro %" PRIu64 " x accumulation %" PRIu64 " x data %" PRIu64
                    "; expected the product",
@@ -169,15 +198,15 @@ static void put_chunks(struct combination *c)
 {
     const struct setting *each = settings_find(c->settings, "@chunk_layers");
     uint64_t layers = settings_count(c->settings, "model.layers", 0),
-             size = settings_count(c->settings, "@chunk_layers", 0);
+             size = settings_count(c->settings, "@chunk_layers", 0), round = settings_product(c->pipeline, size);
     if (!each || !layers)
         return;
-    if (!size || layers % (c->pipeline * size))
+    if (!size || layers % round)
         diag_error(c->settings->diag, each->from.at,
                    "%s %" PRIu64 ": %" PRIu64 " layers are no multiple of it x pipeline %" PRIu64 "; expected one",
                    each->from.text, size, layers, c->pipeline);
-    else if (layers / (c->pipeline * size) > 1)
-        put_derived(c, "schedule.chunks", layers / (c->pipeline * size), each,
+    else if (layers / round > 1)
+        put_derived(c, "schedule.chunks", layers / round, each,
                     arena_print(c->settings->arena, "layers / (pipeline x %s)", each->from.text));
 }
 
@@ -220,7 +249,8 @@ static void put_uneven(struct combination *c)
         counts[i] = settings_count(c->settings, keys[i], 0);
         because = because ? because : settings_find(c->settings, keys[i]);
     }
-    struct uneven u = {c->pipeline * (chunks + !chunks), counts[0], counts[1], counts[2], counts[3], 0, 0};
+    struct uneven u = {
+        settings_product(c->pipeline, chunks + !chunks), counts[0], counts[1], counts[2], counts[3], 0, 0};
     if (!because || u.stages < 2 || !layers || u.stages > 4096 || layers > 100000)
         return;
     if (!divide_layers(c, layers, &u)) {
@@ -289,7 +319,7 @@ static void put_sharing(struct combination *c)
                     arena_print(c->settings->arena, "data / %s", instances->from.text));
     if (!bucket || (!elements && !c->data))
         return;
-    uint64_t most = elements ? elements : c->data > 40 ? c->data * 1000000 : 40000000;
+    uint64_t most = elements ? elements : c->data > 40 ? settings_product(c->data, 1000000) : 40000000;
     struct source from = bucket->from;
     from.text = arena_print(c->settings->arena,
                             elements ? "%s, in elements of %" PRIu64 " bytes"
@@ -334,12 +364,13 @@ static void ask_for_layout(struct combination *c)
                          *workers = settings_find(c->settings, "parallel.pipeline");
     uint64_t layers = settings_count(c->settings, "model.layers", 0),
              sharing = settings_count(c->settings, "parallel.expert", 1);
-    uint64_t chunks = settings_count(c->settings, "schedule.chunks", 1), stages = c->pipeline * (chunks + !chunks);
+    uint64_t chunks = settings_count(c->settings, "schedule.chunks", 1),
+             stages = settings_product(c->pipeline, chunks + !chunks);
     bool given = settings_find(c->settings, "transformer.layers_per_stage") ||
                  settings_find(c->settings, "transformer.pipeline_layout") ||
                  settings_find(c->settings, "transformer.balance") || settings_find(c->settings, "schedule.file");
-    uint64_t ranks =
-        c->data * c->context * (!strcmp(settings_text(c->settings, "parallel.expert_tensor", ""), "1") ? c->tensor : 1);
+    bool along_tensor = !strcmp(settings_text(c->settings, "parallel.expert_tensor", ""), "1");
+    uint64_t ranks = settings_product(settings_product(c->data, c->context), along_tensor ? c->tensor : 1);
     if (workers && layers && !given && layers % stages)
         settings_remark(c->settings, REMARK_MISSING, workers->from.at, "transformer.layers_per_stage",
                         "%" PRIu64 " layers do not divide over %" PRIu64
@@ -390,11 +421,15 @@ void import_combine(const struct import_request *request, struct import *import)
 {
     struct combination c = {.request = request, .import = import, .settings = &import->settings};
     drop_answered(c.settings);
+    if (!check_sizes(&c))
+        return;
     read_sizes(&c);
     if (request->platform)
         settings_put(c.settings, "platform", request->platform, (struct source){SETTING_TYPED, {0}, "--platform"});
     settings_put(c.settings, "workload", "transformer", source_assumed("what all these files describe"));
     put_data(&c);
+    if (!check_sizes(&c))
+        return;
     pad_vocabulary(&c);
     put_chunks(&c);
     put_layout(&c);

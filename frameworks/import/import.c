@@ -91,9 +91,9 @@ static void read_batch_lines(struct settings *settings, const struct shell_comma
                 tasks = {.kind = NODE_SCALAR, .text = command->tasks.text};
     uint64_t count, each;
     if (settings_find(settings, "@ranks") || !nodes.text || !tasks.text || !node_count(&nodes, &count) ||
-        !node_count(&tasks, &each) || count > UINT32_MAX || each > UINT32_MAX)
+        !node_count(&tasks, &each))
         return;
-    settings_put_count(settings, "@ranks", count * each,
+    settings_put_count(settings, "@ranks", settings_product(count, each),
                        source_given(command->nodes.at, "#SBATCH nodes x GPUs of a node"));
 }
 

@@ -24,7 +24,8 @@ static void read_ranks(struct arguments *a)
     const char *text =
         arena_print(a->settings->arena, "%s%s%s", nodes ? nodes->label : "", nodes ? " x " : "", tasks->label);
     settings_put_count(a->settings, "@gpus_per_node", count, argument_source(a, tasks));
-    settings_put_count(a->settings, "@ranks", argument_count(a, "nnodes", 1) * count, source_given(tasks->at, text));
+    settings_put_count(a->settings, "@ranks", settings_product(argument_count(a, "nnodes", 1), count),
+                       source_given(tasks->at, text));
 }
 
 static void read_expert_tensor(struct arguments *a)

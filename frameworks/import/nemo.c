@@ -236,7 +236,7 @@ static void read_trainer(struct nemo *n, struct reading *r)
     const struct node *devices = reading_get(r, "trainer.devices"), *precision = reading_get(r, "trainer.precision");
     uint64_t count;
     if (devices && node_count(devices, &count))
-        settings_put_count(r->settings, "@ranks", nodes * count,
+        settings_put_count(r->settings, "@ranks", settings_product(nodes, count),
                            source_given(devices->key_at, "trainer.num_nodes x trainer.devices"));
     const char *text = reading_text(r, "trainer.precision", "32");
     if (precision && !strncmp(text, "bf16", 4))

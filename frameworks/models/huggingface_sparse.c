@@ -306,8 +306,10 @@ void config_read_qwen_tower(struct config *c)
     uint64_t frames = config_count(c, "temporal_patch_size", 2), channels = config_count(c, "in_channels", 3);
     const struct node *deep = config_get(c, "deepstack_visual_indexes");
     c->root = text;
-    settings_put_count(c->settings, "model.tower_inputs", channels * frames * patch * patch, given(vision));
-    settings_put_count(c->settings, "model.tower_merge", merge * merge, given(vision));
+    settings_put_count(c->settings, "model.tower_inputs",
+                       settings_product(settings_product(channels, frames), settings_product(patch, patch)),
+                       given(vision));
+    settings_put_count(c->settings, "model.tower_merge", settings_product(merge, merge), given(vision));
     settings_put_count(c->settings, "model.tower_mergers", 1 + (deep && deep->kind == NODE_LIST ? deep->count : 0),
                        given(vision));
     settings_remark(

@@ -139,6 +139,11 @@ uint64_t settings_count(const struct settings *s, const char *key, uint64_t othe
     return setting && node_count(&node, &count) ? count : other;
 }
 
+uint64_t settings_product(uint64_t a, uint64_t b)
+{
+    return a && b > UINT64_MAX / a ? UINT64_MAX : a * b;
+}
+
 /* ---- remarks ---- */
 
 void settings_remark(struct settings *s, enum remark_kind kind, struct place at, const char *name, const char *format,

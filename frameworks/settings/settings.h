@@ -75,6 +75,8 @@ const struct setting *settings_find(const struct settings *settings, const char 
 const char *settings_text(const struct settings *settings, const char *key, const char *other);
 /* The count of a key, or `other` where it is not set or no count. */
 uint64_t settings_count(const struct settings *settings, const char *key, uint64_t other);
+/* The product of two counts, UINT64_MAX where it would be more: which no reader takes for a count. */
+uint64_t settings_product(uint64_t a, uint64_t b);
 
 __attribute__((format(printf, 5, 6))) void settings_remark(struct settings *settings, enum remark_kind kind,
                                                            struct place at, const char *name, const char *format, ...);

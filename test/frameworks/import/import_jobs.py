@@ -190,6 +190,28 @@ refused(["--num-attention-heads: error: heads is 65537; expected at most 65536"]
         "--hidden-size", "2048", "--num-attention-heads", "65537", "--vocab-size", "50304")
 refused(["--num-layers: error: layers is 1000000"], "--", "--num-layers", "1000000", "--hidden-size", "2048",
         "--num-attention-heads", "16", "--vocab-size", "50304")
+# Sizes are multiplied: no product of them wraps round to 0, which nothing can be divided by, or to a smaller one.
+SIZES = ["--tensor-model-parallel-size", "--pipeline-model-parallel-size", "--context-parallel-size", "--nnodes",
+         "--micro-batch-size", "--global-batch-size", "--make-vocab-size-divisible-by", "--expert-model-parallel-size",
+         "--num-layers-per-virtual-pipeline-stage", "--decoder-first-pipeline-num-layers"]
+for first in SIZES:
+    for second in SIZES:
+        for one, other in ((1 << 31, 1 << 31), (1 << 32, 1 << 32), ((1 << 32) - 1, 1 << 33)):
+            given = {"--num-layers": 24, "--vocab-size": 50304, "--nproc_per_node": 8, first: one}
+            given.setdefault(second, other)
+            result = run("import", "--", *[str(word) for pair in given.items() for word in pair])
+            large = [option for option, size in given.items() if option in SIZES and size >> 32]
+            expect(result.returncode == 1 if large else result.returncode in (0, 1), f"{given}",
+                   f"exit {result.returncode}: {result.stderr}")
+            expect(any(option in result.stderr for option in large or [""]), f"{given}: at its place", result.stderr)
+refused(["--tensor-model-parallel-size: error: parallel.tensor is 4294967296; expected a whole number of at most"],
+        "--", "--num-layers", 24, "--tensor-model-parallel-size", 1 << 32, "--pipeline-model-parallel-size", 1 << 32)
+refused(["t.toml:4:", "at most 4294967295"], "t.toml", files=[("t.toml", """[training]\nbatch_size = 1\n[parallelism]
+data_parallel_replicate_degree = 4294967295\ndata_parallel_shard_degree = 4294967295\n""")])
+refused(["batch.sh:2:", "18446744073709551615; expected a whole number of at most"], "batch.sh", files=[
+    ("batch.sh", "#!/bin/bash\n#SBATCH --nodes=8589934592\n#SBATCH --gpus-per-node=8589934592\n"
+     "srun python x.py --num-layers 24 --micro-batch-size 1\n")])
+
 refused(["m.json:1:1", "none of the files that stagesim knows"], "m.json", files=[("m.json", '{"a": 1}')])
 refused(["t.toml:2:5", "not TOML", "a value already"], "t.toml", files=[("t.toml", "a = 1\n    a = 2\n")])
 refused(["topology.conf:1:1", "a topology of Slurm, no job"], "topology.conf",
