@@ -75,7 +75,7 @@ static bool is_blank(char c, const char *cut)
     return strchr(" \t\n", c) && strchr(cut, c);
 }
 
-/* One field from `at`; the last one has all that is left. Returns behind the separator. */
+/* One field from `at`; the last one has all that is left. Returns behind the separator, of an empty field, too. */
 static size_t take_field(const struct reading *r, const struct cells *line, size_t at, bool last, struct cells *field)
 {
     size_t start = at;
@@ -88,23 +88,26 @@ static size_t take_field(const struct reading *r, const struct cells *line, size
         shell_add(r->s, field, line->items[i]);
     while (at < line->count && is_blank(line->items[at].c, r->separators))
         at++;
-    if (at < line->count && at > start && !is_blank(line->items[at].c, r->separators) && at == end)
+    if (!last && at < line->count && strchr(r->separators, line->items[at].c))
         at++;
     while (at < line->count && is_blank(line->items[at].c, r->separators))
         at++;
     return at;
 }
 
-/* The last name gets the rest of the line: where that holds separators that are no blanks, bash has rules of its own.
- */
+/* The last name gets the rest of the line: where that holds separators that are no blanks, or ends with one, bash has
+ * rules of its own. */
 static bool is_simple(const struct reading *r, const struct cells *line)
 {
-    if (r->array || r->first + 1 < r->count)
-        for (const char *c = r->separators; *c; c++)
-            if (!strchr(" \t\n", *c))
-                return r->array && strlen(r->separators) == 1 && line->count && line->items[line->count - 1].c != *c &&
-                       line->items[0].c != *c;
-    return true;
+    size_t end = line->count;
+    bool blanks = !r->separators[strspn(r->separators, " \t\n")], many = r->first + 1 < r->count;
+    while (end && is_blank(line->items[end - 1].c, r->separators))
+        end--;
+    if (blanks)
+        return true;
+    if (many || (end && strchr(r->separators, line->items[end - 1].c)))
+        return false;
+    return !r->array || (strlen(r->separators) == 1 && line->count && line->items[0].c != r->separators[0]);
 }
 
 static void assign_fields(const struct reading *r, const struct cells *line)
@@ -182,6 +185,7 @@ static void run_mapfile(struct reading *r, uint16_t source, size_t at)
             shell_add(s, &element->cells, input->items[i]);
     }
     shell_set(s, text_of(r, r->first), value);
+    s->input = arena_alloc(s->arena, sizeof *s->input); /* nothing is left */
     s->state->status = 0;
 }
 

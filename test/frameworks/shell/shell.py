@@ -77,6 +77,11 @@ FOLLOWED = [
     'A=4; B=A; launch --a ${!B}', 'if [ -f env.sh ]; then . ./env.sh; fi; launch --tp ${TP:-1}',
     'A="a b"; for x in $A; do launch_x=$x; done; launch --x $launch_x',
 ]
+FOLLOWED += [
+    'IFS=, read -ra A <<< "a,,b"; launch --a "${A[@]}" --n ${#A[@]}', 'IFS=, read A <<< "a,b"; launch --a "$A"',
+    'read -ra A <<< " a  b "; launch --a "${A[@]}" --n ${#A[@]}',
+    'printf "a\\nb\\n" > out\n{ mapfile -t A; mapfile -t B; } < out; rm out\nlaunch --a ${#A[@]} --b ${#B[@]}',
+]
 # Refused, with what stands in the way.
 REFUSED = {
     'source missing.sh; launch --tp ${TP:-1}': "'missing.sh' is read in here, and it is not there (line 1)",
@@ -139,6 +144,27 @@ def expect(script):
         print(f"{script}\nbash: {bash}\nours: {ours}\n{errors.decode()}\n")
 
 
+def as_bash_or_refused(script):
+    """The same words as bash, or none with the reason: never others. Whether they are the same."""
+    global failures
+    prepare()
+    bash, ours, errors = words(script)
+    seen = b"".join(part + b"\x1f\n" for part in ours.split(b"\x1f\n")[1:-1])
+    if not (seen == bash or (not ours and b"/script.sh:" in errors)):
+        failures += 1
+        print(f"{script}\nbash: {bash}\nours: {ours}\n{errors.decode()}\n")
+    return seen == bash
+
+
+def lines_of_fields(generator):
+    """What `read` cuts: empty fields, blanks and separators in each place."""
+    text = "".join(generator.choice(["a", "b", ",", ",", " ", ":"]) for _ in range(generator.randrange(7)))
+    cut = generator.choice(["IFS=, ", "IFS=: ", "", "IFS=' ' ", "IFS= ", "IFS=', ' "])
+    return generator.choice([f"{cut}read -ra A <<< '{text}'\nlaunch --n ${{#A[@]}} --a \"${{A[@]}}\"",
+                             f"{cut}read -r A <<< '{text}'\nlaunch --a \"$A\"",
+                             f"{cut}read -r A B <<< '{text}'\nlaunch --a \"$A\" --b \"$B\""])
+
+
 def some(generator):
     """A script of assignments, arrays and conditions on them."""
     lines, names = [], []
@@ -169,4 +195,6 @@ for script, reason in REFUSED.items():
     refuse(script, reason)
 for seed in range(60):
     expect(some(random.Random(seed)))
+same = [as_bash_or_refused(lines_of_fields(random.Random(seed))) for seed in range(120)]
+failures += same.count(True) < 40
 sys.exit(failures > 0)
