@@ -274,6 +274,20 @@ struct csv *csv_open(const char *name, const char *text, size_t size, const stru
     return NULL;
 }
 
+size_t csv_names(const char *text, size_t size, bool comments, const char **names, size_t most, struct arena *arena)
+{
+    const struct csv_columns none = {.comments = comments};
+    size_t mark = size >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3) ? 3 : 0, count = 0;
+    struct diag silent = {.out = NULL};
+    struct csv csv = {.name = "", .columns = &none, .diag = &silent, .line = 1};
+    csv.at = csv.line_end = text + mark;
+    csv.end = text + size;
+    bool more = next_line(&csv);
+    for (struct csv_field field; more && count < most && take_field(&csv, &field, &more);)
+        names[count++] = csv_text(field, arena);
+    return count;
+}
+
 void csv_close(struct csv *csv)
 {
     if (!csv)

@@ -39,6 +39,10 @@ struct csv *csv_open(const char *name, const char *text, size_t size, const stru
                      struct diag *diag, struct fault *fault);
 void csv_close(struct csv *csv); /* NULL is fine */
 
+/* The names of the first line that counts, as csv_cell was given them, at most `most` of them; for tables whose columns
+ * are not known before. Returns how many. Memory from the arena. */
+size_t csv_names(const char *text, size_t size, bool comments, const char **names, size_t most, struct arena *arena);
+
 /* Goes to the next row. Rows with too many or too few fields or with a broken quote are reported and passed over. False
  * at the end. */
 bool csv_next(struct csv *csv);

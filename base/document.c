@@ -414,5 +414,3 @@ bool document_set(struct node *root, const char *path, const char *value, struct
     target->key_at = at;
     return true;
 }
-
-/* ---- looking up ---- */

@@ -50,6 +50,8 @@ void table_column(struct table *table, const char *title, char align)
         return;
     snprintf(table->titles[table->column_count].text, TABLE_CELL_MAX, "%s", title);
     diag_clean(table->titles[table->column_count].text, TABLE_CELL_MAX);
+    for (size_t i = 0; i < table->column_count; i++) /* programs read cells by their titles */
+        assert(strcmp(table->titles[i].text, table->titles[table->column_count].text) != 0);
     table->aligns[table->column_count++] = align;
 }
 

@@ -198,7 +198,7 @@ static int write_stand_ins(const char *folder)
     if (!good)
         output_abort(output);
     diag_fault(&diag, "--shim", fault.text);
-    return EXIT_BAD_INPUT;
+    return good ? EXIT_FAILED : EXIT_BAD_INPUT;
 }
 
 static int run(const struct command *command, int argc, char **argv)

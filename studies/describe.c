@@ -27,15 +27,19 @@ void job_describe(const struct job *job, struct run_description *run)
                                     .reserve = scenario->reserve};
 }
 
-/* What published jobs say of such predictions: of transformers whose operators are timed by installed tables and
- * kernels, not by times of the user's own. */
+bool scenario_has_band(const struct scenario *scenario)
+{
+    const struct transformer_parameters *p = scenario->parameters;
+    return scenario->workload == &transformer_workload && !p->profile && !p->table && !(p->efficiency > 0);
+}
+
 static struct band find_band(const struct job *job, const struct run_description *run)
 {
     const struct scenario *scenario = job->scenario;
     const struct transformer_parameters *p = scenario->parameters;
     const struct node *framework = node_get(scenario->root, "framework");
     const struct platform_host *hosts = job->platform->hosts;
-    if (scenario->workload != &transformer_workload || p->profile || p->table || p->efficiency > 0 || !run->gpu)
+    if (!scenario_has_band(scenario) || !run->gpu)
         return (struct band){0};
     struct band_job like = {.framework = framework ? framework->text : NULL,
                             .gpu = run->gpu,

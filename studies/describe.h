@@ -8,6 +8,9 @@
 
 /* All but the engine's name; borrowed from the job and its scenario. */
 void job_describe(const struct job *job, struct run_description *run);
+/* Whether published jobs say something of such predictions: of transformers whose operators are timed by installed
+ * tables and kernels, not by times of the user's own. */
+bool scenario_has_band(const struct scenario *scenario);
 /* What only people read: the model, the precision, the inputs with their hashes. Reads the inputs' files again, false
  * with the fault filled where that fails; memory from the arena. */
 bool job_describe_inputs(const struct job *job, const struct platform *platform, struct run_description *run,

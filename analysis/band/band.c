@@ -145,3 +145,10 @@ struct band_agreement band_agree(double apart)
     agreement.sure = 10 * agreement.right >= 8 * agreement.pairs;
     return agreement;
 }
+
+void band_say_agreement(FILE *out, double apart)
+{
+    struct band_agreement agreement = band_agree(apart);
+    fprintf(out, "of %u published pairs predicted about as far apart %u went this way", agreement.pairs,
+            agreement.right);
+}

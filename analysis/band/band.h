@@ -5,6 +5,7 @@
 #define STAGESIM_BAND_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 enum { BAND_TEXT_MAX = 120 };
 
@@ -39,5 +40,9 @@ struct band_agreement {
     bool sure;             /* at least 8 of 10 */
 };
 struct band_agreement band_agree(double apart);
+/* The same in words, "of 47 published pairs predicted about as far apart 42 went this way", on a stream. */
+void band_say_agreement(FILE *out, double apart);
+/* What two times have to be apart, as a share, for there to be an order: SimGrid is no more exact. */
+#define BAND_LEAST_APART 1e-5
 
 #endif

@@ -348,18 +348,14 @@ static void print_agreement(FILE *out, const struct comparison_row *rows, size_t
             next = i;
     if (best >= count || next == count || !rows[best].band.rows || !rows[next].band.rows)
         return;
-    const double least = 1e-5; /* as exact as SimGrid is */
     double apart = rows[next].iteration / rows[best].iteration;
-    struct band_agreement agreement = band_agree(apart);
     bool schedules = strcmp(rows[best].schedule, rows[next].schedule) != 0;
-    if (apart - 1 < least)
+    if (apart - 1 < BAND_LEAST_APART)
         return;
-    fprintf(out,
-            "%s is %.2g %% faster than the next, %s: of %u published pairs predicted about as far apart %u went "
-            "this way%s\n",
-            schedules ? rows[best].schedule : rows[best].scenario, 100 * (apart - 1),
-            schedules ? rows[next].schedule : rows[next].scenario, agreement.pairs, agreement.right,
-            agreement.sure ? "" : ": they cannot be told apart");
+    fprintf(out, "%s is %.2g %% faster than the next, %s: ", schedules ? rows[best].schedule : rows[best].scenario,
+            100 * (apart - 1), schedules ? rows[next].schedule : rows[next].scenario);
+    band_say_agreement(out, apart);
+    fputs(band_agree(apart).sure ? "\n" : ": they cannot be told apart\n", out);
 }
 
 /* Which orders a bound is of. */

@@ -175,6 +175,8 @@ bool journal_append(int journal, const void *bytes, size_t size)
     struct record record = {checksum_of(bytes, size), (uint32_t)size};
     struct iovec parts[] = {{&record, sizeof record}, {(void *)(uintptr_t)bytes, size}};
     ssize_t whole = (ssize_t)(sizeof record + size), written = size <= RECORD_MAX ? writev(journal, parts, 2) : -1;
+    if (size > RECORD_MAX)
+        errno = EFBIG;
     if (written >= 0 && written < whole)
         errno = ENOSPC; /* a part was written: the disk is full */
     return written == whole;

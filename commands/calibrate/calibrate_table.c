@@ -31,11 +31,9 @@ static void error_cell(struct table *table, double predicted, double measured)
 
 static void print_rows(const struct calibration *c, enum table_format format, FILE *out)
 {
-    static const char *const titles[] = {"job",   "measured", "predicted",      "error",         "calibrated",
-                                         "error", "left out", "left-out error", "measured from", "remark"};
     struct table *table = table_create();
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        table_column(table, titles[i], strchr("0189", (int)('0' + i)) && i != 1 ? '<' : '>');
+    table_columns(table, "<job", ">measured", ">predicted", ">predicted error", ">calibrated", ">calibrated error",
+                  ">left out", ">left-out error", "<measured from", "<remark", NULL);
     for (size_t i = 0; i < c->count; i++) {
         const struct calibration_row *row = &c->rows[i];
         table_cell(table, "%s", row->text);

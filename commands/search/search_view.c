@@ -4,7 +4,7 @@
 #include "analysis/band/band.h"
 #include "base/arena.h"
 #include "base/table.h"
-#include "workloads/transformer/transformer.h"
+#include "studies/describe.h"
 
 #include <math.h>
 #include <string.h>
@@ -58,17 +58,16 @@ uint64_t search_passed(const struct search *search)
 }
 
 /* How sure the order of the best is, from published pairs. */
-static void put_agreement(FILE *out, const struct search *search, double apart)
+static void put_agreement(FILE *out, const struct search *search, double more)
 {
     uint32_t alike = 0;
-    double least = search_time(search_best(search, 0));
-    if (search->objective != OBJECTIVE_TIME || search->scenario->workload != &transformer_workload)
+    double first = search_time(search_best(search, 0));
+    if (search->objective != OBJECTIVE_TIME || !scenario_has_band(search->scenario) || more < BAND_LEAST_APART)
         return;
-    struct band_agreement agreement = band_agree(apart);
-    fprintf(out, "; of %u published pairs predicted about as far apart %u went this way", agreement.pairs,
-            agreement.right);
+    fputs("; ", out);
+    band_say_agreement(out, 1 + more);
     for (uint32_t i = 1; i < search->best_count; i++)
-        alike += !band_agree(fmax(search_time(search_best(search, i)) / least, 1)).sure;
+        alike += !band_agree(fmax(search_time(search_best(search, i)) / first, 1)).sure;
     if (alike)
         fprintf(out, ", and %u of the %u best cannot be told from the first", alike, search->best_count);
 }
@@ -85,9 +84,8 @@ void search_verdict(FILE *out, const struct search *search)
                                          "better than the second in energy times time"};
     static const char *const same[] = {"as fast as the second", "as good as the second in energy",
                                        "as good as the second in energy times time"};
-    static const double least = 1e-5; /* as exact as SimGrid is */
     double more = search_value(search, second, true) / search_value(search, first, true) - 1;
-    if (more < least)
+    if (more < BAND_LEAST_APART)
         fprintf(out, "%s: ", same[search->objective]);
     else
         fprintf(out, "%.2g %% %s: ", 100 * more, better[search->objective]);
@@ -103,7 +101,7 @@ void search_verdict(FILE *out, const struct search *search)
                 readable_percent(right, search->exposed[1]));
     fprintf(out, ", memory %s for %s", readable_binary_bytes(left, first->peak_bytes),
             readable_binary_bytes(right, second->peak_bytes));
-    put_agreement(out, search, fmax(more, 0) + 1);
+    put_agreement(out, search, more);
     arena_destroy(arena);
 }
 

@@ -5,6 +5,7 @@
 #include "abi/fields/fields.h"
 #include "base/arena.h"
 #include "base/paths.h"
+#include "base/text/ends.h"
 #include "frameworks/import/formats.h"
 #include "frameworks/import/parts.h"
 #include "frameworks/models/huggingface.h"
@@ -17,12 +18,6 @@
 
 static const struct document_kind description = {NODE_MAP, TEXT_BYTES_MAX, "the description of a job",
                                                  "one file is one description"};
-
-static bool ends_with(const char *text, const char *ending)
-{
-    size_t length = strlen(text), tail = strlen(ending);
-    return length >= tail && !strcmp(text + length - tail, ending);
-}
 
 static void name_file(struct import *import, const char *file, const char *kind)
 {
@@ -47,14 +42,14 @@ static void read_program(struct settings *settings, const struct shell_word *wor
 {
     for (size_t i = 0; i < count; i++) {
         struct source from = source_given(words[i].at, "pretrain_bert.py");
-        if (ends_with(words[i].text, "pretrain_bert.py")) {
+        if (text_ends_in(words[i].text, "pretrain_bert.py")) {
             settings_put(settings, "model.causal", "false", from);
             settings_put(settings, "model.token_types", "2", from);
             settings_put(settings, "model.pooler", "true", from);
             settings_put(settings, "model.head_transform", "true", from);
             settings_put(settings, "model.head_bias", "true", from);
             settings_put(settings, "model.next_sentence", "true", from);
-        } else if (ends_with(words[i].text, "pretrain_t5.py") || ends_with(words[i].text, "pretrain_vlm.py"))
+        } else if (text_ends_in(words[i].text, "pretrain_t5.py") || text_ends_in(words[i].text, "pretrain_vlm.py"))
             settings_remark(settings, REMARK_PARTIAL, words[i].at, words[i].text,
                             "another architecture: only a stack of decoder layers is modelled");
     }
@@ -285,7 +280,7 @@ static bool refuse_programs(struct diag *diag, const char *file, const char *tex
                                            {"nemo.collections", "NeMo"},
                                            {"maxtext", "MaxText"}};
     const char *what = NULL;
-    if (!ends_with(file, ".py"))
+    if (!text_ends_in(file, ".py"))
         return false;
     if (has_line(text, "parallel = dict(") && (strstr(text, "micro_bsz") || strstr(text, "NUM_LAYER")))
         what = "InternEvo";
@@ -302,16 +297,17 @@ static bool is_script(const char *file, const char *text)
 {
     static const char *const endings[] = {".sh", ".bash", ".slurm", ".sbatch", ".sub", ".txt", NULL};
     for (const char *const *ending = endings; *ending; ending++)
-        if (ends_with(file, *ending))
+        if (text_ends_in(file, *ending))
             return true;
-    return !strncmp(text, "#!", 2) || (!ends_with(file, ".yaml") && !ends_with(file, ".yml") && strstr(text, "--"));
+    return !strncmp(text, "#!", 2) ||
+           (!text_ends_in(file, ".yaml") && !text_ends_in(file, ".yml") && strstr(text, "--"));
 }
 
 /* A line that begins a table, outside of YAML's and JSON's files. */
 static bool is_toml(const char *file, const char *text)
 {
-    bool other = ends_with(file, ".yaml") || ends_with(file, ".yml") || ends_with(file, ".json");
-    return ends_with(file, ".toml") || (!other && has_line(text, "[") && strstr(text, " = "));
+    bool other = text_ends_in(file, ".yaml") || text_ends_in(file, ".yml") || text_ends_in(file, ".json");
+    return text_ends_in(file, ".toml") || (!other && has_line(text, "[") && strstr(text, " = "));
 }
 
 static void read_file(struct import *import, const struct import_request *request, const char *file)
@@ -326,7 +322,7 @@ static void read_file(struct import *import, const struct import_request *reques
     if (!text || refuse_machines(settings->diag, file, text) || refuse_programs(settings->diag, file, text))
         return;
     const char *start = text + strspn(text, " \t\r\n");
-    if (*start != '{' && !ends_with(file, ".toml") && is_script(file, text)) {
+    if (*start != '{' && !text_ends_in(file, ".toml") && is_script(file, text)) {
         read_script(import, request, file, text, size);
         return;
     }

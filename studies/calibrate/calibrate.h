@@ -50,7 +50,7 @@ struct calibration {
     const char *base;  /* framework that the scenarios name, a file as it can be opened; NULL: none */
     const char *base_name;
     bool memory;                                  /* extra_memory says what follows from the rows with bytes */
-    double extra_memory, memory_low, memory_high; /* bytes; low and high NAN: one row alone */
+    double extra_memory, memory_low, memory_high; /* bytes; low and high NAN: too few rows */
     double memory_over;                           /* bytes that formulas count beyond what was measured; 0: none */
     const char **advice;                          /* advice_count sentences: what another run would settle */
     size_t advice_count;

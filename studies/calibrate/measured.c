@@ -5,6 +5,7 @@
 #include "base/document.h"
 #include "base/paths.h"
 #include "base/quantity.h"
+#include "base/text/ends.h"
 #include "studies/calibrate/calibrate_parts.h"
 #include "workloads/transformer/transformer.h"
 
@@ -87,33 +88,18 @@ static void add_log(const struct reading *r, struct scenario *scenario, const ch
 enum { COLUMN_SECONDS, COLUMN_SCENARIO, COLUMN_BYTES, COLUMN_DATE, COLUMNS_FIXED };
 static const char *const fixed_columns[] = {"seconds", "scenario", "bytes", "date"};
 
-/* The names of the first line that counts, behind the fixed ones. */
+/* The table's own columns behind the fixed ones. */
 static size_t find_columns(const char *text, size_t size, const char **names, struct arena *arena)
 {
-    size_t at = 0, count = COLUMNS_FIXED;
+    const char *found[COLUMNS_MAX];
+    size_t count = COLUMNS_FIXED, all = csv_names(text, size, true, found, COLUMNS_MAX - COLUMNS_FIXED, arena);
     memcpy(names, fixed_columns, sizeof fixed_columns);
-    if (size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
-        at = 3;
-    for (;;) {
-        at += strspn(text + at, " \t\r\n");
-        if (text[at] != '#')
-            break;
-        at += strcspn(text + at, "\n");
-    }
-    size_t end = at + strcspn(text + at, "\r\n");
-    while (at < end && count < COLUMNS_MAX) {
-        size_t length = strcspn(text + at, ",\r\n"), from = at;
-        at += length + 1;
-        while (length && strchr(" \t\"", text[from]))
-            from++, length--;
-        while (length && strchr(" \t\"", text[from + length - 1]))
-            length--;
-        const char *name = arena_copy_part(arena, text + from, length);
-        bool fixed = false;
-        for (int i = 0; i < COLUMNS_FIXED; i++)
-            fixed |= !strcmp(name, fixed_columns[i]);
-        if (!fixed && *name)
-            names[count++] = name;
+    for (size_t i = 0; i < all; i++) {
+        bool fixed = !*found[i];
+        for (int k = 0; k < COLUMNS_FIXED; k++)
+            fixed |= !strcmp(found[i], fixed_columns[k]);
+        if (!fixed)
+            names[count++] = found[i];
     }
     return count;
 }
@@ -213,17 +199,11 @@ static void add_table(const struct reading *r, const char *file)
 
 /* ---- all ---- */
 
-static bool ends_in(const char *text, const char *ending)
-{
-    size_t length = strlen(text), tail = strlen(ending);
-    return length > tail && !strcmp(text + length - tail, ending);
-}
-
 static void add_measured(const struct reading *r, size_t index)
 {
     const char *measured = r->request->measured[index];
     double seconds;
-    if (ends_in(measured, ".csv")) {
+    if (text_ends_in(measured, ".csv")) {
         add_table(r, measured);
         return;
     }

@@ -178,7 +178,7 @@ static bool note_verified(const struct search *search, const struct search_reque
         return true;
     int journal = journal_extend(request->journal, &fault);
     bool ok = journal >= 0 && search_journal_append(journal, index, &found, &search->table);
-    if (!ok)
+    if (journal >= 0 && !ok)
         fault_set(&fault, "%s: cannot be written: %s", request->journal, strerror(errno));
     if (journal >= 0)
         close(journal);

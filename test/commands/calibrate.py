@@ -95,12 +95,18 @@ def of_several_runs(folder):
     check.that(abs(profile_value(profile, "clock") - 0.81) < 2e-3, f"clock {profile_value(profile, 'clock')}")
     check.that(abs(profile_value(profile, "step") - 0.7) < 5e-3, f"step {profile_value(profile, 'step')}")
     read = list(csv.DictReader(io.StringIO(text)))
+    titles = text.splitlines()[0].split(",")
+    check.that(len(set(titles)) == len(titles), f"columns with one name: {titles}")
     check.that(len(read) == len(rows), text)
     check.that(all(abs(float(row["left_out_error"])) < 5e-3 for row in read), text)
     rows[3] = (rows[3][0] * 1.6, rows[3][1])
     said = run("calibrate", "--measured", table(folder, "odd.csv", rows)).stdout
     odd = [line for line in said.splitlines() if "contradicts the others" in line]
     check.that(len(odd) == 1 and "batch.micro_batches=32" in odd[0], said)
+    quoted = folder / "quoted.csv"
+    quoted.write_text(table(folder, "plain.csv", rows[:2]).read_text().replace("parallel.data", '"parallel.data"', 1))
+    check.that(run("calibrate", "--measured", quoted).stdout.replace("quoted.csv", "plain.csv") ==
+               run("calibrate", "--measured", folder / "plain.csv").stdout, "a quoted name of a column")
     measured = str(table(folder, "same.csv", [(rows[0][0], rows[0][1])] * 4))
     said = run("calibrate", "--measured", measured).stdout
     check.that("do not tell fixed time from clock" in said, said)

@@ -51,6 +51,11 @@ def main():
             check.that(not left, f"{command}: left {left}")
             for path in folder.glob("*.journal"):
                 path.unlink()
+        done = subprocess.run([binary, "import", "--shim", "shim"], cwd=folder, capture_output=True, text=True,
+                              preexec_fn=limit(0))
+        full = done.returncode == 3 and "File too large" in done.stderr
+        check.that(full, f"--shim: {done.returncode} {done.stderr!r}")
+        check.that(not (folder / "shim").exists(), "--shim left a folder")
     return check.done()
 
 

@@ -80,6 +80,8 @@ MEASURED = {
 }
 BARS = {"dense": 0.08, "MoE": 0.15}  # of the mean that is aimed at; no row beyond WORST
 WORST = 0.35
+# Where that is missed, and why: bf16 and fp8 share a profile; recipes of several releases do.
+MISSED = {("torchtitan", "H100-96GB-HBM2e-500W", "dense"), ("bridge", "H100", "MoE"), ("bridge", "GB200", "MoE")}
 
 
 def main():
@@ -96,7 +98,7 @@ def main():
                 print(f"{name}, {gpu}, {kind}: 1 row calibrates, {len(rows) - 1} others: mean {before[0]:.1%} before, "
                       f"{after[0]:.1%} after, bias {after[1]:+.1%}, worst {after[2]:.1%}"
                       f"{', aim MISSED' if missed else ''}{f', outside of {known}' if outside else ''}")
-                wrong |= outside
+                wrong |= outside or missed != ((name, gpu, kind) in MISSED)
     return wrong
 
 

@@ -12,7 +12,8 @@ import tempfile
 
 STAGESIM = pathlib.Path(sys.argv[1]).resolve()
 HERE = pathlib.Path(__file__).resolve().parent
-FOLDER = pathlib.Path(tempfile.mkdtemp())
+KEPT = tempfile.TemporaryDirectory()
+FOLDER = pathlib.Path(KEPT.name)
 # Mean errors as they are, and a tenth more: the backward of scans and of compressed attention is derived.
 BARS = {"hybrid": 0.18, "compressed": 0.80, "linear": 0.60, "experts": 0.34}
 
