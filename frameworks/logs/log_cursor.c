@@ -114,6 +114,18 @@ bool log_value(const struct log_cursor *cursor, const char *label, double *value
     return text && log_number(cursor, text, value);
 }
 
+bool log_count(const struct log_cursor *cursor, const char *text, bool grouped, double *value)
+{
+    size_t length = decimal_length(text);
+    while (grouped && text[length] == ',' && isdigit((unsigned char)text[length + 1]))
+        length += 1 + strspn(text + length + 1, "0123456789");
+    if (isalnum((unsigned char)text[length]) || text[length] == '_')
+        return no_number(cursor, text);
+    if (!(grouped ? log_grouped : log_number)(cursor, text, value))
+        return false;
+    return (*value <= 0x1p53 && *value <= floor(*value)) || no_number(cursor, text);
+}
+
 void log_fact(struct log_cursor *cursor, enum log_fact fact, double value)
 {
     struct log_number *known = &cursor->log->facts[fact];
@@ -124,8 +136,9 @@ void log_fact(struct log_cursor *cursor, enum log_fact fact, double value)
 void log_fact_behind(struct log_cursor *cursor, enum log_fact fact, const char *label)
 {
     const char *text = log_behind(cursor, label);
-    if (text && isdigit((unsigned char)*text))
-        log_fact(cursor, fact, strtod(text, NULL));
+    double value;
+    if (text && isdigit((unsigned char)*text) && log_count(cursor, text, true, &value))
+        log_fact(cursor, fact, value);
 }
 
 void log_fact_dotted(struct log_cursor *cursor, enum log_fact fact, const char *name)
@@ -138,14 +151,21 @@ void log_fact_dotted(struct log_cursor *cursor, enum log_fact fact, const char *
         return;
     text += strspn(text, ".");
     text += strspn(text, " \t");
-    if (isdigit((unsigned char)*text))
-        log_fact(cursor, fact, strtod(text, NULL));
+    double value;
+    if (isdigit((unsigned char)*text) && log_count(cursor, text, true, &value))
+        log_fact(cursor, fact, value);
 }
 
 void log_bytes(struct log_cursor *cursor, double bytes)
 {
     if (bytes > cursor->log->bytes.value && isfinite(bytes))
         cursor->log->bytes = (struct log_number){bytes, cursor->number};
+}
+
+void log_forget_steps(struct log_cursor *cursor)
+{
+    cursor->log->count = 0;
+    cursor->event = LOG_KEPT;
 }
 
 void log_step(struct log_cursor *cursor, double value)

@@ -5,6 +5,17 @@
 
 #include "frameworks/logs/training_log.h"
 
+#include <stdint.h>
+
+/* Which of a log's progress bars are those of the training; others are of evaluations, files and data. */
+struct log_bars {
+    enum { BARS_OPEN, BARS_ANNOUNCED, BARS_PLAIN, BARS_NAMED } known; /* nothing yet; by the log; by the first bar */
+    uint64_t total;                                                   /* updates of the training; 0: not said */
+    uint64_t done;                                                    /* of them, as its last bar says */
+    enum { EVALUATION_NONE, EVALUATION_BEGUN, EVALUATION_SAME } evaluation; /* _SAME: its bars have that total, too */
+    uint64_t evaluated;                                                     /* of those, as the last of them says */
+};
+
 /* A log being read. */
 struct log_cursor {
     struct training_log *log;
@@ -13,6 +24,7 @@ struct log_cursor {
     size_t room;         /* of log->steps */
     enum log_sort event; /* what the lines since the last step say */
     double batch;        /* global batch of the line; 0: it names none */
+    struct log_bars bars;
     struct diag *diag;
     struct arena *arena;
 };
@@ -38,12 +50,17 @@ bool log_grouped(const struct log_cursor *cursor, const char *text, double *valu
 bool log_value(const struct log_cursor *cursor, const char *label, double *value);
 /* Notes a fact of the job; the first line that says it counts. */
 void log_fact(struct log_cursor *cursor, enum log_fact fact, double value);
-/* The same with the number behind a label, if there is one. */
+/* The same with the count behind a label, if there is a digit; one that cannot be read is reported. */
 void log_fact_behind(struct log_cursor *cursor, enum log_fact fact, const char *label);
+/* A whole number without a letter or a point behind it, as facts are; `grouped`: that may have a comma between groups
+ * of three digits. False after a mistake was reported. */
+bool log_count(const struct log_cursor *cursor, const char *text, bool grouped, double *value);
 /* "name .......... value": notes the fact where the line is of that name. */
 void log_fact_dotted(struct log_cursor *cursor, enum log_fact fact, const char *name);
 /* The largest memory so far. */
 void log_bytes(struct log_cursor *cursor, double bytes);
+/* Forgets the steps so far: they were none of the training. */
+void log_forget_steps(struct log_cursor *cursor);
 /* A step: a positive number in the format's measure; others are reported. */
 void log_step(struct log_cursor *cursor, double value);
 

@@ -4,7 +4,6 @@
 #include "frameworks/logs/log_parts.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* "Building 2-D device mesh with ['dp_shard', 'tp'], [4, 2]": the sizes are named in order. */
@@ -17,22 +16,23 @@ static void read_mesh(struct log_cursor *cursor, const char *names)
     sizes += strlen("], [");
     for (const char *name = strchr(names, '\''); name && name < sizes && *sizes; name = strchr(name, '\'')) {
         const char *end = strchr(++name, '\'');
-        char *behind;
-        long size = strtol(sizes, &behind, 10);
-        if (!end || size <= 0 || behind == sizes)
+        double size;
+        if (!end || !isdigit((unsigned char)*sizes) || !log_count(cursor, sizes, false, &size))
             return;
         size_t length = (size_t)(end - name);
         if (length == 2 && !strncmp(name, "tp", 2))
-            log_fact(cursor, LOG_TENSOR, (double)size);
+            log_fact(cursor, LOG_TENSOR, size);
         else if (length == 2 && !strncmp(name, "pp", 2))
-            log_fact(cursor, LOG_PIPELINE, (double)size);
+            log_fact(cursor, LOG_PIPELINE, size);
         else if (length == 2 && !strncmp(name, "cp", 2))
-            log_fact(cursor, LOG_CONTEXT, (double)size);
-        gpus *= (double)size;
+            log_fact(cursor, LOG_CONTEXT, size);
+        gpus *= size;
         name = end + 1;
-        sizes = behind + strspn(behind, ", ");
+        sizes += strspn(sizes, "0123456789");
+        sizes += strspn(sizes, ", ");
     }
-    log_fact(cursor, LOG_GPUS, gpus);
+    if (gpus <= 0x1p53)
+        log_fact(cursor, LOG_GPUS, gpus);
 }
 
 static bool is_step(const struct log_cursor *cursor)

@@ -148,6 +148,82 @@ Test(logs, of_other_formats)
     cr_assert(log->mean == 93.8);
 }
 
+/* Bars of a log: `count` of them from `first` on, of `total`, each with the rate. */
+static const char *bars(const char *before, unsigned first, unsigned count, unsigned total, const char *rate)
+{
+    const char *text = "";
+    for (unsigned i = first; i < first + count; i++)
+        text = arena_print(arena, "%s%s%3u%%|##   | %u/%u [00:01<01:00, %s]\r", text, before, 100 * i / total, i, total,
+                           rate);
+    return arena_print(arena, "%s\n", text);
+}
+
+/* Of the bars of a log only those of the training count, however it says which these are, or does not. */
+Test(logs, bars_of_the_training_alone)
+{
+    static const char begun[] = "***** Running training *****\n", total[] = "  Total optimization steps = 1,040\n",
+                      evaluation[] = "***** Running Evaluation *****\n", ended[] = "{'eval_runtime': 9.1}\n";
+    const char *loading = bars("Loading checkpoint shards: ", 1, 30, 30, "2.00it/s"),
+               *same = bars("Loading checkpoint shards: ", 1, 1040, 1040, "2.00it/s"),
+               *first = bars("", 1, 20, 1040, "9.00s/it"), *second = bars("[rank0]: ", 21, 20, 1040, "9.00s/it"),
+               *others = bars("", 1, 100, 100, "2.00it/s"), *alike = bars("", 1, 1040, 1040, "2.00it/s"),
+               *data = "Map: 45%|## | 45.2k/1.20M [00:00<00:01, 1.0k examples/s]\n";
+    const char *const texts[] = {
+        arena_print(arena, "%s%s%s%s%s%s%s%s%s", data, loading, begun, total, first, evaluation, others, ended, second),
+        arena_print(arena, "%s%s%s%s%s%s%s", same, begun, total, first, evaluation, others, second),
+        arena_print(arena, "%s%s%s%s%s%s", loading, begun, first, evaluation, others, second),
+        arena_print(arena, "%s%s%s%s%s%s%s", loading, begun, total, first, evaluation, alike, second),
+        arena_print(arena, "%s%s%s%s%s%s%s", begun, total, first, evaluation, alike, ended, second),
+        arena_print(arena, "%s%s%s%s%s", loading, first, others, ended, second),
+        arena_print(arena, "%s%s%s%s%s", others, begun, total, first, second),
+        arena_print(arena, "%s%s%s%s", begun, total, first, second),
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct training_log *log;
+        cr_assert_str_empty(complaint(texts[i], &log), "text %zu", i);
+        cr_assert_str_eq(log->format, "Hugging Face Trainer", "text %zu", i);
+        cr_assert(log->count == 40, "text %zu: %zu steps", i, log->count);
+        near(log->mean, 9, "updates of the training");
+    }
+    struct training_log *log;
+    cr_assert_str_empty(complaint(bars("Epoch 1: ", 1, 8, 9, "4.00s/it"), &log));
+    cr_assert(log->count == 8 && log->mean == 4);
+    cr_assert_str_empty(
+        complaint("  5%|# | 1/9 [00:01<01:00, 4.00s/it]\n  5%|# | 1/9 [00:01<01:00, 4.00s/it]\n", &log));
+    cr_assert(log->count == 1, "a bar that is drawn again is no further step");
+    cr_assert(strstr(complaint(loading, NULL), "no line has the time of a step"));
+    cr_assert(strstr(complaint(arena_print(arena, "%s%s%s", begun, total, others), NULL), "no line has the time"));
+}
+
+/* What a log says of its job is read as its steps are: whole numbers, with commas between thousands or without. */
+Test(logs, facts_are_counts)
+{
+    static const char step[] = "iteration 1 | elapsed time per iteration (ms): 10.0 | lm loss\n";
+    static const char *const lines[][3] = {
+        {"using world size: ", ", data-parallel size: 1", "Megatron-LM"},
+        {"  world_size ...................... ", "", "Megatron-LM"},
+        {"All distributed processes registered. Starting with ", " processes", "NeMo"},
+        {"Building 2-D device mesh with ['pp', 'dp'], [", ", 2]", "torchtitan"},
+    };
+    static const char *const steps[] = {step, step, "train_step_timing in s=9.450\n",
+                                        "step: 1  memory: 4GiB  tps: 6,123\n"};
+    static const char *const wrong[] = {"1e999", "0x10", "64.5", "1,0", "12abc", "9007199254740993000", "1e999999999"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct training_log *log;
+        for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+            const char *told =
+                complaint(arena_print(arena, "%s%s%s\n%s", lines[i][0], wrong[k], lines[i][1], steps[i]), NULL);
+            cr_assert(strstr(told, "is no number") && strstr(told, "run.log:1:"), "%s, %s: %s", lines[i][0], wrong[k],
+                      told);
+        }
+        const char *count = i == 3 ? "512" : "1,024"; /* a comma of a list is none of a number */
+        cr_assert_str_empty(
+            complaint(arena_print(arena, "%s%s%s\n%s", lines[i][0], count, lines[i][1], steps[i]), &log));
+        cr_assert(log->facts[LOG_GPUS].value == 1024, "%s: %g", lines[i][0], log->facts[LOG_GPUS].value);
+        cr_assert_str_eq(log->format, lines[i][2]);
+    }
+}
+
 Test(logs, mistakes_have_their_place)
 {
     static const char *const rows[][2] = {
