@@ -42,7 +42,7 @@ static void blanks(struct sum *sum)
 
 static bool failed(const struct sum *sum)
 {
-    return sum->wrong || sum->open;
+    return sum->wrong || sum->open || sum->shell->broken;
 }
 
 /* Whether an operator stands here, and none that is longer. */
@@ -101,6 +101,7 @@ static int64_t value_of(struct sum *sum, const struct cells *cells, const char *
     }
     if (!text[strspn(text, " \t\n")])
         return 0;
+    shell_spend(sum->shell, 2 * CELL_WORK);
     if (++sum->depth > DEPTH_MAX)
         sum->wrong = true;
     sum->at = text;
@@ -129,7 +130,7 @@ static int64_t read_target(struct sum *sum, const struct target *target)
     if (!variable || !variable->set || sum->open)
         return 0;
     const struct cells *cells =
-        shell_element(&variable->value, variable->value.keyed ? target->key : NULL, target->index);
+        shell_element(s, &variable->value, variable->value.keyed ? target->key : NULL, target->index);
     return cells ? value_of(sum, cells, target->name) : 0;
 }
 
@@ -149,22 +150,37 @@ static void write_target(struct sum *sum, const struct target *target, int64_t v
         shell_set_text(s, target->name, text, sum->source, sum->place);
 }
 
+static size_t name_length(const char *text)
+{
+    size_t length = 0;
+    while (isalnum((unsigned char)text[length]) || text[length] == '_')
+        length++;
+    return isdigit((unsigned char)*text) ? 0 : length;
+}
+
+/* The ] of the [ at which a text begins; NULL: it has none. */
+static const char *subscript_end(struct sum *sum, const char *text)
+{
+    size_t depth = 0, at = 0;
+    do
+        depth += text[at] == '[' ? 1 : text[at] == ']' ? SIZE_MAX : 0;
+    while (depth && text[++at]);
+    shell_spend(sum->shell, at);
+    return text[at] ? text + at : NULL;
+}
+
 /* NAME or NAME[...]; false: none begins here. */
 static bool name(struct sum *sum, struct target *target)
 {
-    size_t length = 0;
+    size_t length = name_length(sum->at);
     *target = (struct target){0};
-    if (isdigit((unsigned char)*sum->at))
-        return false;
-    while (isalnum((unsigned char)sum->at[length]) || sum->at[length] == '_')
-        length++;
     if (!length)
         return false;
     target->name = arena_copy_part(sum->shell->arena, sum->at, length);
     sum->at += length;
     if (*sum->at != '[')
         return true;
-    const char *close = strchr(sum->at, ']');
+    const char *close = subscript_end(sum, sum->at);
     const struct variable *variable = shell_find(sum->shell, target->name);
     target->element = true;
     if (variable && variable->value.keyed && close) {
@@ -393,24 +409,30 @@ static int64_t assign(struct sum *sum, const char *how)
     return value;
 }
 
+/* The operator behind a name that is assigned, which is not read yet; NULL: none is. */
+static const char *look_ahead(struct sum *sum)
+{
+    static const char *const operators[] = {"=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=", "|=", NULL};
+    const char *start = sum->at, *how = NULL, *close;
+    blanks(sum);
+    size_t length = name_length(sum->at);
+    sum->at += length;
+    if (length && *sum->at == '[' && (close = subscript_end(sum, sum->at)))
+        sum->at = close + 1;
+    for (const char *const *each = operators; length && *each && !how; each++)
+        how = take(sum, *each, strlen(*each) == 1 ? "=" : "") ? *each : NULL;
+    sum->at = start;
+    return how;
+}
+
 /* NAME OP= value, from the right. */
 static int64_t assignment(struct sum *sum)
 {
-    static const char *const operators[] = {"=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=", "|=", NULL};
-    const char *start = sum->at;
-    struct target target;
     if (failed(sum) || ++sum->depth > DEPTH_MAX) {
         sum->wrong |= !sum->open;
         return 0;
     }
-    const char *how = NULL;
-    blanks(sum);
-    sum->dead++; /* a look ahead: subscripts do nothing yet */
-    if (name(sum, &target))
-        for (const char *const *each = operators; *each && !how; each++)
-            how = take(sum, *each, strlen(*each) == 1 ? "=" : "") ? *each : NULL;
-    sum->dead--;
-    sum->at = start;
+    const char *how = look_ahead(sum);
     int64_t value = 0;
     if (failed(sum))
         value = 0;
@@ -457,7 +479,7 @@ enum arithmetic shell_arithmetic(struct shell *s, const char *text, int64_t *val
                                  size_t at)
 {
     struct sum sum = {.shell = s, .at = text, .source = source, .place = at};
-    s->cells += strlen(text);
+    shell_spend(s, strlen(text));
     *open = 0;
     *value = 0;
     if (!text[strspn(text, " \t\n")])

@@ -30,7 +30,7 @@ static void add_element(struct shell *s, struct list *list, const char *key, int
     for (size_t i = 0; i < cells->count; i++)
         list->ragged |= cells->items[i].c == CELL_OPEN && !cells->items[i].quoted;
     list->next = index + 1;
-    s->cells++;
+    shell_spend(s, CELL_WORK);
 }
 
 /* [KEY]=value of an array in brackets; false: it is no such word. */
@@ -54,6 +54,7 @@ static bool add_indexed(struct shell *s, uint16_t source, size_t at, size_t end,
         return true;
     }
     shell_expand_value(s, source, close + 2, end, &cells);
+    shell_spend(s, list->count);
     for (size_t i = 0; i < list->count; i++)
         if (key ? list->items[i].key && !strcmp(list->items[i].key, key) : list->items[i].index == index) {
             list->items[i].cells = cells;
@@ -141,7 +142,7 @@ static void assign_more(struct shell *s, const char *name, struct cells *cells, 
     if (!old || (old->set && old->value.unknown)) {
         shell_add_open(s, &all, shell_unknown_as(s, name, old ? old->value.unknown : s->state->lost), false);
     } else if (old->set && old->value.count) {
-        const struct cells *before = shell_element(&old->value, old->value.keyed ? "0" : NULL, 0);
+        const struct cells *before = shell_element(s, &old->value, old->value.keyed ? "0" : NULL, 0);
         if (before)
             shell_add_cells(s, &all, before);
     }
@@ -168,7 +169,7 @@ static void assign_element(struct shell *s, uint16_t source, const struct raw *r
     }
     variable = shell_find(s, name);
     const struct cells *old =
-        raw->more && variable && variable->set ? shell_element(&variable->value, key, index) : NULL;
+        raw->more && variable && variable->set ? shell_element(s, &variable->value, key, index) : NULL;
     if (raw->more && ((variable && variable->integer) || s->state->lost)) {
         shell_set_unknown(s, name, shell_unknown(s, name, "an element that grows", source, raw->from));
         return;

@@ -7,23 +7,26 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELLS_MAX = 1 << 21, SOURCES_MAX = 20000 }; /* a script whose variables double one another ends here */
+/* A script whose variables double one another ends here. */
+enum { CELLS_MAX = 1 << 21, WORK_MAX = CELL_WORK * CELLS_MAX, UNKNOWN_WORK = 64, SOURCES_MAX = 20000 };
+
+void shell_spend(struct shell *s, size_t work)
+{
+    bool spent = s->work > WORK_MAX;
+    s->work = work < SIZE_MAX - s->work ? s->work + work : SIZE_MAX;
+    if (!spent && s->work > WORK_MAX)
+        shell_refuse(s, s->source, s->at,
+                     "the script takes more work to follow than %d characters of variables; expected a launch script",
+                     CELLS_MAX);
+}
 
 /* ---- cells ---- */
 
-static bool is_plain(const struct cell *cell)
-{
-    return cell->c != CELL_OPEN && cell->c != CELL_BREAK && cell->c != CELL_EMPTY;
-}
-
 void shell_add(struct shell *s, struct cells *cells, struct cell cell)
 {
-    if (++s->cells > CELLS_MAX) {
-        if (!s->broken)
-            shell_refuse(s, is_plain(&cell) ? cell.source : 0, is_plain(&cell) ? cell.at : 0,
-                         "variables of the script grow beyond %d characters; expected a launch script", CELLS_MAX);
+    shell_spend(s, CELL_WORK);
+    if (s->work > WORK_MAX)
         return;
-    }
     if (cells->count == cells->capacity) {
         size_t capacity = cells->capacity ? 2 * cells->capacity : 16;
         struct cell *items = arena_array_unset(s->arena, capacity, sizeof *items);
@@ -66,6 +69,7 @@ const char *shell_text(struct shell *s, const struct cells *cells, uint32_t *ope
     for (size_t i = 0; i < cells->count; i++)
         if (cells->items[i].c == CELL_OPEN)
             room += 1 + strlen(s->unknowns[cells->items[i].at].name);
+    shell_spend(s, room);
     char *text = arena_alloc(s->arena, room);
     for (size_t i = 0; i < cells->count; i++) {
         const struct cell *cell = &cells->items[i];
@@ -91,16 +95,18 @@ const char *shell_path(struct shell *s, const struct cells *cells)
         const char *path = ends ? "" : s->unknowns[cells->items[i].at].path;
         if (!path)
             return NULL;
+        shell_spend(s, strlen(text));
         text = arena_print(s->arena, "%s%s%s", text, shell_text(s, &part, &unused), path);
         from = i + 1;
     }
     return text;
 }
 
-bool shell_cells_equal(const struct cells *a, const struct cells *b)
+bool shell_cells_equal(struct shell *s, const struct cells *a, const struct cells *b)
 {
     if (a->count != b->count)
         return false;
+    shell_spend(s, 1 + a->count);
     for (size_t i = 0; i < a->count; i++) {
         const struct cell *x = &a->items[i], *y = &b->items[i];
         if (x->c != y->c || x->quoted != y->quoted || (x->c == CELL_OPEN && x->at != y->at))
@@ -129,7 +135,7 @@ void shell_append(struct shell *s, const struct cells *word, struct cells **word
         *words = all;
     }
     (*words)[(*count)++] = *word;
-    s->cells++;
+    shell_spend(s, CELL_WORK);
 }
 
 void shell_split(struct shell *s, const struct cells *cells, struct cells **words, size_t *count)
@@ -159,6 +165,7 @@ void shell_split(struct shell *s, const struct cells *cells, struct cells **word
 static uint32_t add_unknown(struct shell *s, struct unknown unknown)
 {
     size_t count = s->unknown_count + !s->unknown_count; /* 0 is none */
+    shell_spend(s, UNKNOWN_WORK);
     if (count + 1 > room_of(s->unknown_count)) {
         struct unknown *all = arena_array(s->arena, room_of(count + 1), sizeof *all);
         if (s->unknown_count)
@@ -197,6 +204,7 @@ uint32_t shell_unknown_as(struct shell *s, const char *name, uint32_t because)
 
 void shell_is_free(struct shell *s, const char *name)
 {
+    shell_spend(s, 1 + s->free_count);
     for (size_t i = 0; i < s->free_count; i++)
         if (!strcmp(s->free_names[i], name))
             return;
@@ -242,8 +250,9 @@ struct cells shell_without_free(struct shell *s, const struct cells *cells)
 
 /* ---- sources ---- */
 
-uint32_t shell_add_source(struct shell *s, const char *file, const char *text, size_t size, const struct cell *origin)
+uint16_t shell_add_source(struct shell *s, const char *file, const char *text, size_t size, const struct cell *origin)
 {
+    shell_spend(s, size);
     if (s->source_count == SOURCES_MAX) {
         shell_refuse(s, 0, 0, "more than %d texts are commands in turn; expected a launch script", SOURCES_MAX);
         return 0;
@@ -255,11 +264,12 @@ uint32_t shell_add_source(struct shell *s, const char *file, const char *text, s
         s->sources = all;
     }
     s->sources[s->source_count] = (struct source){file, text, size, origin};
-    return (uint32_t)s->source_count++;
+    return (uint16_t)s->source_count++;
 }
 
 uint16_t shell_source_of(struct shell *s, const struct cells *cells)
 {
+    shell_spend(s, sizeof *cells->items * cells->count);
     char *text = arena_alloc(s->arena, cells->count + 2);
     struct cell *origin = arena_array(s->arena, cells->count + 1, sizeof *origin);
     size_t size = 0;
@@ -268,12 +278,13 @@ uint16_t shell_source_of(struct shell *s, const struct cells *cells)
             origin[size] = cells->items[i];
             text[size++] = cells->items[i].c == CELL_BREAK ? ' ' : cells->items[i].c;
         }
-    return (uint16_t)shell_add_source(s, s->sources[0].file, text, size, origin);
+    return shell_add_source(s, s->sources[0].file, text, size, origin);
 }
 
 struct place shell_place(struct shell *s, uint16_t source, size_t at)
 {
     for (unsigned depth = 0; s->sources[source].origin && depth < SOURCES_MAX; depth++) {
+        shell_spend(s, 1);
         const struct source *made = &s->sources[source];
         if (!made->size)
             return (struct place){made->file, 1, 1};
@@ -288,6 +299,7 @@ struct place shell_place(struct shell *s, uint16_t source, size_t at)
         s->last = (struct place){file->file, 1, 1};
         s->last_at = 0;
     }
+    shell_spend(s, at - s->last_at);
     for (; s->last_at < at; s->last_at++) {
         char c = file->text[s->last_at];
         s->last.column = c == '\n' ? 1 : s->last.column + (((unsigned char)c & 0xC0) != 0x80);

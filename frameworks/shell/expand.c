@@ -296,6 +296,12 @@ static bool is_glob(const struct cells *word)
     return false;
 }
 
+static bool fits(struct shell *s, const char *pattern, const char *name)
+{
+    shell_spend(s, 1 + strlen(pattern) * strlen(name) / 8);
+    return !s->broken && fnmatch(pattern, name, FNM_PERIOD) == 0;
+}
+
 /* Whether files there may have such names; where none has, the pattern stays. */
 static bool may_match(struct shell *s, const struct cells *word)
 {
@@ -306,11 +312,11 @@ static bool may_match(struct shell *s, const struct cells *word)
     DIR *folder = opendir(s->state->folder);
     bool found = false;
     for (const struct dirent *entry; folder && !found && (entry = readdir(folder));)
-        found = fnmatch(pattern, entry->d_name, FNM_PERIOD) == 0;
+        found = fits(s, pattern, entry->d_name);
     if (folder)
         closedir(folder);
     for (const struct written *file = s->state->files; file && !found; file = file->next)
-        found = !file->path || fnmatch(pattern, file->path, FNM_PERIOD) == 0;
+        found = !file->path || fits(s, pattern, file->path);
     return found;
 }
 

@@ -54,18 +54,20 @@ const char *shell_resolve(struct shell *s, const struct cells *word)
 }
 
 /* Of a file that begins with ? the folder is not known. */
-static const struct written *find_written(const struct state *state, const char *path)
+static const struct written *find_written(struct shell *s, const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    for (const struct written *each = state->files; each; each = each->next)
+    for (const struct written *each = s->state->files; each; each = each->next) {
+        shell_spend(s, 1);
         if (!each->path || !strcmp(each->path, path) || (each->path[0] == '?' && !strcmp(each->path + 2, name)))
             return each;
+    }
     return NULL;
 }
 
 const struct cells *shell_file(struct shell *s, const char *path, bool *there, const char **why)
 {
-    const struct written *written = find_written(s->state, path);
+    const struct written *written = find_written(s, path);
     struct fault fault = {""};
     size_t size;
     *there = false;
@@ -90,7 +92,7 @@ const struct cells *shell_file(struct shell *s, const char *path, bool *there, c
         return NULL;
     }
     *there = true;
-    uint16_t source = (uint16_t)shell_add_source(s, path, text, size, NULL);
+    uint16_t source = shell_add_source(s, path, text, size, NULL);
     struct cells *cells = arena_alloc(s->arena, sizeof *cells);
     for (size_t i = 0; i < size; i++)
         shell_add(s, cells, (struct cell){(uint32_t)i, source, text[i], false});
@@ -100,7 +102,7 @@ const struct cells *shell_file(struct shell *s, const char *path, bool *there, c
 void shell_write(struct shell *s, const char *path, const struct cells *text, bool known, bool more)
 {
     struct written *file = arena_alloc(s->arena, sizeof *file);
-    const struct written *old = path && more ? find_written(s->state, path) : NULL;
+    const struct written *old = path && more ? find_written(s, path) : NULL;
     *file = (struct written){path, {0}, known && path && path[0] != '?', s->state->files};
     struct fault fault = {""};
     if (more && path && !old && path_check_readable(path, &fault))

@@ -120,7 +120,7 @@ static int item_matches(struct shell *s, const struct step *item, const struct c
         pattern = shell_without_free(s, &pattern);
         const char *how = shell_pattern(s, &pattern);
         bool all = how && !strcmp(how, "*");
-        int match = open && !all ? -1 : shell_matches(how, text);
+        int match = open && !all ? -1 : shell_matches(s, how, text);
         state = match == 1 ? 1 : match < 0 ? -1 : state;
     }
     return state;
@@ -271,7 +271,7 @@ static enum flow run_unknown(struct shell *s, const struct step *head, const str
             shell_merge(s, s->state, loop.ended, why);
         shell_merge(s, s->state, before, why);
         s->input = NULL;
-        settled = shell_same(s->state, before);
+        settled = shell_same(s, s->state, before);
         if (round > ROUNDS_MAX && !settled) {
             shell_lose(s, "a loop whose end is not known", body->source, body->at);
             settled = true;

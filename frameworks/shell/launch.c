@@ -132,7 +132,8 @@ static void note_free(struct shell *s)
     for (size_t i = 0; i < s->free_count; i++) {
         const char *name = s->free_names[i];
         bool argument = name[0] == '@' || isdigit((unsigned char)name[0]);
-        if (!argument)
+        shell_spend(s, strlen(names));
+        if (!argument && !s->broken)
             names = arena_print(s->arena, "%s%s%s", names, *names ? ", " : "", name);
         arguments |= argument;
     }

@@ -133,8 +133,11 @@ struct shell {
     unsigned tolerant;                 /* errors do not end the script here */
     unsigned silent;                   /* launches are not collected */
     unsigned nest, sourced, functions; /* how deep: expansions, texts, calls */
-    size_t cells, steps, commands;     /* made so far */
-    struct place last;                 /* of the byte last_at of a file, from which the next place is counted */
+    size_t work;                       /* spent: shell_spend */
+    size_t steps, commands;            /* made so far */
+    size_t at;                         /* of the command that runs, in `source` */
+    uint16_t source;
+    struct place last; /* of the byte last_at of a file, from which the next place is counted */
     size_t last_at;
     bool broken;
     /* Upwards, without circles between files. */
@@ -147,6 +150,12 @@ struct shell {
 
 /* ---- cells.c ---- */
 
+enum { CELL_WORK = 32 };
+
+/* All that following a script takes draws from one budget, about a byte that is looked at or copied each: where it is
+ * spent, the script is refused at the command that runs. */
+void shell_spend(struct shell *s, size_t work);
+
 void shell_add(struct shell *s, struct cells *cells, struct cell cell);
 void shell_add_text(struct shell *s, struct cells *cells, const char *text, uint16_t source, size_t at, bool quoted);
 void shell_add_cells(struct shell *s, struct cells *cells, const struct cells *more);
@@ -156,7 +165,7 @@ struct cells shell_cells_of(struct shell *s, const char *text, uint16_t source, 
 const char *shell_text(struct shell *s, const struct cells *cells, uint32_t *open);
 /* The same where it names a file: unknowns with a path stand as that. NULL: not known. */
 const char *shell_path(struct shell *s, const struct cells *cells);
-bool shell_cells_equal(const struct cells *a, const struct cells *b);
+bool shell_cells_equal(struct shell *s, const struct cells *a, const struct cells *b);
 /* Cuts at blanks that are not quoted and at breaks, and appends the words to a list. */
 void shell_split(struct shell *s, const struct cells *cells, struct cells **words, size_t *count);
 void shell_append(struct shell *s, const struct cells *word, struct cells **words, size_t *count);
@@ -165,7 +174,7 @@ uint32_t shell_unknown(struct shell *s, const char *name, const char *why, uint1
 uint32_t shell_unknown_as(struct shell *s, const char *name, uint32_t because);
 /* A name that nobody sets, taken as not set. */
 void shell_is_free(struct shell *s, const char *name);
-uint32_t shell_add_source(struct shell *s, const char *file, const char *text, size_t size, const struct cell *origin);
+uint16_t shell_add_source(struct shell *s, const char *file, const char *text, size_t size, const struct cell *origin);
 /* A text made of cells; what is not known in it stays so. */
 uint16_t shell_source_of(struct shell *s, const struct cells *cells);
 struct place shell_place(struct shell *s, uint16_t source, size_t at);
@@ -185,7 +194,7 @@ struct state *shell_copy(struct shell *s, const struct state *state);
 /* Into `into`: what is not the same in both is unknown because of `why`. */
 void shell_merge(struct shell *s, struct state *into, const struct state *other, uint32_t why);
 /* Whether two states know the same. */
-bool shell_same(const struct state *a, const struct state *b);
+bool shell_same(struct shell *s, const struct state *a, const struct state *b);
 struct variable *shell_find(struct shell *s, const char *name);
 /* At the depth of calls now, or where it is; declares it where it is nowhere. */
 struct variable *shell_declare(struct shell *s, const char *name, bool local);
@@ -205,7 +214,7 @@ void shell_lose(struct shell *s, const char *why, uint16_t source, size_t at);
 void shell_leave(struct shell *s);
 struct value shell_single(struct shell *s, const struct cells *cells);
 /* Element 0, or the one of an index or key; NULL: none. */
-const struct cells *shell_element(const struct value *value, const char *key, int64_t index);
+const struct cells *shell_element(struct shell *s, const struct value *value, const char *key, int64_t index);
 const struct function *shell_function(struct shell *s, const char *name);
 /* A new process: exported variables alone, no functions. */
 struct state *shell_child(struct shell *s);
@@ -227,7 +236,7 @@ bool shell_evaluate(struct shell *s, const struct cells *cells, int64_t *value, 
 /* As fnmatch takes it: what is quoted is itself. NULL: something in it is not known. */
 const char *shell_pattern(struct shell *s, const struct cells *cells);
 /* Whether a text matches: 1, 0, or -1 where that is not known. */
-int shell_matches(const char *pattern, const char *text);
+int shell_matches(struct shell *s, const char *pattern, const char *text);
 /* ${X#p} ${X##p} ${X%p} ${X%%p}. False: not known. */
 bool shell_strip(struct shell *s, const struct cells *subject, const struct cells *pattern, char side, bool longest,
                  struct cells *out);

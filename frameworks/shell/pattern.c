@@ -29,9 +29,20 @@ const char *shell_pattern(struct shell *s, const struct cells *cells)
     return text;
 }
 
-int shell_matches(const char *pattern, const char *text)
+/* The work of fnmatch grows with the length of the text for each star. */
+static size_t work_of(const char *pattern, size_t length)
 {
-    int state = pattern ? fnmatch(pattern, text, 0) : -1;
+    size_t stars = 0, at = 0;
+    for (; pattern[at]; at++)
+        stars += pattern[at] == '*';
+    return 1 + at / 8 + stars * length / 8;
+}
+
+int shell_matches(struct shell *s, const char *pattern, const char *text)
+{
+    if (pattern)
+        shell_spend(s, work_of(pattern, strlen(text)));
+    int state = pattern && !s->broken ? fnmatch(pattern, text, 0) : -1;
     return state == 0 ? 1 : state == FNM_NOMATCH ? 0 : -1;
 }
 
@@ -58,12 +69,12 @@ bool shell_strip(struct shell *s, const struct cells *subject, const struct cell
     bool found = false;
     if (!text || !how || length > LENGTH_MAX)
         return false;
-    s->cells += length * length / 16;
+    shell_spend(s, CELL_WORK * (length * length / 16));
     char *part = arena_alloc(s->arena, length + 1);
     for (size_t i = 0; i <= length && !(found && !longest); i++) {
         memcpy(part, side == '#' ? text : text + length - i, i);
         part[i] = '\0';
-        int state = shell_matches(how, part);
+        int state = shell_matches(s, how, part);
         if (state < 0)
             return false;
         if (state)
@@ -82,13 +93,13 @@ static long match_at(struct shell *s, const char *how, const char *text, size_t 
     for (size_t count = length - at + 1; count-- > 0;) {
         memcpy(part, text + at, count);
         part[count] = '\0';
-        int state = shell_matches(how, part);
+        int state = shell_matches(s, how, part);
         if (state < 0)
             return -2;
         if (state)
             return (long)count;
     }
-    s->cells += (length - at) / 16;
+    shell_spend(s, CELL_WORK * ((length - at) / 16));
     return -1;
 }
 

@@ -402,6 +402,9 @@ enum flow shell_run(struct shell *s, const struct step *step)
     enum flow flow = FLOW_NEXT;
     if (!s->broken && ++s->commands > COMMANDS_MAX)
         shell_refuse(s, step->source, step->at, "the script takes more than %d commands to follow", COMMANDS_MAX);
+    s->source = step->source;
+    s->at = step->at;
+    shell_spend(s, CELL_WORK);
     if (s->broken)
         return FLOW_EXIT;
     if (step->kind == STEP_LIST)

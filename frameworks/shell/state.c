@@ -10,9 +10,11 @@
 /* ---- names ---- */
 
 /* Variables of inner calls hide those of outer ones. */
-static struct variable *find_plain(const struct state *state, const char *name)
+static struct variable *find_plain(struct shell *s, const char *name)
 {
+    struct state *state = s->state;
     struct variable *found = NULL;
+    shell_spend(s, 1 + state->count / 2);
     for (size_t i = state->count; i-- > 0;) {
         struct variable *each = &state->variables[i];
         if (!strcmp(each->name, name) && (!found || each->depth > found->depth))
@@ -24,7 +26,7 @@ static struct variable *find_plain(const struct state *state, const char *name)
 const char *shell_target(struct shell *s, const char *name)
 {
     for (unsigned i = 0; i < 8; i++) {
-        const struct variable *variable = find_plain(s->state, name);
+        const struct variable *variable = find_plain(s, name);
         uint32_t open;
         if (!variable || !variable->reference)
             return name;
@@ -41,7 +43,7 @@ const char *shell_target(struct shell *s, const char *name)
 struct variable *shell_find(struct shell *s, const char *name)
 {
     const char *target = shell_target(s, name);
-    return find_plain(s->state, target ? target : name);
+    return find_plain(s, target ? target : name);
 }
 
 static struct variable *add_variable(struct shell *s, const char *name, unsigned depth)
@@ -55,14 +57,14 @@ static struct variable *add_variable(struct shell *s, const char *name, unsigned
         state->variables = all;
         state->capacity = capacity;
     }
-    s->cells += 8;
+    shell_spend(s, 8 * CELL_WORK);
     state->variables[state->count] = (struct variable){.name = arena_copy(s->arena, name), .depth = depth};
     return &state->variables[state->count++];
 }
 
 struct variable *shell_declare(struct shell *s, const char *name, bool local)
 {
-    struct variable *variable = local ? find_plain(s->state, name) : shell_find(s, name);
+    struct variable *variable = local ? find_plain(s, name) : shell_find(s, name);
     if (variable && (!local || variable->depth == s->state->depth || variable->fixed))
         return variable;
     bool known = variable || !s->state->lost;
@@ -78,6 +80,12 @@ struct variable *shell_declare(struct shell *s, const char *name, bool local)
 
 /* ---- values ---- */
 
+/* What -1 and on stand for, of an array that is not empty. */
+static int64_t from_end(const struct value *value, int64_t index)
+{
+    return value->items[value->count - 1].index + index + 1;
+}
+
 struct value shell_single(struct shell *s, const struct cells *cells)
 {
     struct value value = {.count = 1};
@@ -86,10 +94,11 @@ struct value shell_single(struct shell *s, const struct cells *cells)
     return value;
 }
 
-const struct cells *shell_element(const struct value *value, const char *key, int64_t index)
+const struct cells *shell_element(struct shell *s, const struct value *value, const char *key, int64_t index)
 {
     if (!key && index < 0 && value->count)
-        index += value->items[value->count - 1].index + 1;
+        index = from_end(value, index);
+    shell_spend(s, value->count);
     for (size_t i = 0; i < value->count; i++) {
         const struct element *element = &value->items[i];
         if (key ? element->key && !strcmp(element->key, key) : !element->key && element->index == index)
@@ -170,7 +179,7 @@ void shell_set_element(struct shell *s, const char *name, const char *key, int64
     if (old.unknown)
         return;
     if (!key && index < 0 && old.count)
-        index += old.items[old.count - 1].index + 1;
+        index = from_end(&old, index);
     if (old.ragged || (!key && index < 0)) {
         shell_set_unknown(s, name, shell_unknown(s, name, "an element before the first is assigned", 0, 0));
         return;
@@ -192,15 +201,16 @@ void shell_set_element(struct shell *s, const char *name, const char *key, int64
     }
     if (!placed)
         new.items[new.count++] = (struct element){key, index, *cells};
-    s->cells += new.count;
+    shell_spend(s, CELL_WORK * new.count);
     shell_set(s, name, new);
 }
 
 void shell_unset(struct shell *s, const char *name, uint16_t source, size_t at)
 {
     const char *target = shell_target(s, name);
-    struct variable *variable = target ? find_plain(s->state, target) : NULL;
+    struct variable *variable = target ? find_plain(s, target) : NULL;
     bool outer = false;
+    shell_spend(s, s->state->count);
     for (size_t i = 0; target && i < s->state->count; i++)
         outer |= !strcmp(s->state->variables[i].name, target) && s->state->variables[i].depth != s->state->depth;
     if (!target || (variable && variable->readonly)) {
@@ -223,6 +233,7 @@ void shell_forget_all(struct shell *s, const char *name)
 {
     uint32_t why = shell_unknown(s, name, "a variable before a command that declares it", 0, 0);
     shell_declare(s, name, false);
+    shell_spend(s, s->state->count);
     for (size_t i = 0; i < s->state->count; i++) {
         struct variable *each = &s->state->variables[i];
         if (strcmp(each->name, name) != 0 || each->fixed)
@@ -236,7 +247,7 @@ void shell_forget_all(struct shell *s, const char *name)
 
 void shell_unset_reference(struct shell *s, const char *name)
 {
-    struct variable *variable = find_plain(s->state, name);
+    struct variable *variable = find_plain(s, name);
     if (variable && !variable->fixed)
         *variable = (struct variable){.name = variable->name, .depth = variable->depth};
 }
@@ -245,15 +256,18 @@ void shell_unset_reference(struct shell *s, const char *name)
 
 const struct function *shell_function(struct shell *s, const char *name)
 {
-    for (const struct function *each = s->state->functions; each; each = each->next)
+    for (const struct function *each = s->state->functions; each; each = each->next) {
+        shell_spend(s, 1);
         if (!strcmp(each->name, name))
             return each->body ? each : NULL;
+    }
     return NULL;
 }
 
 void shell_leave(struct shell *s)
 {
     struct state *state = s->state;
+    shell_spend(s, state->count / 2);
     while (state->count && state->variables[state->count - 1].depth >= state->depth)
         state->count--;
     size_t kept = 0;
@@ -292,7 +306,7 @@ struct state *shell_copy(struct shell *s, const struct state *state)
     copy->variables = arena_array(s->arena, copy->capacity, sizeof *copy->variables);
     if (state->count)
         memcpy(copy->variables, state->variables, state->count * sizeof *copy->variables);
-    s->cells += 8 * (state->count + 4);
+    shell_spend(s, 8 * CELL_WORK * (state->count + 4));
     return copy;
 }
 
@@ -300,6 +314,7 @@ struct state *shell_child(struct shell *s)
 {
     struct state *child = shell_copy(s, s->state);
     size_t kept = 0;
+    shell_spend(s, child->count * child->count / 4);
     for (size_t i = 0; i < child->count; i++) {
         struct variable variable = child->variables[i];
         bool hidden = false;
@@ -328,7 +343,7 @@ struct state *shell_child(struct shell *s)
     return child;
 }
 
-static bool values_equal(const struct value *a, const struct value *b)
+static bool values_equal(struct shell *s, const struct value *a, const struct value *b)
 {
     if (a->unknown || b->unknown)
         return a->unknown == b->unknown;
@@ -337,7 +352,7 @@ static bool values_equal(const struct value *a, const struct value *b)
     for (size_t i = 0; i < a->count; i++) {
         const struct element *x = &a->items[i], *y = &b->items[i];
         bool keys = x->key && y->key ? !strcmp(x->key, y->key) : x->key == y->key;
-        if (x != y && (!keys || x->index != y->index || !shell_cells_equal(&x->cells, &y->cells)))
+        if (x != y && (!keys || x->index != y->index || !shell_cells_equal(s, &x->cells, &y->cells)))
             return false;
     }
     return true;
@@ -356,7 +371,7 @@ static void merge_variable(struct shell *s, struct variable *into, const struct 
     bool flags = into->exported == other->exported && into->integer == other->integer &&
                  into->readonly == other->readonly && into->reference == other->reference &&
                  into->letters == other->letters;
-    if (into->fixed || (flags && into->set == other->set && values_equal(&into->value, &other->value)))
+    if (into->fixed || (flags && into->set == other->set && values_equal(s, &into->value, &other->value)))
         return;
     if (into->value.unknown && flags && into->hidden == other->hidden)
         return;
@@ -373,7 +388,7 @@ static void merge_rest(struct shell *s, struct state *into, const struct state *
     bool arguments =
         into->argument_count == other->argument_count && into->arguments_unknown == other->arguments_unknown;
     for (size_t i = 0; arguments && i < into->argument_count; i++)
-        arguments = shell_cells_equal(&into->arguments[i], &other->arguments[i]);
+        arguments = shell_cells_equal(s, &into->arguments[i], &other->arguments[i]);
     if (!arguments)
         into->arguments_unknown = shell_unknown_as(s, "@", why);
     if (into->functions != other->functions) { /* any function may be another one */
@@ -401,7 +416,7 @@ void shell_merge(struct shell *s, struct state *into, const struct state *other,
     struct state *before = s->state;
     size_t count = into->count;
     s->state = into;
-    s->cells += count * (1 + other->count / 8);
+    shell_spend(s, CELL_WORK * count * (1 + other->count / 8));
     for (size_t i = 0; i < count; i++) {
         const struct variable *same = same_variable(other, &into->variables[i]);
         struct variable unset = {.name = into->variables[i].name, .depth = into->variables[i].depth};
@@ -418,8 +433,9 @@ void shell_merge(struct shell *s, struct state *into, const struct state *other,
     s->state = before;
 }
 
-bool shell_same(const struct state *a, const struct state *b)
+bool shell_same(struct shell *s, const struct state *a, const struct state *b)
 {
+    shell_spend(s, a->count * b->count / 4);
     if (a->count != b->count || !a->lost != !b->lost || a->functions != b->functions ||
         !a->arguments_unknown != !b->arguments_unknown || a->argument_count != b->argument_count ||
         !a->folder != !b->folder || !a->splitting != !b->splitting)
@@ -427,7 +443,7 @@ bool shell_same(const struct state *a, const struct state *b)
     for (size_t i = 0; i < a->count; i++) {
         const struct variable *x = &a->variables[i], *y = same_variable(b, x);
         bool open = y && x->value.unknown && y->value.unknown;
-        if (!y || x->set != y->set || (!open && !values_equal(&x->value, &y->value)))
+        if (!y || x->set != y->set || (!open && !values_equal(s, &x->value, &y->value)))
             return false;
     }
     return true;

@@ -162,7 +162,7 @@ static void take_variable(struct shell *s, struct subject *subject, uint16_t sou
         subject->open = shell_unknown(s, subject->name, "an element behind words that are not known", source, from);
     else if (variable->set) {
         const struct cells *cells =
-            shell_element(&variable->value, variable->value.keyed ? key ? key : "0" : NULL, index);
+            shell_element(s, &variable->value, variable->value.keyed ? key ? key : "0" : NULL, index);
         if (cells)
             take_named(s, subject, cells);
     }

@@ -78,9 +78,9 @@ static int is_set(struct shell *s, const char *name)
         return OPEN;
     const struct variable *variable = shell_find(s, name);
     if (variable)
-        return variable->set && variable->value.unknown                                                  ? OPEN
-               : variable->set && shell_element(&variable->value, variable->value.keyed ? "0" : NULL, 0) ? TRUE
-                                                                                                         : FALSE;
+        return variable->set && variable->value.unknown                                                     ? OPEN
+               : variable->set && shell_element(s, &variable->value, variable->value.keyed ? "0" : NULL, 0) ? TRUE
+                                                                                                            : FALSE;
     if (s->state->lost)
         return OPEN;
     shell_is_free(s, name);
@@ -244,7 +244,7 @@ static int two(struct test *t)
         return OPEN;
     }
     const char *text = shell_text(s, &left, &open);
-    int match = open ? -1 : shell_matches(shell_pattern(s, &right), text);
+    int match = open ? -1 : shell_matches(s, shell_pattern(s, &right), text);
     return match < 0 ? OPEN : match == (how[0] != '!') ? TRUE : FALSE;
 }
 

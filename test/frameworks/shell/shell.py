@@ -82,6 +82,10 @@ FOLLOWED += [
     'read -ra A <<< " a  b "; launch --a "${A[@]}" --n ${#A[@]}',
     'printf "a\\nb\\n" > out\n{ mapfile -t A; mapfile -t B; } < out; rm out\nlaunch --a ${#A[@]} --b ${#B[@]}',
 ]
+FOLLOWED += [
+    "launch --a $((" + 24 * "a[" + "0" + 24 * "]" + "+4))", 'A=(1 2 3); launch --a $((A[A[0]]=5)) --b "${A[@]}"',
+    'A=(1 2 3); launch --a $((A[A[0]]==2)) --b $((A[A[0]]++)) --c "${A[@]}"',
+]
 # Refused, with what stands in the way.
 REFUSED = {
     'source missing.sh; launch --tp ${TP:-1}': "'missing.sh' is read in here, and it is not there (line 1)",
@@ -102,6 +106,16 @@ REFUSED = {
     'A=(1 2; launch --a': "expected the ) of an array", 'if true; then launch --a 1': "expected 'fi'",
     'shopt -s lastpipe; launch --a 1': "'shopt lastpipe'",
 }
+# What grows without bounds in few bytes is refused soon, at the command that grows.
+TOO_MUCH = [
+    "\n".join([*(f'V{i}="{"+".join(4 * [f"V{i + 1}"])}"' for i in range(16)), "V16=1; launch --a $((V0))"]),
+    "A=x\n" + 30 * "A=$A$A\n" + "launch --a $A",
+    "\n".join([*(f"f{i}() {{ :; }}" for i in range(20000)), *(20000 * ["program"]), "launch --a 1"]),
+    "\n".join([*(f": ${{N{i}:-}}" for i in range(40000)), "launch --a 1"]),
+    "A=" + 1000 * "a" + "\n" + 9 * "B=${A//*a*a*a*a*b/}\n" + "launch --b $B",
+    "X='" + 20000 * "a " + "'\n" + 60 * 'read -ra A <<< "$X"\n' + "launch --a 1",
+    "cat > big.sh <<'X'\n" + 20000 * "# 3456789\n" + "X\n{\n" + 500 * "bash\n" + "} < big.sh\nlaunch --a 1",
+]
 
 
 def words(script):
@@ -127,7 +141,7 @@ def refuse(script, reason):
     ours = subprocess.run([PRINT, "shell", "script.sh"], capture_output=True, timeout=20, text=True, cwd=FOLDER)
     if ours.returncode != 1 or ours.stdout or reason not in ours.stderr:
         failures += 1
-        print(f"{script}\nexpected: {reason}\nours: {ours}\n")
+        print(f"{script[:2000]}\nexpected: {reason}\nours: {ours}\n")
 
 
 def expect(script):
@@ -142,6 +156,13 @@ def expect(script):
     if bash != ours:
         failures += 1
         print(f"{script}\nbash: {bash}\nours: {ours}\n{errors.decode()}\n")
+
+
+def refuse_soon(script):
+    """Within the time that `refuse` has, and at a line from the one that begins to grow."""
+    refuse(script, ": error: the script takes more work to follow than 2097152 characters of variables; expected a "
+           "launch script")
+    refuse(script, "script.sh:")
 
 
 def as_bash_or_refused(script):
@@ -193,6 +214,8 @@ for script in SCRIPTS + FOLLOWED:
     expect(script)
 for script, reason in REFUSED.items():
     refuse(script, reason)
+for script in TOO_MUCH:
+    refuse_soon(script)
 for seed in range(60):
     expect(some(random.Random(seed)))
 same = [as_bash_or_refused(lines_of_fields(random.Random(seed))) for seed in range(120)]
