@@ -102,8 +102,7 @@ static int64_t value_of(struct sum *sum, const struct cells *cells, const char *
     if (!text[strspn(text, " \t\n")])
         return 0;
     shell_spend(sum->shell, 2 * CELL_WORK);
-    if (++sum->depth > DEPTH_MAX)
-        sum->wrong = true;
+    sum->wrong |= ++sum->depth > DEPTH_MAX;
     sum->at = text;
     int64_t value = failed(sum) ? 0 : comma(sum);
     blanks(sum);
@@ -150,14 +149,6 @@ static void write_target(struct sum *sum, const struct target *target, int64_t v
         shell_set_text(s, target->name, text, sum->source, sum->place);
 }
 
-static size_t name_length(const char *text)
-{
-    size_t length = 0;
-    while (isalnum((unsigned char)text[length]) || text[length] == '_')
-        length++;
-    return isdigit((unsigned char)*text) ? 0 : length;
-}
-
 /* The ] of the [ at which a text begins; NULL: it has none. */
 static const char *subscript_end(struct sum *sum, const char *text)
 {
@@ -172,7 +163,7 @@ static const char *subscript_end(struct sum *sum, const char *text)
 /* NAME or NAME[...]; false: none begins here. */
 static bool name(struct sum *sum, struct target *target)
 {
-    size_t length = name_length(sum->at);
+    size_t length = shell_name_length(sum->at);
     *target = (struct target){0};
     if (!length)
         return false;
@@ -232,8 +223,7 @@ static int64_t operand(struct sum *sum)
 {
     int64_t value = 0;
     blanks(sum);
-    if (++sum->depth > DEPTH_MAX)
-        sum->wrong = true;
+    sum->wrong |= ++sum->depth > DEPTH_MAX;
     if (failed(sum))
         value = 0;
     else if (take(sum, "++", ""))
@@ -266,11 +256,8 @@ static int64_t power(struct sum *sum)
     int64_t base = operand(sum);
     if (failed(sum) || !take(sum, "**", "="))
         return base;
-    if (++sum->depth > DEPTH_MAX) {
-        sum->wrong = true;
-        return 0;
-    }
-    int64_t exponent = power(sum);
+    sum->wrong |= ++sum->depth > DEPTH_MAX;
+    int64_t exponent = failed(sum) ? 0 : power(sum);
     uint64_t value = 1, square = (uint64_t)base;
     sum->depth--;
     sum->wrong |= exponent < 0 && !sum->dead;
@@ -381,12 +368,9 @@ static int64_t choice(struct sum *sum)
     int64_t condition = either(sum);
     if (failed(sum) || !take(sum, "?", ""))
         return condition;
-    if (++sum->depth > DEPTH_MAX) {
-        sum->wrong = true;
-        return 0;
-    }
+    sum->wrong |= ++sum->depth > DEPTH_MAX;
     sum->dead += !condition;
-    int64_t yes = assignment(sum);
+    int64_t yes = failed(sum) ? 0 : assignment(sum);
     sum->dead -= !condition;
     sum->wrong |= !sum->open && !take(sum, ":", "");
     sum->dead += condition != 0;
@@ -415,7 +399,7 @@ static const char *look_ahead(struct sum *sum)
     static const char *const operators[] = {"=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=", "|=", NULL};
     const char *start = sum->at, *how = NULL, *close;
     blanks(sum);
-    size_t length = name_length(sum->at);
+    size_t length = shell_name_length(sum->at);
     sum->at += length;
     if (length && *sum->at == '[' && (close = subscript_end(sum, sum->at)))
         sum->at = close + 1;
@@ -465,13 +449,10 @@ static void forget(struct sum *sum, const char *text)
     uint32_t why =
         sum->open ? sum->open
                   : shell_unknown(sum->shell, "(( ))", "arithmetic that is not understood", sum->source, sum->place);
-    for (const char *at = text; assigns && *at;) {
-        size_t length = 0;
-        while (isalnum((unsigned char)at[length]) || at[length] == '_')
-            length++;
-        if (length && !isdigit((unsigned char)*at))
+    for (const char *at = text; assigns && *at; at++) {
+        size_t length = at > text && (isalnum((unsigned char)at[-1]) || at[-1] == '_') ? 0 : shell_name_length(at);
+        if (length)
             shell_set_unknown(sum->shell, arena_copy_part(sum->shell->arena, at, length), why);
-        at += length ? length : 1;
     }
 }
 

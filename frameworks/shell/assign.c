@@ -3,7 +3,6 @@
 #include "base/arena.h"
 #include "frameworks/shell/parts.h"
 
-#include <ctype.h>
 #include <string.h>
 
 /* ---- arrays ---- */
@@ -279,13 +278,12 @@ static void declare_text(struct shell *s, const struct declaration *d, const str
     uint32_t open;
     struct cells value = {0};
     const char *text = shell_text(s, word, &open);
-    size_t length = strcspn(text, "="), name = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                                            "0123456789_");
+    size_t length = strcspn(text, "="), name = shell_name_length(text);
     if (open && !s->unknowns[open].why && text[0] == '$') {
         shell_is_free(s, s->unknowns[open].name);
         return;
     }
-    if (name != length || isdigit((unsigned char)text[0]) || !name) {
+    if (name != length || !name) {
         if (open)
             shell_lose(s, "names and values that are not known are declared", source, at);
         return; /* bash refuses it and goes on */

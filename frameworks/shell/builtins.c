@@ -210,7 +210,7 @@ static void unset_one(struct call *c, size_t i, bool functions)
 {
     struct shell *s = c->s;
     const char *name = text_of(c, i);
-    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    size_t length = shell_name_length(name);
     if (is_open(c, i)) {
         lose(c, "a variable whose name is not known is unset");
         return;
@@ -219,7 +219,7 @@ static void unset_one(struct call *c, size_t i, bool functions)
         struct function *function = arena_alloc(s->arena, sizeof *function);
         *function = (struct function){name, NULL, s->state->functions};
         s->state->functions = function;
-    } else if (name[length] == '[')
+    } else if (length && name[length] == '[')
         shell_set_unknown(s, arena_copy_part(s->arena, name, length),
                           shell_unknown(s, name, "an element is unset", c->step->source, c->step->at));
     else if (length && !name[length])
@@ -264,7 +264,7 @@ static void run_printf(struct call *c)
 {
     struct cells out = {0};
     const char *name = text_of(c, 2);
-    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    size_t length = shell_name_length(name);
     c->s->state->status = 0;
     if (is_open(c, 2) || !length)
         lose(c, "a variable whose name is not known is printed to");

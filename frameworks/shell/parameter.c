@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "frameworks/shell/parts.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* An expansion while it is read. */
@@ -287,7 +288,8 @@ static void expand_indirect(struct expansion *e)
         add_not_followed(e, "an expansion that is not followed");
         return;
     }
-    if (!*name || name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")]) {
+    size_t length = isdigit((unsigned char)*name) ? strspn(name, "0123456789") : shell_name_length(name);
+    if (!length || name[length]) {
         shell_refuse(s, e->source, e->at, "${!%s} with '%s' in it, which bash refuses; expected the name of a variable",
                      e->subject.name, name);
         return;

@@ -36,7 +36,7 @@ static void forget(const struct reading *r, uint32_t why)
 {
     for (size_t i = 1; i < r->count; i++) {
         const char *name = text_of(r, i);
-        size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+        size_t length = shell_name_length(name);
         if (r->words[i].count && r->words[i].items[0].c == CELL_OPEN)
             shell_lose(r->s, "a variable whose name is not known is read", 0, 0);
         if (length)

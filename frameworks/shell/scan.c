@@ -82,11 +82,24 @@ static size_t scan_dollar(const struct source *s, size_t at, size_t end, unsigne
     return shell_name_end(s, at + 1, end);
 }
 
+static bool is_letter(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+size_t shell_name_length(const char *text)
+{
+    size_t length = 0;
+    while (!isdigit((unsigned char)*text) && is_letter(text[length]))
+        length++;
+    return length;
+}
+
 size_t shell_name_end(const struct source *s, size_t at, size_t end)
 {
     if (at < end && isdigit((unsigned char)s->text[at]))
         return at;
-    while (at < end && (isalnum((unsigned char)s->text[at]) || s->text[at] == '_'))
+    while (at < end && is_letter(s->text[at]))
         at++;
     return at;
 }

@@ -33,7 +33,7 @@ const char *shell_target(struct shell *s, const char *name)
         if (variable->value.unknown || !variable->set || !variable->value.count)
             return NULL;
         name = shell_text(s, &variable->value.items[0].cells, &open);
-        size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+        size_t length = shell_name_length(name);
         if (open || !length || name[length])
             return NULL;
     }

@@ -74,7 +74,8 @@ static int file_state(struct shell *s, const struct cells *word)
 
 static int is_set(struct shell *s, const char *name)
 {
-    if (name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")])
+    size_t length = shell_name_length(name);
+    if (!length || name[length])
         return OPEN;
     const struct variable *variable = shell_find(s, name);
     if (variable)

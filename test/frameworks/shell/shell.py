@@ -86,6 +86,12 @@ FOLLOWED += [
     "launch --a $((" + 24 * "a[" + "0" + 24 * "]" + "+4))", 'A=(1 2 3); launch --a $((A[A[0]]=5)) --b "${A[@]}"',
     'A=(1 2 3); launch --a $((A[A[0]]==2)) --b $((A[A[0]]++)) --c "${A[@]}"',
 ]
+# Names: a digit does not begin one, and bash goes on behind one that is none.
+FOLLOWED += [
+    'set -- a b; N=2; launch --a ${!N}', 'unset 1a; read 1a <<< 4; launch --a 1', 'let "A1_b=0x1f"; launch --a $A1_b',
+    'export 1a=2 A_1=3; launch --a $A_1', 'declare _a=1; printf -v _b %s 2; [[ -v _a ]] && launch --a ${_a} --b $_b',
+    'N=_a; _a=5; launch --a ${!N}', 'declare -n R=_a; R=4; launch --a $_a',
+]
 # Refused, with what stands in the way.
 REFUSED = {
     'source missing.sh; launch --tp ${TP:-1}': "'missing.sh' is read in here, and it is not there (line 1)",
