@@ -22,7 +22,7 @@ const struct stagesim_field simgrid_settings[] = {
     {"network/bandwidth-factor", STAGESIM_FIELD_RATIO, .least = 1e-6, .most = 1e6,
      .doc = "all bandwidths times this; the model's own when not given"},
     {"network/latency-factor", STAGESIM_FIELD_RATIO, .least = 0, .most = 1e6,
-     .doc = "all latencies times this; the model's own when not given"},
+     .doc = "latencies of transfers times this, of collectives that of the first step; the model's own when not given"},
     {"network/weight-S", STAGESIM_FIELD_RATIO, .least = 0, .most = 1e12,
      .doc = "weight of a flow's bandwidths in its share; the model's own when not given"},
     {"network/loopback-lat", STAGESIM_FIELD_RATIO, .least = 0, .most = 1e3,

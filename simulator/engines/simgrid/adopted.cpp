@@ -168,7 +168,9 @@ bool bridge_adopt(struct platform *platform, struct fault *fault)
         flat() = new flat_zone(platform, *versions::root_zone()->get_impl());
         if (platform->weight)
             versions::scale_latencies(
-                [](const sg4::Host *from, const sg4::Host *to) { return flat()->undo_weight(from, to); });
+                [factor = parts::take_latency_factor()](const sg4::Host *from, const sg4::Host *to) {
+                    return factor * flat()->undo_weight(from, to);
+                });
     } catch (const std::exception &exception) {
         return fault_set(fault, "%s", exception.what());
     }

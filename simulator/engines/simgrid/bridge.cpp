@@ -58,6 +58,7 @@ void *bridge_mailbox(const char *name, void *actor)
 bool bridge_run(struct fault *fault)
 {
     try {
+        parts::set_latency_factor();
         if (!first_failure().seen)
             sg4::Engine::get_instance()->run();
     } catch (const std::exception &exception) {

@@ -217,6 +217,13 @@ struct platform *load(const char *file, const struct platform_file &facts, struc
     return platform;
 }
 
+/* Then SimGrid sets it, too, where it is not yet. */
+bool sets_latency_factor(const struct platform_file &facts)
+{
+    return std::any_of(facts.settings, facts.settings + facts.setting_count,
+                       [](const char *setting) { return strstr(setting, "network/latency-factor:") == setting; });
+}
+
 } // namespace
 
 bool parts::is_loaded(const struct platform *platform)
@@ -232,6 +239,8 @@ struct platform *bridge_load(const char *file, struct arena *arena, struct fault
     try {
         for (size_t i = 0; i < facts.setting_count; i++)
             parts::set_where_free(facts.settings[i]);
+        if (sets_latency_factor(facts))
+            parts::set_latency_factor();
         struct platform *platform = load(file, facts, arena);
         return platform_sound(platform, arena, fault) ? platform : nullptr;
     } catch (const std::exception &exception) {

@@ -19,6 +19,12 @@ namespace sg4 = simgrid::s4u;
 
 /* Sets "key:value" of a platform file, unless the scenario sets that key. */
 void set_where_free(const char *setting);
+/* What all latencies are multiplied by, for a function that multiplies them: 1 where neither the scenario nor the
+ * platform file says anything, as CM02 has it. Afterwards set_latency_factor does nothing. */
+double take_latency_factor();
+/* Leaves that to SimGrid's settings, unless it was taken. Before the simulation runs, and before SimGrid reads a file
+ * that says something of it; throws what SimGrid throws. */
+void set_latency_factor();
 
 /* ---- failures.cpp ---- */
 

@@ -12,6 +12,7 @@ extern "C" {
 
 #include <cstring>
 #include <set>
+#include <utility>
 
 #include "simulator/engines/simgrid/services.h"
 
@@ -46,11 +47,43 @@ std::string key_of(const char *setting)
     return std::string(setting, strcspn(setting, ":"));
 }
 
+const char latency_option[] = "network/latency-factor";
+
+/* "key:value" of latency_option until it is known whose it is; "": it is not given, or taken. */
+std::string &latency_setting()
+{
+    static std::string instance;
+    return instance;
+}
+
+/* SimGrid reads latency factors when the first message leaves, from its settings or from a function, and refuses to
+ * have both: so they wait. */
+void set(const char *setting)
+{
+    if (key_of(setting) == latency_option)
+        latency_setting() = setting;
+    else
+        sg4::Engine::set_config(setting);
+}
+
 } // namespace
 
 void parts::set_where_free(const char *setting)
 {
     if (settings_made().count(key_of(setting)) == 0)
+        set(setting);
+}
+
+double parts::take_latency_factor()
+{
+    const std::string setting = std::exchange(latency_setting(), "");
+    return setting.empty() ? 1 : std::stod(setting.substr(sizeof latency_option));
+}
+
+void parts::set_latency_factor()
+{
+    const std::string setting = std::exchange(latency_setting(), "");
+    if (!setting.empty())
         sg4::Engine::set_config(setting);
 }
 
@@ -63,7 +96,7 @@ bool bridge_configure(const char *const *config, size_t count, struct fault *fau
         sg4::Engine::get_instance(&argument_count, arguments);
         set_defaults();
         for (size_t i = 0; i < count; i++) {
-            sg4::Engine::set_config(config[i]);
+            set(config[i]);
             settings_made().insert(key_of(config[i]));
         }
     } catch (const std::exception &exception) {
@@ -82,6 +115,12 @@ const char *bridge_weighs(void)
     bool weight = !simgrid::config::is_default("network/weight-S") && get_value<double>("network/weight-S") > 0;
     if (get_value<bool>("network/crosstraffic") || weight)
         return "SimGrid is set to weigh flows by more than their latencies";
+    if (get_value<double>("network/TCP-gamma") > 0)
+        return "SimGrid is set to bound flows by their latencies";
+    if (get_value<int>("maxmin/concurrency-limit") > 0)
+        return "SimGrid is set to count the flows of a link";
+    if (!simgrid::config::is_default(latency_option))
+        return "the platform file has SimGrid multiply latencies";
     return nullptr;
 }
 
