@@ -164,11 +164,21 @@ static bool need(const struct transformer_job *j, const char *letters, bool fine
 static bool check_needs(const struct transformer_job *j)
 {
     const struct transformer_model *m = &j->model;
+    const char *groups = j->parameters->model.mamba_groups  ? "model.mamba_groups"
+                         : j->parameters->model.mamba_heads ? "model.mamba_heads"
+                                                            : "model.mixers";
     bool ok = need(j, "W", m->window > 0, "model.mixers", "model.window");
     ok &= need(j, "wch", m->window > 0, "model.mixers", "model.window");
     ok &= need(j, "wch", m->query_rank > 0, "model.mixers", "model.query_rank");
     ok &= need(j, "wch", !m->kv_rank, "model.kv_rank", "no kv_rank: heads share one key already");
     ok &= need(j, "DS", m->kv_rank > 0, "model.mixers", "latent attention: model.kv_rank");
+    ok &= need(j, "wch", m->heads % m->output_groups == 0, "model.output_groups",
+               "heads that are a multiple of output_groups");
+    ok &= need(j, "M", m->mamba_heads > 0, "model.mixers", "model.mamba_heads: 2 hidden is less than mamba_head_size");
+    ok &= need(j, "M", m->mamba_heads % m->mamba_groups == 0, groups,
+               "mamba_heads that are a multiple of mamba_groups (default 8)");
+    ok &= need(j, "GKL", m->linear_value_heads % m->linear_key_heads == 0, "model.linear_key_heads",
+               "linear_value_heads that are a multiple of linear_key_heads");
     ok &= need(j, "B", m->index_block > 0, "model.mixers", "model.index_block");
     ok &= need(j, "B", !m->kv_rank, "model.kv_rank", "keys and values of heads, not latent ones");
     ok &= need(j, "MGKLDSBwch", !m->biases, "model.biases", "biases: false: their matrices have none");
@@ -196,19 +206,57 @@ static bool check_heads(const struct transformer_job *j, const char *letters, co
     return false;
 }
 
+/* Keys and values of few heads are repeated on more ranks than heads. */
+bool transformer_check_kv_heads(const struct transformer_job *j, const char *key, uint64_t heads, uint64_t kv_heads)
+{
+    uint64_t tensor = (uint64_t)j->layout.tensor;
+    bool shared = heads % kv_heads == 0, own = kv_heads != heads; /* otherwise it was said of heads */
+    if (!shared)
+        j->api->error(j->job, key, "%llu heads cannot share %llu heads of keys and values evenly",
+                      (unsigned long long)heads, (unsigned long long)kv_heads);
+    else if (own && tensor % kv_heads && kv_heads % tensor)
+        j->api->error(j->job, key, "%s %llu cannot be divided over %llu tensor-parallel ranks", strchr(key, '.') + 1,
+                      (unsigned long long)kv_heads, (unsigned long long)tensor);
+    else
+        return true;
+    return false;
+}
+
 static bool check_ranks(const struct transformer_job *j)
 {
     const struct transformer_model *m = &j->model;
     double tensor = j->layout.tensor, both = tensor * j->layout.context;
     const char *who = "tensor-parallel ranks", *exchange = "tensor-parallel ranks and context-parallel ones in them, "
                                                            "which exchange heads";
-    bool ok = check_heads(j, "W", "model.local_heads", m->local_heads, tensor, who);
-    ok &= check_heads(j, "M", "model.mamba_heads", m->mamba_heads, both, both > tensor ? exchange : who);
+    bool ok = check_heads(j, "M", "model.mamba_heads", m->mamba_heads, both, both > tensor ? exchange : who);
     ok &= check_heads(j, "M", "model.mamba_groups", m->mamba_groups, tensor, who);
     ok &= check_heads(j, "G", "model.linear_value_heads", m->linear_value_heads, both, both > tensor ? exchange : who);
     ok &= check_heads(j, "KL", "model.linear_value_heads", m->linear_value_heads, tensor, who);
     ok &= check_heads(j, "GKL", "model.linear_key_heads", m->linear_key_heads, tensor, who);
     return ok & check_heads(j, "wch", "model.output_groups", m->output_groups, tensor, who);
+}
+
+/* Of layers with a window, where their heads are others: whether or not kinds are given. */
+static bool check_local(const struct transformer_job *j)
+{
+    const struct transformer_model *m = &j->model, *given = &j->parameters->model;
+    if ((!given->local_heads && !given->local_kv_heads) || !has_mixer(m, "W"))
+        return true;
+    bool ok = check_heads(j, "W", "model.local_heads", m->local_heads, j->layout.tensor, "tensor-parallel ranks");
+    const char *key = given->local_kv_heads ? "model.local_kv_heads" : "model.local_heads";
+    return transformer_check_kv_heads(j, key, m->local_heads, m->local_kv_heads) && ok;
+}
+
+static bool check_layer_kv_heads(const struct transformer_job *j)
+{
+    const struct stagesim_list *list = &j->model.layer_kv_heads;
+    for (size_t i = 0; i < list->count; i++) {
+        struct transformer_model own = transformer_model_of_layer(&j->model, i);
+        if (list->values[i] > 0 && own.mixer != MIXER_LOCAL &&
+            !transformer_check_kv_heads(j, "model.layer_kv_heads", own.heads, (uint64_t)list->values[i]))
+            return false;
+    }
+    return true;
 }
 
 static bool check_ffn(const struct transformer_job *j)
@@ -260,11 +308,12 @@ bool transformer_check_kinds(const struct transformer_job *j)
     const struct transformer_model *m = &j->model;
     bool ok = check_own_keys(j);
     ok &= check_tower(j);
+    ok &= check_local(j);
     if (!transformer_has_kinds(m))
         return ok;
     ok &= check_texts(j);
     ok &= check_list(j, "model.layer_kv_heads", &m->layer_kv_heads);
     ok &= check_list(j, "model.layer_ffn", &m->layer_ffn);
-    ok = ok && check_needs(j) && check_ranks(j) && check_ffn(j);
+    ok = ok && check_needs(j) && check_ranks(j) && check_layer_kv_heads(j) && check_ffn(j);
     return check_company(j) && ok;
 }

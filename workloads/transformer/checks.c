@@ -20,20 +20,6 @@ static bool check_divisible(const struct transformer_job *j, const char *key, ui
     return check_divided_by(j, key, value, what, (uint32_t)j->layout.tensor);
 }
 
-/* Keys and values of few heads are repeated on more ranks than heads. */
-static bool check_kv_heads(const struct transformer_job *j)
-{
-    uint64_t heads = j->model.kv_heads;
-    uint32_t tensor = (uint32_t)j->layout.tensor;
-    if (j->model.heads % heads) {
-        j->api->error(j->job, "model.kv_heads", "%llu heads cannot share %llu heads of keys and values evenly",
-                      (unsigned long long)j->model.heads, (unsigned long long)heads);
-        return false;
-    }
-    bool own = heads != j->model.heads; /* otherwise it was said of heads */
-    return !own || tensor % heads == 0 || check_divisible(j, "model.kv_heads", heads, "kv_heads");
-}
-
 static bool check_count(const struct transformer_job *j, const char *key, double count, uint64_t stated)
 {
     if (!stated || (double)stated == count)
@@ -64,7 +50,7 @@ bool transformer_check_shape(const struct transformer_job *j)
         ok = false;
     }
     ok &= check_divisible(j, "model.heads", m->heads, "heads");
-    ok &= check_kv_heads(j);
+    ok &= transformer_check_kv_heads(j, "model.kv_heads", m->heads, m->kv_heads);
     ok &= check_divisible(j, "model.ffn", m->ffn, "ffn");
     ok &= check_divided_by(j, "model.hidden", m->hidden, "hidden", (uint32_t)j->layout.width);
     if (j->layout.sequence_parallel)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What has to hold where ranks share sequences or experts, and how evenly their work is divided. */
 #include "base/rounded/rounded.h"
+#include "workloads/transformer/kinds/kinds.h"
 #include "workloads/transformer/transformer.h"
 
 #include "base/arena.h"
@@ -19,19 +20,30 @@ static bool exchanges_heads(const struct transformer_job *j)
     return j->layout.context > 1 && j->parameters->routing.context_method == CONTEXT_HEADS;
 }
 
-/* Ranks that exchange heads have as many of each kind. */
-static bool check_heads(const struct transformer_job *j)
+static bool check_heads_of(const struct transformer_job *j, const struct transformer_model *m)
 {
     uint64_t ranks = (uint64_t)(j->layout.tensor * j->layout.context);
-    bool latent = j->model.kv_rank > 0, queries = j->model.heads % ranks != 0;
-    if (!exchanges_heads(j) || (!queries && (latent || j->model.kv_heads % ranks == 0)))
+    bool latent = m->kv_rank > 0, queries = m->heads % ranks != 0;
+    if (!queries && (latent || m->kv_heads % ranks == 0))
         return true;
     j->api->error(j->job, "context_method",
                   "%llu heads%s cannot be divided over %.0f tensor-parallel ranks and over %.0f context-parallel ones "
                   "in them; expected ring or all-gather",
-                  (unsigned long long)(queries ? j->model.heads : j->model.kv_heads),
-                  queries ? "" : " of keys and values", j->layout.tensor, j->layout.context);
+                  (unsigned long long)(queries ? m->heads : m->kv_heads), queries ? "" : " of keys and values",
+                  j->layout.tensor, j->layout.context);
     return false;
+}
+
+/* Ranks that exchange heads have as many of each kind, in every layer. */
+static bool check_heads(const struct transformer_job *j)
+{
+    bool ok = !exchanges_heads(j) || check_heads_of(j, &j->model);
+    for (uint64_t layer = 0; ok && exchanges_heads(j) && layer < j->model.layers + j->model.predictions; layer++) {
+        struct transformer_model own = transformer_model_of_layer(&j->model, layer);
+        if (own.mixer != MIXER_NONE && transformer_kind_of(&own)->sharing == SHARING_KEYS)
+            ok = check_heads_of(j, &own);
+    }
+    return ok;
 }
 
 static bool check_context(const struct transformer_job *j)

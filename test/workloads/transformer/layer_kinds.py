@@ -6,6 +6,7 @@ recomputation, divided along tensor, context, expert and data; stages with unequ
 import itertools
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -101,6 +102,43 @@ for name, kind in KINDS.items():
     if "experts" in model:
         other, why = run(model, parallel={"tensor": 2, "expert": 4, "data": 4, "pipeline": 2})
         expect(other, name, "expert-parallel", why)
+
+# Heads that nothing can share: of all layers, of one in a list, of those with a window with and without letters for
+# them; scans that no network has; and each refused at the key that says it.
+ALONE = {"pipeline": 1}
+WINDOW = {"window": 256, "window_period": 2}
+REFUSED = [
+    ({"kv_heads": 17}, ALONE, {}, "model.kv_heads", "16 heads cannot share 17 heads"),
+    ({"kv_heads": 3}, ALONE, {}, "model.kv_heads", "16 heads cannot share 3 heads"),
+    ({"layer_kv_heads": [17, 4, 4, 4]}, ALONE, {}, "model.layer_kv_heads", "16 heads cannot share 17 heads"),
+    ({"layer_kv_heads": [4, 0, 4, 3]}, ALONE, {}, "model.layer_kv_heads", "16 heads cannot share 3 heads"),
+    ({"layer_kv_heads": [4, 4, 0, 8], "heads": 24, "kv_heads": 3}, {"tensor": 3, "data": 1}, {}, "model.layer_kv_heads",
+     "layer_kv_heads 4 cannot be divided over 3"),
+    ({"layer_kv_heads": [4, 0, 2, 4]}, {"context": 4}, {"context_method": "all-to-all"}, "context_method",
+     "2 heads of keys and values cannot be divided"),
+    ({**WINDOW, "local_heads": 12, "local_kv_heads": 6}, {"context": 4}, {"context_method": "all-to-all"},
+     "context_method", "6 heads of keys and values cannot be divided"),
+    ({**WINDOW, "local_kv_heads": 5}, ALONE, {}, "model.local_kv_heads", "16 heads cannot share 5 heads"),
+    ({**WINDOW, "local_heads": 18}, ALONE, {}, "model.local_heads", "18 heads cannot share 4 heads"),
+    ({**WINDOW, "local_heads": 18, "local_kv_heads": 2}, {"tensor": 4}, {}, "model.local_heads",
+     "18 cannot be divided"),
+    ({"window": 256, "mixers": "W*", "local_kv_heads": 32}, ALONE, {}, "model.local_kv_heads", "cannot share 32 heads"),
+    ({"mixers": "M", "hidden": 16, "head_size": 4}, ALONE, {}, "model.mixers", "2 hidden is less than mamba_head_size"),
+    ({"mixers": "M", "mamba_heads": 12}, ALONE, {}, "model.mamba_heads", "a multiple of mamba_groups"),
+    ({"mixers": "M", "mamba_groups": 64}, ALONE, {}, "model.mamba_groups", "a multiple of mamba_groups"),
+    ({**COMPRESSED, "mixers": "wwch", "output_groups": 3}, ALONE, {}, "model.output_groups",
+     "a multiple of output_groups"),
+    *[({"mixers": kind, "linear_key_heads": 6, "linear_value_heads": 16}, ALONE, {}, "model.linear_key_heads",
+       "a multiple of linear_key_heads") for kind in "GKL"],
+]
+for keys, parallel, transformer, place, words in REFUSED:
+    good, why = run({**SHAPE, **keys}, parallel=parallel, sequence_parallel=False, **transformer)
+    expect(not good and words in why, keys, parallel, words, why)
+    value = {**keys, **transformer}.get(place.split(".")[-1])
+    spot = f'"{place.split(".")[-1]}": {json.dumps(value)}' if value else ""
+    column = (FOLDER / "job.yaml").read_text().find(spot) + 1
+    places = f"{column}|{column + spot.find(': ') + 2}"
+    expect(not spot or re.search(rf"job.yaml:1:({places}): error", why), keys, place, why)
 
 # Measured scans: the core of a model with linear attention is another one than the table's share of the peak gives.
 for name in ("gated delta", "kimi delta", "mamba"):
