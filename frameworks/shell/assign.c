@@ -28,7 +28,7 @@ static void add_element(struct shell *s, struct list *list, const char *key, int
     list->items[list->count++] = (struct element){key, index, *cells};
     for (size_t i = 0; i < cells->count; i++)
         list->ragged |= cells->items[i].c == CELL_OPEN && !cells->items[i].quoted;
-    list->next = index + 1;
+    list->next = index < INT64_MAX ? index + 1 : index;
     shell_spend(s, CELL_WORK);
 }
 
@@ -57,9 +57,11 @@ static bool add_indexed(struct shell *s, uint16_t source, size_t at, size_t end,
     for (size_t i = 0; i < list->count; i++)
         if (key ? list->items[i].key && !strcmp(list->items[i].key, key) : list->items[i].index == index) {
             list->items[i].cells = cells;
-            list->next = index + 1;
+            list->next = index < INT64_MAX ? index + 1 : index;
             return true;
         }
+    if (!key && index < 0) /* from the end */
+        list->open = shell_unknown(s, "[]", "an element whose number is not known", source, at);
     if (!key && list->count && index < list->items[list->count - 1].index)
         list->open = shell_unknown(s, "[]", "elements that are not in their order", source, at);
     add_element(s, list, key, index, &cells);
@@ -93,8 +95,11 @@ static void read_array(struct shell *s, uint16_t source, size_t at, size_t to, c
         }
         if (!add_indexed(s, source, at, end, keyed, list)) {
             shell_expand_word(s, source, at, end, &words, &count);
-            for (size_t i = 0; i < count; i++)
+            for (size_t i = 0; i < count; i++) {
+                if (list->count && list->items[list->count - 1].index == INT64_MAX)
+                    list->open = shell_unknown(s, "()", "an element behind the last number", source, at);
                 add_element(s, list, NULL, list->next, &words[i]);
+            }
             if (keyed)
                 list->open = shell_unknown(s, "()", "an associative array without keys", source, at);
         }

@@ -5,6 +5,8 @@
 #include "frameworks/shell/parts.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,8 +82,9 @@ static bool convert(const struct print *p, const char *at, size_t argument)
     if (*at != 'd' && *at != 'i')
         return false;
     const char *text = argument < p->count ? word(p, argument) : "0";
+    errno = 0;
     value = strtoll(*text ? text : "0", &end, 0);
-    if (*end || (*text && text[0] == '0' && text[1] && !isdigit((unsigned char)text[1])))
+    if (*end || errno || (*text && text[0] == '0' && text[1] && !isdigit((unsigned char)text[1])))
         return false;
     shell_add_text(p->s, p->out, arena_print(p->s->arena, "%lld", (long long)value), p->source, p->at, false);
     return true;
@@ -176,6 +179,7 @@ static bool print_path(const struct print *p, const char *name)
 
 static bool print_sequence(const struct print *p)
 {
+    static const long most = 1000000000000000;
     long numbers[3] = {1, 1, 1};
     size_t given = p->count - 1;
     if (!given || given > 3)
@@ -183,14 +187,17 @@ static bool print_sequence(const struct print *p)
     for (size_t i = 0; i < given; i++) {
         char *end;
         const char *text = word(p, i + 1);
-        numbers[given == 1 ? 2 : given == 2 ? 2 * i : i] = strtol(text, &end, 10);
-        if (*end || !*text || (text[0] == '0' && text[1]))
+        long number = strtol(text, &end, 10);
+        if (*end || !*text || (text[0] == '0' && text[1]) || number > most || number < -most)
             return false;
+        numbers[given == 1 ? 2 : given == 2 ? 2 * i : i] = number;
     }
-    if (!numbers[1] || labs(numbers[2] - numbers[0]) / labs(numbers[1]) > SEQUENCE_MAX)
+    long steps = numbers[1] ? (numbers[2] - numbers[0]) / numbers[1] : LONG_MAX;
+    bool none = numbers[1] > 0 ? numbers[0] > numbers[2] : numbers[0] < numbers[2];
+    if (labs(steps) > SEQUENCE_MAX)
         return false;
-    for (long i = numbers[0]; numbers[1] > 0 ? i <= numbers[2] : i >= numbers[2]; i += numbers[1])
-        add_line(p, arena_print(p->s->arena, "%ld", i));
+    for (long i = 0; i <= steps && !none; i++)
+        add_line(p, arena_print(p->s->arena, "%ld", numbers[0] + i * numbers[1]));
     return true;
 }
 

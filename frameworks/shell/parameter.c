@@ -158,14 +158,13 @@ static void expand_part(struct expansion *e)
     }
     int64_t count = (int64_t)(e->subject.all ? e->subject.count : plain.count);
     from += from < 0 ? count : 0;
-    int64_t end = !bounded ? count : length < 0 ? count + length : from + length;
     if (from < 0 || from > count)
         return;
+    int64_t end = !bounded || length > count - from ? count : length < 0 ? count + length : from + length;
     if (end < from || (length < 0 && e->subject.all)) {
         add_not_followed(e, "a part that ends before it begins");
         return;
     }
-    end = end > count ? count : end;
     struct cells part = {0};
     for (int64_t i = from; !e->subject.all && i < end; i++)
         shell_add(s, &part, plain.items[i]);

@@ -131,7 +131,7 @@ static void take_all(struct shell *s, struct subject *subject, const struct vari
         subject->items[i] = value->items[i].cells;
     subject->count = value->count;
     subject->set = value->count > 0;
-    subject->sparse = value->count && value->items[value->count - 1].index + 1 != (int64_t)value->count;
+    subject->sparse = value->count && value->items[value->count - 1].index != (int64_t)value->count - 1;
 }
 
 static void take_variable(struct shell *s, struct subject *subject, uint16_t source, size_t from, size_t to,
