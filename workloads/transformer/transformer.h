@@ -122,14 +122,14 @@ extern const struct stagesim_need transformer_needs[];
 bool transformer_check_keys(const struct transformer_job *job);
 /* Whether the model can be divided as the layout says. */
 bool transformer_check_shape(const struct transformer_job *job);
-/* Whether so many heads can share so many heads of keys and values, and tensor-parallel ranks either; `key` says both
- * or the latter. */
-bool transformer_check_kv_heads(const struct transformer_job *job, const char *key, uint64_t heads, uint64_t kv_heads);
 
 /* ---- check_kinds.c ---- */
 
 /* Whether the sequence of kinds of layers can be, and can be divided as the layout says. */
 bool transformer_check_kinds(const struct transformer_job *job);
+/* Whether so many heads can share so many heads of keys and values, and tensor-parallel ranks either; `key` says both
+ * or the latter. */
+bool transformer_check_kv_heads(const struct transformer_job *job, const char *key, uint64_t heads, uint64_t kv_heads);
 
 /* ---- block_part.c ---- */
 

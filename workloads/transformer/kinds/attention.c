@@ -172,24 +172,28 @@ void attention_projections_backward(const struct transformer_model *m, const str
     operators_add_vector(out, "normalisation", 4 * s->element * s->hidden);
 }
 
+void attention_add_gate(const struct transformer_model *m, const struct operator_shape *s, bool backward,
+                        struct transformer_operators *out)
+{
+    if (m->output_gate)
+        operators_add_vector(out, "output gate", (backward ? 5 : 3) * s->element * s->rows * s->output);
+}
+
 static void core(const struct transformer_model *m, const struct transformer_layout *l, const struct operator_shape *s,
                  struct transformer_operators *out)
 {
     attention_core(m, l, s, out);
-    if (m->output_gate)
-        operators_add_vector(out, "output gate", 3 * s->element * s->rows * s->output);
+    attention_add_gate(m, s, false, out);
 }
 
 static void core_backward(const struct transformer_model *m, const struct transformer_layout *l,
                           const struct operator_shape *s, struct transformer_operators *out)
 {
-    if (m->output_gate)
-        operators_add_vector(out, "output gate", 5 * s->element * s->rows * s->output);
+    attention_add_gate(m, s, true, out);
     attention_core_backward(m, l, s, out);
 }
 
-/* A gate, and what it weights. */
-static double kept_divided(const struct transformer_model *m, const struct transformer_layout *l)
+double attention_kept_divided(const struct transformer_model *m, const struct transformer_layout *l)
 {
     struct transformer_widths w = widths(m);
     double normalised = m->qk_norm ? l->element_bytes * (w.query + w.key) : 0;
@@ -223,7 +227,7 @@ const struct transformer_kind kind_attention = {
     .projections_backward = attention_projections_backward,
     .core = core,
     .core_backward = core_backward,
-    .kept_divided = kept_divided,
+    .kept_divided = attention_kept_divided,
     .kept_whole = attention_kept_whole,
     .sharing = SHARING_KEYS,
     .attends = true,

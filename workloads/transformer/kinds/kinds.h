@@ -76,6 +76,12 @@ void attention_projections(const struct transformer_model *model, const struct t
                            const struct operator_shape *shape, struct transformer_operators *out);
 void attention_projections_backward(const struct transformer_model *model, const struct transformer_layout *layout,
                                     const struct operator_shape *shape, struct transformer_operators *out);
+/* A gate of what attention gives, where the model has one: it reads both, and its backward writes the gradients of
+ * both. */
+void attention_add_gate(const struct transformer_model *model, const struct operator_shape *shape, bool backward,
+                        struct transformer_operators *out);
+/* What is kept of queries and keys that are normalised, and of a gate and what it weights. */
+double attention_kept_divided(const struct transformer_model *model, const struct transformer_layout *layout);
 double attention_kept_whole(const struct transformer_model *model, const struct transformer_layout *layout);
 
 /* One operator that never stores its scores, of so many sums over pairs of a query and a key, per head and sample. */

@@ -146,11 +146,13 @@ static void sparse_core(const struct transformer_model *m, const struct transfor
     if (m->mixer == MIXER_SPARSE)
         add_indexer(m, l, s, out);
     add_latent_core(m, l, s, false, out);
+    attention_add_gate(m, s, false, out);
 }
 
 static void sparse_core_backward(const struct transformer_model *m, const struct transformer_layout *l,
                                  const struct operator_shape *s, struct transformer_operators *out)
 {
+    attention_add_gate(m, s, true, out);
     add_latent_core(m, l, s, true, out);
     if (m->mixer == MIXER_SPARSE)
         add_indexer_backward(m, l, s, narrow(m), out);
@@ -179,6 +181,7 @@ const struct transformer_kind kind_sparse = {
     .projections_backward = attention_projections_backward,
     .core = sparse_core,
     .core_backward = sparse_core_backward,
+    .kept_divided = attention_kept_divided,
     .kept_whole = attention_kept_whole,
     .sharing = SHARING_KEYS,
     .shared_columns = narrow_columns,
@@ -194,6 +197,7 @@ const struct transformer_kind kind_sparse_shared = {
     .projections_backward = attention_projections_backward,
     .core = sparse_core,
     .core_backward = sparse_core_backward,
+    .kept_divided = attention_kept_divided,
     .kept_whole = attention_kept_whole,
     .sharing = SHARING_KEYS,
     .shared_columns = narrow_columns,
@@ -233,18 +237,15 @@ static void block_core(const struct transformer_model *m, const struct transform
 {
     add_indexer(m, l, s, out);
     add_block_core(m, l, s, false, out);
+    attention_add_gate(m, s, false, out);
 }
 
 static void block_core_backward(const struct transformer_model *m, const struct transformer_layout *l,
                                 const struct operator_shape *s, struct transformer_operators *out)
 {
+    attention_add_gate(m, s, true, out);
     add_block_core(m, l, s, true, out);
     add_indexer_backward(m, l, s, (double)m->head_size, out);
-}
-
-static double normalised(const struct transformer_model *m, const struct transformer_layout *l)
-{
-    return kind_attention.kept_divided(m, l);
 }
 
 const struct transformer_kind kind_block_sparse = {
@@ -257,7 +258,7 @@ const struct transformer_kind kind_block_sparse = {
     .projections_backward = attention_projections_backward,
     .core = block_core,
     .core_backward = block_core_backward,
-    .kept_divided = normalised,
+    .kept_divided = attention_kept_divided,
     .sharing = SHARING_KEYS,
     .attends = true,
 };

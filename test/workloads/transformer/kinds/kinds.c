@@ -5,6 +5,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <string.h>
 
 static void expect_near(double value, double expected, double tolerance, const char *what)
 {
@@ -266,6 +267,36 @@ Test(kinds, activations)
     expect_near(kept(&streams, TRANSFORMER_KEEP) - kept(&near, TRANSFORMER_KEEP), 2 * 4 * 4096, 1e-12, "streams");
     expect_near(kept(&nano, TRANSFORMER_FULL), 2 * 2688, 1e-12, "recomputed");
     expect_near(kept(&streams, TRANSFORMER_FULL), 2 * 4 * 4096, 1e-12, "recomputed, with streams");
+}
+
+/* A gate of what attention gives moves as much in every kind that has it, forward and backward, and keeps as much; so
+ * do normalised queries and keys. */
+Test(kinds, gates_in_every_kind)
+{
+    static const struct transformer_model *const models[] = {&latent, &sparse, &shared, &taught,
+                                                             &blocks, &mimo,   &chunks};
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        struct transformer_model plain = *models[i], gates = *models[i], normal = *models[i];
+        struct transformer_model own = own_model(models[i]);
+        struct transformer_layout layout = layout_of(1, TRANSFORMER_KEEP);
+        double output = transformer_widths_of(&own).output, tokens = 4 * (double)own.sequence;
+        gates.output_gate = true;
+        normal.qk_norm = true;
+        for (int backward = 0; backward < 2; backward++) {
+            struct transformer_model with = own_model(&gates);
+            struct transformer_operators list;
+            double moved = 0;
+            (backward ? transformer_backward : transformer_forward)(&with, &layout, BLOCK_ATTENTION, &list);
+            for (unsigned k = 0; k < list.count; k++)
+                if (!list.items[k].matrix && !strcmp(list.items[k].name, "output gate"))
+                    moved += list.items[k].bytes;
+            expect_near(moved, (backward ? 5 : 3) * 2 * tokens * output, 1e-12, models[i]->mixers);
+        }
+        expect_near(kept(&gates, TRANSFORMER_KEEP) - kept(&plain, TRANSFORMER_KEEP), 2 * 2 * output, 1e-9,
+                    models[i]->mixers);
+        expect_near(kept(&normal, TRANSFORMER_KEEP) - kept(&plain, TRANSFORMER_KEEP),
+                    2 * (transformer_widths_of(&own).query + transformer_widths_of(&own).key), 1e-9, models[i]->mixers);
+    }
 }
 
 /* ---- which layer is what ---- */
