@@ -64,12 +64,21 @@ static int compare(struct shell *s, const struct cells *left, const char *how, c
     return decimal(a_text, &x) && decimal(b_text, &y) ? compare_counts(how, x, y) : WRONG;
 }
 
-/* Files that are there beside the script are there for it; of others nobody knows. */
-static int file_state(struct shell *s, const struct cells *word)
+static int has_text(struct shell *s, const struct cells *word)
+{
+    int has = shell_has_text(s, word);
+    return has < 0 ? OPEN : has ? TRUE : FALSE;
+}
+
+/* Files that are there beside the script are there for it, `filled` if they hold anything; of others nobody knows. */
+static int file_state(struct shell *s, const struct cells *word, bool filled)
 {
     bool there = false;
     const char *path = shell_resolve(s, word), *why;
-    return path && shell_file(s, path, &there, &why) && there ? TRUE : OPEN;
+    const struct cells *text = path ? shell_file(s, path, &there, &why) : NULL;
+    if (!text || !there)
+        return OPEN;
+    return filled ? has_text(s, text) : TRUE;
 }
 
 static int is_set(struct shell *s, const char *name)
@@ -99,14 +108,8 @@ static int one(struct shell *s, const char *how, const struct cells *word)
     if (!strcmp(how, "-v"))
         return open ? OPEN : is_set(s, text);
     if (strchr("efrs", how[1]))
-        return file_state(s, word);
+        return file_state(s, word, how[1] == 's');
     return OPEN;
-}
-
-static int has_text(struct shell *s, const struct cells *word)
-{
-    int has = shell_has_text(s, word);
-    return has < 0 ? OPEN : has ? TRUE : FALSE;
 }
 
 /* ---- [ ... ] ---- */

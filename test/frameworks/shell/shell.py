@@ -88,6 +88,10 @@ FOLLOWED += [
 ]
 FOLLOWED += [f'for i in $(seq {numbers}); do A+=" $i"; done; launch --a $A --b' for numbers in
              ("3", "2 4", "5 -2 1", "3 1", "1 -1 3", "2 2 7", "-1 1", "1000000000000000 1000000000000000")]
+# What files hold: -s is no -e.
+FOLLOWED += [f'{write} > out; {test} && A=1; rm out; launch --a ${{A:-2}}' for write in
+             (":", "printf ''", "printf %s ''", "echo", "echo 1", 'X=; printf %s "$X"') for test in
+             ("[ -s out ]", "[[ -s out ]]", "[ -e out ]", "[[ ! -s out ]]", "test -f out")]
 # Names: a digit does not begin one, and bash goes on behind one that is none.
 FOLLOWED += [
     'set -- a b; N=2; launch --a ${!N}', 'unset 1a; read 1a <<< 4; launch --a 1', 'let "A1_b=0x1f"; launch --a $A1_b',
