@@ -142,8 +142,8 @@ static void drop_unused(struct import *import, struct arena *arena)
         const struct setting *setting = settings_find(&import->settings, unmet->path);
         if (!unmet->refused || unmet->profile || !setting || setting->from.origin == SETTING_TYPED)
             continue;
-        settings_remark(&import->settings, REMARK_CHOICE, setting->from.at, unmet->path,
-                        "left out, for it changes nothing here; it needs %s", unmet->needs);
+        settings_remark(&import->settings, REMARK_CHOICE, setting->from.at, unmet->path, "left out, for it %s",
+                        scenario_unmet_text(unmet, arena));
         settings_remove(&import->settings, unmet->path);
     }
     free(text);

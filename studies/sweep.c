@@ -62,13 +62,14 @@ static void refuse(const struct sweep *sweep, struct sweep_result *result, const
 }
 
 /* A value of an axis that changes nothing in this combination is no point of the sweep. */
-static void check_axes(const struct sweep *sweep, const struct scenario *scenario, struct diag *diag)
+static void check_axes(const struct sweep *sweep, const struct scenario *scenario, struct arena *arena,
+                       struct diag *diag)
 {
     for (size_t i = 0; i < sweep->request->axis_count; i++) {
         const struct sweep_axis *axis = &sweep->request->axes[i];
         const struct scenario_unmet *unmet = axis->key ? scenario_unmet_find(scenario, axis->key) : NULL;
         if (unmet && unmet->refused)
-            diag_error(diag, unmet->at, "%s changes nothing here; it needs %s", unmet->path, unmet->needs);
+            diag_error(diag, unmet->at, "%s %s", unmet->path, scenario_unmet_text(unmet, arena));
     }
 }
 
@@ -88,7 +89,7 @@ static struct scenario *load(const struct sweep *sweep, size_t combination, stru
     }
     bool fits = scenario && (!scenario->schedule || scenario_check_pipeline(scenario, &diag));
     if (fits)
-        check_axes(sweep, scenario, &diag);
+        check_axes(sweep, scenario, arena, &diag);
     fits = fits && !diag.errors;
     if (diag.out)
         fclose(diag.out);

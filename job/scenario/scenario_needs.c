@@ -204,8 +204,8 @@ void scenario_check_needs(struct loader *loader)
     scenario->unmet_count = c.count;
     for (size_t i = 0; i < c.count && !scenario->request.study; i++)
         if (c.unmet[i].refused && !c.unmet[i].profile)
-            diag_error(loader->fields.diag, c.unmet[i].at, "%s changes nothing here; it needs %s", c.unmet[i].path,
-                       c.unmet[i].needs);
+            diag_error(loader->fields.diag, c.unmet[i].at, "%s %s", c.unmet[i].path,
+                       scenario_unmet_text(&c.unmet[i], c.arena));
 }
 
 /* ---- telling ---- */
@@ -218,6 +218,11 @@ const struct scenario_unmet *scenario_unmet_find(const struct scenario *scenario
     return NULL;
 }
 
+const char *scenario_unmet_text(const struct scenario_unmet *unmet, struct arena *arena)
+{
+    return arena_print(arena, "changes nothing here; it needs %s", unmet->needs);
+}
+
 /* A framework's defaults are told of together; NULL: all of them count. */
 static const char *profile_text(const struct scenario *scenario, struct arena *arena)
 {
@@ -228,33 +233,67 @@ static const char *profile_text(const struct scenario *scenario, struct arena *a
     return text ? arena_print(arena, "defaults of the framework that change nothing here: %s", text) : NULL;
 }
 
+/* All that is told of a scenario and its parts, count of them. */
+struct telling {
+    struct arena *arena;
+    struct place *places;
+    const char **texts;
+    size_t count, capacity;
+};
+
+static void add_text(struct telling *t, struct place at, const char *text)
+{
+    if (t->count == t->capacity) {
+        size_t capacity = t->capacity ? 2 * t->capacity : 16;
+        struct place *places = arena_array(t->arena, capacity, sizeof *places);
+        const char **texts = arena_array(t->arena, capacity, sizeof *texts);
+        for (size_t i = 0; i < t->count; i++) {
+            places[i] = t->places[i];
+            texts[i] = t->texts[i];
+        }
+        t->places = places;
+        t->texts = texts;
+        t->capacity = capacity;
+    }
+    t->places[t->count] = at;
+    t->texts[t->count++] = text;
+}
+
+/* A scenario of several jobs is like one of its parts in all else, and has nothing more to say than that. */
+static void collect(struct telling *t, const struct scenario *scenario)
+{
+    bool told = false;
+    for (size_t i = 0; i < scenario->part_count; i++) {
+        collect(t, scenario->parts[i]);
+        told |= scenario->parts[i]->unmet == scenario->unmet;
+    }
+    if (told)
+        return;
+    for (size_t i = 0; i < scenario->unmet_count; i++) {
+        const struct scenario_unmet *unmet = &scenario->unmet[i];
+        if (!unmet->profile)
+            add_text(t, unmet->at, arena_print(t->arena, "%s %s", unmet->path, scenario_unmet_text(unmet, t->arena)));
+    }
+    const char *profile = profile_text(scenario, t->arena);
+    if (profile)
+        add_text(t, node_place(scenario->root, "framework"), profile);
+}
+
 void scenario_tell(const struct scenario *scenario, struct diag *diag)
 {
-    for (size_t i = 0; i < scenario->part_count; i++)
-        scenario_tell(scenario->parts[i], diag);
-    struct arena *arena = arena_create();
-    const char *profile = profile_text(scenario, arena);
-    for (size_t i = 0; i < scenario->unmet_count; i++)
-        if (!scenario->unmet[i].profile)
-            diag_note(diag, scenario->unmet[i].at, "%s changes nothing here; it needs %s", scenario->unmet[i].path,
-                      scenario->unmet[i].needs);
-    if (profile)
-        diag_note(diag, node_place(scenario->root, "framework"), "%s", profile);
-    arena_destroy(arena);
+    struct telling telling = {.arena = arena_create()};
+    collect(&telling, scenario);
+    for (size_t i = 0; i < telling.count; i++)
+        diag_note(diag, telling.places[i], "%s", telling.texts[i]);
+    arena_destroy(telling.arena);
 }
 
 const char *const *scenario_remarks(const struct scenario *scenario, size_t *count, struct arena *arena)
 {
-    const char **texts = arena_array(arena, scenario->unmet_count + 1, sizeof *texts);
-    const char *profile = profile_text(scenario, arena);
-    *count = 0;
-    for (size_t i = 0; i < scenario->unmet_count; i++)
-        if (!scenario->unmet[i].profile)
-            texts[(*count)++] = arena_print(arena, "%s changes nothing here; it needs %s", scenario->unmet[i].path,
-                                            scenario->unmet[i].needs);
-    if (profile)
-        texts[(*count)++] = profile;
-    return texts;
+    struct telling telling = {.arena = arena};
+    collect(&telling, scenario);
+    *count = telling.count;
+    return telling.texts;
 }
 
 const char *scenario_need_words(const struct stagesim_workload *workload, const char *path, struct arena *arena)

@@ -20,7 +20,9 @@ struct scenario_unmet {
     bool profile;      /* a framework's default, and not the scenario's */
 };
 
-/* Tells what of the scenario and of its framework changes nothing, each key as a note. */
+/* "changes nothing here; it needs parallel.data above 1", behind a key. From the arena. */
+const char *scenario_unmet_text(const struct scenario_unmet *unmet, struct arena *arena);
+/* Tells what of the scenario, its parts and their frameworks changes nothing, each key as a note. */
 void scenario_tell(const struct scenario *scenario, struct diag *diag);
 /* The same as texts for a file, count of them; from the arena. */
 const char *const *scenario_remarks(const struct scenario *scenario, size_t *count, struct arena *arena);

@@ -302,6 +302,26 @@ def check_commands(folder):
     check.that(said.returncode == 0 and "2 jobs on 4 of 6 GPUs" in said.stdout, said.stdout + said.stderr)
 
 
+def check_notes(folder):
+    """Keys that change nothing in a job, and defaults of its framework: about.json says what the terminal is told."""
+    cluster = pairs_of([(0.6, 400, 0), (0.6, 400, 0)])
+    cluster["jobs"]["j0"]["scenario"]["communication"] = {"messages": "pipelined"}
+    cluster["jobs"]["j1"]["scenario"]["communication"] = {"messages": "blocking"}
+    cluster["jobs"]["j1"]["scenario"]["simgrid"] = {"cfg": ["network/crosstraffic:0"]}
+    cluster["engine"] = "simgrid"
+    with open(os.path.join(folder, "cluster.yaml"), "w", encoding="utf-8") as file:
+        json.dump(cluster, file)
+    got = subprocess.run([binary, "run", "cluster.yaml", "-o", "noted"], cwd=folder, capture_output=True, text=True,
+                         check=False)
+    if not check.that(got.returncode == 0, got.stderr):
+        return
+    with open(os.path.join(folder, "noted", "about.json"), encoding="utf-8") as file:
+        written = json.load(file).get("notes", [])
+    told = [line.split(": note: ")[1] for line in got.stderr.splitlines() if ": note: " in line]
+    check.that(sum("communication.messages changes nothing here; it needs" in text for text in told) == 2, got.stderr)
+    check.that(all(text in written for text in told), f"{told} on the terminal, {written} in about.json")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for name, text in (("trunk.xml", trunk(3)), ("nodes.xml", nodes())):
@@ -314,6 +334,7 @@ def main():
         check_placement(folder)
         check_commands(folder)
         check_shortcuts(folder)
+        check_notes(folder)
     return check.done()
 
 
