@@ -231,7 +231,8 @@ bool folded_run(const struct engine *engine, const struct engine_job *job, bool 
         run->folding = folding_of_classes(engine, job, arena);
     if (fold && engine == &engine_simgrid && !run->folding->classes && !program_offloads(job->program))
         run->folding = folding_of_replicas(job, run->folding->distinct, arena);
-    here.stand_ins = find_stand_ins(engine, job, run->folding, arena);
+    if (run->folding->classes)
+        here.stand_ins = find_stand_ins(engine, job, run->folding, arena);
     bool ok = run->folding->classes && run_folded(engine, &here, run, fault);
     folding_finish(run->folding);
     if (!ok && !fault->text[0]) {
