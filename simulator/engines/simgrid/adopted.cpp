@@ -12,11 +12,17 @@ extern "C" {
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <exception>
 #include <unordered_map>
 #include <vector>
 
 #include "simulator/engines/simgrid/services.h"
+
+/* More pairs than these are lent one for a transfer, for a link takes a kilobyte. A test has fewer. */
+#ifndef OWN_LINKS_MAX
+#define OWN_LINKS_MAX 65536
+#endif
 
 namespace sg4 = simgrid::s4u;
 
@@ -33,11 +39,15 @@ class flat_zone : public simgrid::kernel::routing::NetZoneImpl
     std::vector<simgrid::kernel::resource::StandardLinkImpl *> links_;
     std::unordered_map<uint64_t, simgrid::kernel::resource::StandardLinkImpl *> own_links_; /* by from << 32 | to */
     double fastest_ = 1; /* of all links, bytes per second */
+    /* First links of pairs that have none of their own: those that were taken, with the moment at which the transfer
+     * has begun to move, and those that are free, with the moment at which they were found so. */
+    std::deque<std::pair<sg4::Link *, double>> taken_, free_;
+    size_t lent_ = 0;
 
     /* Flows without a latency weigh 1. To weigh another thing they need one, of which this share is time. */
     static constexpr double NO_TIME = 1e-300;
-    /* More pairs than these have none, for a link takes a kilobyte. */
-    static constexpr size_t OWN_LINKS_MAX = 1 << 16;
+    /* Models of SimGrid multiply latencies by up to 13. */
+    static constexpr double LATENCIES = 16;
 
     simgrid::kernel::resource::StandardLinkImpl *make_link(struct platform_link given)
     {
@@ -61,20 +71,53 @@ class flat_zone : public simgrid::kernel::routing::NetZoneImpl
         return platform_->weight ? platform_->weight(platform_, from, to) : 1;
     }
 
+    sg4::Link *make_first_link(const std::string &name)
+    {
+        return versions::add_link(this, name, 1e3 * fastest_)->seal();
+    }
+
+    /* Each time a few of those that were taken are looked at: so there are hardly more than transfers under way. */
+    void find_free(double now)
+    {
+        for (size_t left = std::min<size_t>(taken_.size(), 4); left; left--) {
+            const auto [link, moves] = taken_.front();
+            taken_.pop_front();
+            if (moves < now && !link->is_used())
+                free_.emplace_back(link, now);
+            else
+                taken_.emplace_back(link, moves);
+        }
+    }
+
+    /* One that nothing uses, nor has used at this moment. */
+    sg4::Link *take_link(double latency)
+    {
+        const double now = sg4::Engine::get_clock();
+        sg4::Link *link = nullptr;
+        find_free(now);
+        if (!free_.empty() && free_.front().second < now) {
+            link = free_.front().first;
+            free_.pop_front();
+        } else {
+            link = make_first_link("lent " + std::to_string(lent_++));
+        }
+        taken_.emplace_back(link, now + LATENCIES * latency);
+        return link;
+    }
+
     /* Every route begins with a link of its own, which is never full. Of a transfer that begins to move SimGrid (3.32
      * and later, network/optim: Lazy) looks at the first link alone; where another one has begun there at the same
      * moment it overlooks the others, and they keep their old shares. */
-    void add_own_link(uint32_t from, uint32_t to, std::vector<simgrid::kernel::resource::StandardLinkImpl *> &route)
+    simgrid::kernel::resource::StandardLinkImpl *first_link(uint32_t from, uint32_t to, double latency)
     {
         const uint64_t pair = (uint64_t)from << 32 | to;
         auto known = own_links_.find(pair);
-        if (known == own_links_.end() && own_links_.size() < OWN_LINKS_MAX) {
-            const std::string name = "from " + std::to_string(from) + " to " + std::to_string(to);
-            sg4::Link *link = versions::add_link(this, name, 1e3 * fastest_);
-            known = own_links_.emplace(pair, link->seal()->get_impl()).first;
-        }
         if (known != own_links_.end())
-            route.push_back(known->second);
+            return known->second;
+        if (own_links_.size() >= OWN_LINKS_MAX)
+            return take_link(latency)->get_impl();
+        sg4::Link *made = make_first_link("from " + std::to_string(from) + " to " + std::to_string(to));
+        return own_links_.emplace(pair, made->get_impl()).first->second;
     }
 
   public:
@@ -132,7 +175,7 @@ class flat_zone : public simgrid::kernel::routing::NetZoneImpl
         const uint32_t a = index_of(from), b = index_of(to);
         platform_->route(platform_, a, b, &route);
         if (route.link_count || route.latency <= 0)
-            add_own_link(a, b, into->link_list_);
+            into->link_list_.push_back(first_link(a, b, route.latency));
         for (uint32_t i = 0; i < route.link_count; i++) {
             simgrid::kernel::resource::StandardLinkImpl *&link = links_[route.links[i]];
             if (!link)
