@@ -90,7 +90,7 @@ static bool check_list(const struct transformer_job *j, const char *key, const s
 
 enum { COUNT, FLAG };
 
-/* Keys that say something of layers with some mixers alone. */
+/* Keys that say something of layers with some mixers alone; see needs.c for those of other parts. */
 static const struct {
     const char *key, *letters;
     size_t offset;
@@ -107,6 +107,8 @@ static const struct {
     KEY(local_value_size, "W", COUNT),
     KEY(local_sinks, "W", FLAG),
     KEY(output_gate, "*WDSB", FLAG),
+    KEY(qk_norm, "*WDSB", FLAG),
+    KEY(sinks, "*WDSBwch", FLAG),
     KEY(keys_are_values, "*", FLAG),
     KEY(mamba_heads, "M", COUNT),
     KEY(mamba_head_size, "M", COUNT),
@@ -285,21 +287,18 @@ static bool check_company(const struct transformer_job *j)
 
 static bool check_tower(const struct transformer_job *j)
 {
-    const struct transformer_model *m = &j->model, *given = &j->parameters->model;
+    const struct transformer_model *m = &j->model;
     const char *wrong = NULL;
-    bool said = given->tower_hidden || given->tower_heads || given->tower_images || given->tower_frozen ||
-                given->tower_ffn || given->tower_positions || given->tower_inputs || given->tower_patches ||
-                given->tower_merge || given->tower_mergers || given->tower_parameters;
     if (!m->tower_layers)
-        wrong = said ? "there is no tower; expected model.tower_layers" : NULL;
-    else if (!m->tower_hidden || !m->tower_heads || m->tower_hidden % m->tower_heads)
+        return true;
+    if (!m->tower_hidden || !m->tower_heads || m->tower_hidden % m->tower_heads)
         wrong = "a tower needs tower_hidden and tower_heads, of which the former is a multiple";
     else if (m->tower_images && (!m->tower_patches || !m->tower_inputs))
         wrong = "images need model.tower_patches and model.tower_inputs";
     else if (m->tower_heads % (uint64_t)j->layout.tensor || m->tower_ffn % (uint64_t)j->layout.tensor)
         wrong = "heads and tower_ffn of the tower cannot be divided over the tensor-parallel ranks";
     if (wrong)
-        j->api->error(j->job, m->tower_layers ? "model.tower_layers" : "model", "%s", wrong);
+        j->api->error(j->job, "model.tower_layers", "%s", wrong);
     return !wrong;
 }
 

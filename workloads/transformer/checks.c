@@ -160,10 +160,6 @@ bool transformer_check_keys(const struct transformer_job *j)
                       "kernels choose among installed tables; expected no efficiency, table or profile beside them");
         ok = false;
     }
-    if (j->parameters->frozen_bytes > 0 && !j->parameters->adapter_rank) {
-        j->api->error(j->job, "frozen_bytes", "no weight is frozen; expected adapter_rank beside it");
-        ok = false;
-    }
     if (j->parameters->adapter_rank && (j->tensor.algorithm != TENSOR_MEGATRON || j->parameters->profile)) {
         j->api->error(j->job, "adapter_rank", "adapters are for megatron-1d and times of operators%s",
                       j->parameters->profile ? ", not a profile of whole layers" : "");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each key of the workload `transformer` needs to change anything: the whole rule in one table. All are notes:
- * scripts that vary a job leave keys of another variant in it. */
+/* What each key of the workload `transformer` needs to change anything. Most are notes: scripts that vary a job leave
+ * keys of another variant in it. Refused is what describes a part that the model does not have: a tower, frozen
+ * weights; and, in check_kinds.c, kinds of layers, for which conditions have no words. */
 #include "workloads/transformer/transformer.h"
 
 #include <stddef.h>
@@ -30,7 +31,7 @@ const struct stagesim_need transformer_needs[] = {
     {"tensor_gathers", "parallel.tensor>1", true},
     {"shard_copies", "transformer.zero=3", true},
     {"optimizer_unfused", "compute.efficiency-", true},
-    {"frozen_bytes", "transformer.adapter_rank?", true},
+    {"frozen_bytes", "transformer.adapter_rank?", false},
     {"gradients", "compute.precision=fp16,bf16,fp8", true},
     {"distributed_optimizer", "transformer.zero-", true},
     {"distributed_optimizer", REPLICAS, true},
@@ -104,6 +105,17 @@ const struct stagesim_need transformer_needs[] = {
     {"model.query_rank", "model.kv_rank?|model.mixers?|model.pattern?", true},
     {"model.rope_size", "model.kv_rank?|model.mixers?|model.pattern?", true},
     {"model.value_size", "model.kv_rank?|model.mixers?|model.pattern?", true},
+    {"model.tower_hidden", "model.tower_layers?", false},
+    {"model.tower_heads", "model.tower_layers?", false},
+    {"model.tower_ffn", "model.tower_layers?", false},
+    {"model.tower_positions", "model.tower_layers?", false},
+    {"model.tower_inputs", "model.tower_layers?", false},
+    {"model.tower_patches", "model.tower_layers?", false},
+    {"model.tower_images", "model.tower_layers?", false},
+    {"model.tower_merge", "model.tower_layers?", false},
+    {"model.tower_mergers", "model.tower_layers?", false},
+    {"model.tower_frozen", "model.tower_layers?", false},
+    {"model.tower_parameters", "model.tower_layers?", false},
     {"compute.efficiency", "compute.profile-", true},
     {"compute.table", "compute.profile-", true},
     {"compute.source", MEASURED, true},

@@ -128,6 +128,8 @@ REFUSED = [
     ({"mixers": "M", "mamba_groups": 64}, ALONE, {}, "model.mamba_groups", "a multiple of mamba_groups"),
     ({**COMPRESSED, "mixers": "wwch", "output_groups": 3}, ALONE, {}, "model.output_groups",
      "a multiple of output_groups"),
+    ({"mixers": "M", "mamba_heads": 32, "qk_norm": True}, ALONE, {}, "model.qk_norm", "no layer has it"),
+    ({"mixers": "G", "sinks": True}, ALONE, {}, "model.sinks", "no layer has it"),
     *[({"mixers": kind, "linear_key_heads": 6, "linear_value_heads": 16}, ALONE, {}, "model.linear_key_heads",
        "a multiple of linear_key_heads") for kind in "GKL"],
 ]

@@ -17,6 +17,7 @@ MODEL = {"layers": 8, "hidden": H, "heads": 32, "kv_heads": 8, "head_size": 128,
          "tower_layers": DEPTH, "tower_hidden": V, "tower_heads": 16, "tower_ffn": INNER, "tower_positions": 2304,
          "tower_inputs": 1536, "tower_patches": PATCHES, "tower_images": IMAGES, "tower_mergers": 4,
          "tower_parameters": 576388336}
+NONE = {key: None for key in MODEL if key.startswith("tower_")}
 
 
 def expect(good, *what):
@@ -27,7 +28,8 @@ def expect(good, *what):
 
 
 def run(*sets, engine="analytic", **model):
-    job = {"platform": "dgx-h100:1", "workload": "transformer", "model": {**MODEL, **model}, "parallel": {"data": 1},
+    shape = {key: value for key, value in {**MODEL, **model}.items() if value is not None}
+    job = {"platform": "dgx-h100:1", "workload": "transformer", "model": shape, "parallel": {"data": 1},
            "batch": {"global": 8, "micro": 1}, "schedule": {"name": "1f1b", "recompute": "none"},
            "compute": {"precision": "bf16", "efficiency": 0.5}}
     out = FOLDER / "out"
@@ -80,7 +82,12 @@ for sets in (("parallel={tensor: 2, pipeline: 2, data: 2}", "transformer.sequenc
     expect(result, sets, why)
 for model, words in (({"tower_heads": 5}, "of which the former is a multiple"),
                      ({"tower_parameters": 1}, "the shape gives 576388336"),
-                     ({"tower_layers": 0, "tower_parameters": 1}, "there is no tower")):
+                     ({"tower_layers": 0, "tower_parameters": 1}, "model.tower_hidden changes nothing here"),
+                     *[(NONE | {f"tower_{key}": 2},
+                        f"model.tower_{key} changes nothing here; it needs model.tower_layers")
+                       for key in ("hidden", "heads", "ffn", "positions", "inputs", "patches", "images", "merge",
+                                   "mergers", "parameters")],
+                     (NONE | {"tower_frozen": True}, "model.tower_frozen changes nothing")):
     result, why = run(**model)
     expect(result is None and words in why.replace("\n           ", " "), model, why)
 sys.exit(failures > 0)
