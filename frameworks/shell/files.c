@@ -5,7 +5,9 @@
 #include "frameworks/readers/text.h"
 #include "frameworks/shell/parts.h"
 
+#include <fnmatch.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Without "./" and the steps that ".." takes back. */
 static const char *normal(struct shell *s, const char *path)
@@ -53,13 +55,27 @@ const char *shell_resolve(struct shell *s, const struct cells *word)
     return below || !strncmp(path, "../", 3) || !strncmp(folder, "../", 3) ? path : NULL;
 }
 
-/* Of a file that begins with ? the folder is not known. */
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool covers(const struct written *file, const char *path)
+{
+    if (!file->path || !strcmp(file->path, path))
+        return true;
+    const char *name = file->path + 2;
+    if (file->path[0] != '?')
+        return false;
+    return file->path[1] == '*' ? fnmatch(name, base_of(path), 0) == 0 : !strcmp(name, base_of(path));
+}
+
 static const struct written *find_written(struct shell *s, const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     for (const struct written *each = s->state->files; each; each = each->next) {
         shell_spend(s, 1);
-        if (!each->path || !strcmp(each->path, path) || (each->path[0] == '?' && !strcmp(each->path + 2, name)))
+        if (covers(each, path))
             return each;
     }
     return NULL;
@@ -116,12 +132,87 @@ void shell_write(struct shell *s, const char *path, const struct cells *text, bo
     s->state->files = file;
 }
 
+const char *shell_written_path(struct shell *s, const struct cells *word)
+{
+    uint32_t open;
+    const char *path = shell_resolve(s, word), *text = shell_text(s, word, &open), *name = base_of(text);
+    bool many = word->count == 1 && word->items[0].c == CELL_OPEN && !word->items[0].quoted;
+    if (path)
+        return path;
+    if (many && !strcmp(s->unknowns[open].name, text + 1) && strpbrk(name, "*?["))
+        return arena_print(s->arena, "?*%s", name > text ? name : text + 1);
+    if (open && (name == text || strchr(name, '$')))
+        return NULL;
+    return arena_print(s->arena, "?/%s", name);
+}
+
+static bool only_reads(struct shell *s, const struct cells *words, size_t count)
+{
+    static const char *const names[] = {
+        "ls",       "wc",    "head", "tail",      "diff",   "cmp",     "stat", "file",     "du",    "df",    "md5sum",
+        "sha1sum",  "which", "date", "sha256sum", "sleep",  "cut",     "tr",   "hostname", "mkdir", "chmod", "chown",
+        "scontrol", "sinfo", "grep", "egrep",     "squeue", "scancel", "jq",   "uptime",   "less",  "tput",  NULL};
+    uint32_t open;
+    const char *name = base_of(shell_text(s, &words[0], &open));
+    bool edits = strcmp(name, "sed") != 0;
+    for (const char *const *each = names; *each; each++)
+        if (!strcmp(name, *each))
+            return true;
+    for (size_t i = 1; i < count && !edits; i++) {
+        const char *text = shell_text(s, &words[i], &open);
+        edits = text[0] == '-' && strchr(text, 'i');
+    }
+    return !edits;
+}
+
+/* Of --output=FILE and of=FILE what stands behind the sign. */
+static struct cells value_of(const struct cells *word)
+{
+    size_t at = 0;
+    while (at < word->count && word->items[at].c != '=')
+        at++;
+    at = at < word->count ? at + 1 : 0;
+    return (struct cells){word->items + at, word->count - at, word->count - at};
+}
+
+/* What is copied into a folder has its own name there. */
+static void touch_folder(struct shell *s, const char *folder, const struct cells *words, size_t count)
+{
+    struct stat info;
+    if (folder[0] == '?' || stat(folder, &info) != 0 || !S_ISDIR(info.st_mode))
+        return;
+    for (size_t i = 1; i < count && !s->broken; i++) {
+        uint32_t open;
+        const char *name = base_of(shell_text(s, &words[i], &open));
+        if (*name && name[0] != '-')
+            shell_write(s, normal(s, path_resolve(folder, name, s->arena)), NULL, false, false);
+    }
+}
+
+/* A program in a word, of python -c: it may write each file that it names. */
+static void touch_program(struct shell *s, const char *text)
+{
+    for (const char *at = text; *at && strpbrk(text, " ('\""); at += *at != '\0') {
+        size_t length = strcspn(at, " \t\n'\"()[]{},;:=<>|&/\\");
+        if (memchr(at, '.', length))
+            shell_write(s, arena_print(s->arena, "?/%.*s", (int)length, at), NULL, false, false);
+        at += length;
+    }
+}
+
 void shell_touch(struct shell *s, const struct cells *words, size_t count)
 {
-    for (size_t i = 1; i < count; i++) {
+    if (only_reads(s, words, count))
+        return;
+    for (size_t i = 1; i < count && !s->broken; i++) {
+        struct cells value = value_of(&words[i]);
         uint32_t open;
-        const char *text = shell_text(s, &words[i], &open), *path = shell_resolve(s, &words[i]);
-        if (path && text[0] != '-' && (strstr(text, ".sh") || strstr(text, "env")))
-            shell_write(s, path, NULL, false, false);
+        bool option = words[i].items && words[i].items[0].c == '-';
+        touch_program(s, shell_text(s, &words[i], &open));
+        const char *path = option && value.count == words[i].count ? NULL : shell_written_path(s, &value);
+        if (!path)
+            continue;
+        shell_write(s, path, NULL, false, false);
+        touch_folder(s, path, words, count);
     }
 }

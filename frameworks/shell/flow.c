@@ -390,7 +390,7 @@ enum flow shell_each(struct shell *s, const struct step *step)
 
 /* ---- subshells and calls ---- */
 
-void shell_subshell(struct shell *s, const struct step *step)
+void shell_subshell(struct shell *s, const struct step *step, bool apart)
 {
     struct state *before = s->state;
     struct waiting *loop = s->loop, *call = s->call, own = {0};
@@ -402,7 +402,7 @@ void shell_subshell(struct shell *s, const struct step *step)
     int status = own.ended || s->broken || s->exits != exits ? -1 : s->state->status;
     s->loop = loop;
     s->call = call;
-    s->state = before;
+    shell_end_process(s, before, own.ended, apart);
     s->state->status = status;
 }
 

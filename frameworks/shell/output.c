@@ -227,6 +227,7 @@ static bool has_open(const struct cells *cells)
 static bool print_words(const struct print *p)
 {
     const struct cells *input = p->count == 1 ? p->s->input : NULL;
+    shell_touch(p->s, p->words, p->count);
     struct cells *words = NULL, plain = {0};
     size_t count = 0;
     if (!input || has_open(input))

@@ -69,7 +69,7 @@ struct function {
 
 /* A file that the script writes. */
 struct written {
-    const char *path; /* NULL: some file */
+    const char *path; /* NULL: some file; "?/NAME" in some folder; "?*PATTERN": whose names fit */
     struct cells text;
     bool known;
     struct written *next;
@@ -216,6 +216,9 @@ struct value shell_single(struct shell *s, const struct cells *cells);
 /* Element 0, or the one of an index or key; NULL: none. */
 const struct cells *shell_element(struct shell *s, const struct value *value, const char *key, int64_t index);
 const struct function *shell_function(struct shell *s, const char *name);
+/* Back to the process outside: files that this one wrote are there now, but not for sure as it did, where it may have
+ * ended as `early` or runs `apart` from what follows. */
+void shell_end_process(struct shell *s, struct state *outer, const struct state *early, bool apart);
 /* A new process: exported variables alone, no functions. */
 struct state *shell_child(struct shell *s);
 
@@ -297,8 +300,10 @@ void shell_run_declaration(struct shell *s, const struct step *step, size_t firs
 const char *shell_resolve(struct shell *s, const struct cells *word);
 /* What a file holds that the script can read: written by it, or there. NULL with the reason. */
 const struct cells *shell_file(struct shell *s, const char *path, bool *there, const char **why);
+/* The path of a file that is written: one of which only the name is known is any of that name, "?/NAME". NULL: any. */
+const char *shell_written_path(struct shell *s, const struct cells *word);
 void shell_write(struct shell *s, const char *path, const struct cells *text, bool known, bool more);
-/* A command of another program may have written what it names. */
+/* A command of another program may have written what it names, but for programs that only read. */
 void shell_touch(struct shell *s, const struct cells *words, size_t count);
 
 /* ---- output.c ---- */
@@ -323,7 +328,7 @@ enum flow shell_for(struct shell *s, const struct step *step);
 enum flow shell_while(struct shell *s, const struct step *step);
 enum flow shell_each(struct shell *s, const struct step *step);
 /* A copy of the state, which ends with it. */
-void shell_subshell(struct shell *s, const struct step *step);
+void shell_subshell(struct shell *s, const struct step *step, bool apart);
 /* A function's body with its arguments; FLOW_EXIT or FLOW_NEXT. */
 enum flow shell_call(struct shell *s, const struct step *body, const struct cells *words, size_t count);
 

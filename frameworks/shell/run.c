@@ -68,18 +68,6 @@ static const struct cells *read_input(struct shell *s, const struct step *step, 
     return path ? shell_file(s, path, &there, &why) : NULL;
 }
 
-/* A file of which the folder is not known is any of that name. */
-static const char *written_path(struct shell *s, const struct cells *word)
-{
-    uint32_t open;
-    const char *path = shell_resolve(s, word), *text = shell_text(s, word, &open), *slash = strrchr(text, '/');
-    if (path || (text[0] == '/' && !open))
-        return path ? path : text;
-    if (word->count && word->items[word->count - 1].c != CELL_OPEN && slash && !strchr(slash, '$'))
-        return arena_print(s->arena, "?%s", slash);
-    return open ? NULL : text;
-}
-
 static void write_output(struct shell *s, const struct step *step, const struct redirect *redirect,
                          struct streams *streams)
 {
@@ -91,9 +79,15 @@ static void write_output(struct shell *s, const struct step *step, const struct 
             s->capture = NULL;
         return;
     }
+    if (redirect->stream != 1 && redirect->stream != 3) {
+        shell_write(s, shell_written_path(s, &word), NULL, false, false);
+        return;
+    }
+    if (streams->file) /* of two files the last one has it all */
+        shell_write(s, streams->path, NULL, false, false);
     streams->file = true;
     streams->more = redirect->kind == REDIRECT_APPEND;
-    streams->path = written_path(s, &word);
+    streams->path = shell_written_path(s, &word);
     s->capture = &streams->written;
 }
 
@@ -102,7 +96,7 @@ static void begin_redirects(struct shell *s, const struct step *step, struct str
     for (const struct redirect *each = step->redirects; each; each = each->next) {
         if (each->stream == 0)
             s->input = read_input(s, step, each);
-        else if (each->stream == 1 || each->stream == 3)
+        else if (each->stream == 1 || each->stream == 3 || each->kind == REDIRECT_TO || each->kind == REDIRECT_APPEND)
             write_output(s, step, each, streams);
     }
 }
@@ -288,12 +282,12 @@ static enum flow run_pipe(struct shell *s, const struct step *step)
     const struct cells *input = s->input;
     s->capture = pipe;
     s->tolerant++;
-    shell_subshell(s, step->first);
+    shell_subshell(s, step->first, step->kind == STEP_BEHIND);
     s->tolerant--;
     int first = s->state->status;
     s->capture = outer;
     s->input = pipe;
-    shell_subshell(s, step->second);
+    shell_subshell(s, step->second, false);
     s->input = input;
     if (s->state->pipefail && first != 0)
         s->state->status = s->state->status > 0 ? s->state->status : -1;
@@ -364,7 +358,7 @@ static enum flow run_compound(struct shell *s, const struct step *step)
     case STEP_ARITHMETIC:
         return run_sum(s, step);
     case STEP_SUBSHELL:
-        shell_subshell(s, step->first);
+        shell_subshell(s, step->first, step->kind == STEP_BEHIND);
         return FLOW_NEXT;
     case STEP_GROUP:
         return s->run(s, step->first);
@@ -421,7 +415,7 @@ enum flow shell_run(struct shell *s, const struct step *step)
         s->tolerant--;
         s->state->status = s->state->status < 0 ? -1 : !s->state->status;
     } else if (step->kind == STEP_BEHIND) {
-        shell_subshell(s, step->first);
+        shell_subshell(s, step->first, step->kind == STEP_BEHIND);
         s->state->status = 0;
     } else
         flow = run_redirected(s, step);

@@ -433,6 +433,26 @@ void shell_merge(struct shell *s, struct state *into, const struct state *other,
     s->state = before;
 }
 
+static void keep_files(struct shell *s, const struct written *files, const struct written *before)
+{
+    for (; files && files != before; files = files->next)
+        shell_write(s, files->path, NULL, false, false);
+}
+
+void shell_end_process(struct shell *s, struct state *outer, const struct state *early, bool apart)
+{
+    struct written *files = s->state->files;
+    const struct written *before = outer->files;
+    s->state = outer;
+    if (!early && !apart) {
+        outer->files = files;
+        return;
+    }
+    keep_files(s, files, before);
+    if (early)
+        keep_files(s, early->files, before);
+}
+
 bool shell_same(struct shell *s, const struct state *a, const struct state *b)
 {
     shell_spend(s, a->count * b->count / 4);

@@ -50,7 +50,7 @@ void shell_run_child(struct shell *s, uint16_t source, bool variables, const str
     s->tolerant = tolerant;
     s->loop = loop;
     s->call = call;
-    s->state = before;
+    shell_end_process(s, before, own.ended, false);
     s->state->status = -1;
 }
 
@@ -74,7 +74,7 @@ void shell_substitute(struct shell *s, uint16_t source, size_t from, size_t to, 
     s->capture = capture;
     s->loop = loop;
     s->call = call;
-    s->state = before;
+    shell_end_process(s, before, own.ended, false);
     s->state->status = status;
 }
 

@@ -92,6 +92,20 @@ FOLLOWED += [f'for i in $(seq {numbers}); do A+=" $i"; done; launch --a $A --b' 
 FOLLOWED += [f'{write} > out; {test} && A=1; rm out; launch --a ${{A:-2}}' for write in
              (":", "printf ''", "printf %s ''", "echo", "echo 1", 'X=; printf %s "$X"') for test in
              ("[ -s out ]", "[[ -s out ]]", "[ -e out ]", "[[ ! -s out ]]", "test -f out")]
+# Who wrote a file that is read in: as bash has it, or not known, for every way to write one. c.cfg sets TP=4, others 8.
+WRITES = [
+    "(echo TP=8 > c.cfg)", "echo TP=8 > c.cfg & wait", "X=$(echo TP=8 > c.cfg)", "bash -c 'echo TP=8 > c.cfg'",
+    "echo TP=8 | cat > c.cfg", "echo TP=8 | tee c.cfg > out", "sed -i s/4/8/ c.cfg", "sed s/4/8/ c.cfg > out",
+    "cp o.cfg c.cfg", "mv o.cfg c.cfg", "cp sub/c.cfg .", "sed -i s/4/8/ *.cfg", "sed -i s/4/8/ c*", "rm c.cfg",
+    "dd if=o.cfg of=c.cfg 2> err", "ln -sf o.cfg c.cfg", "sh -c 'echo TP=8 >&2' 2> c.cfg", "sh -c 'echo TP=8' &> c.cfg",
+    "cd sub; cp c.cfg ..; cd ..", "F=c.cfg; cp o.cfg $F", "(cp o.cfg c.cfg)", "sort --output=c.cfg o.cfg",
+    "f() { cp o.cfg c.cfg; }; f", "env cp o.cfg c.cfg", "echo a | xargs -I{} cp o.cfg c.cfg", "cat o.cfg > c.cfg",
+    "cat o.cfg >> c.cfg", "if [ -e c.cfg ]; then cp o.cfg c.cfg; fi", "truncate -s 0 c.cfg", "exec 3> c.cfg",
+    "{ echo TP=8; } > c.cfg", "for i in 1; do echo TP=8; done > c.cfg", "cp -t . sub/c.cfg", "cp o.cfg $PWD/c.cfg",
+    "D=$(pwd); cp sub/c.cfg $D", "cp o.cfg $(dirname $0)/c.cfg", "echo TP=8 > c.cfg > out", "bash c.sh", "./c.sh",
+    """python3 -c 'open("c.cfg", "w").write("TP=8")'""", "(echo TP=8 > c.cfg; exit 1)", "( (echo TP=8 > c.cfg) & wait)",
+]
+READS = ["ls c.cfg > out", "grep TP c.cfg > out", "wc -l c.cfg > out", "mkdir -p x", "(true)", "X=$(cat c.cfg)"]
 # Names: a digit does not begin one, and bash goes on behind one that is none.
 FOLLOWED += [
     'set -- a b; N=2; launch --a ${!N}', 'unset 1a; read 1a <<< 4; launch --a 1', 'let "A1_b=0x1f"; launch --a $A1_b',
@@ -143,8 +157,13 @@ def words(script):
 
 def prepare():
     """The folder as it is before every script."""
-    for name, text in {"env.sh": "TP=4\nARGS='--a b'\n", ".env": "PP=2\n", "inner.sh": "launch --a $1\n"}.items():
+    for name, text in {"env.sh": "TP=4\nARGS='--a b'\n", ".env": "PP=2\n", "inner.sh": "launch --a $1\n",
+                       "c.cfg": "TP=4\n", "o.cfg": "TP=8\n", "sub/c.cfg": "TP=8\n",
+                       "c.sh": "#!/bin/bash\necho TP=8 > c.cfg\n"}.items():
+        (FOLDER / name).parent.mkdir(exist_ok=True)
+        (FOLDER / name).unlink(missing_ok=True)
         (FOLDER / name).write_text(text)
+    (FOLDER / "c.sh").chmod(0o755)
     (FOLDER / "made.sh").unlink(missing_ok=True)
 
 
@@ -247,6 +266,11 @@ for script in TOO_MUCH:
     refuse_soon(script)
 for seed in range(60):
     expect(some(random.Random(seed)))
+READ_IN = "TP=1; . ./c.cfg; launch --tp ${TP:-0}"
+same = [as_bash_or_refused(f"{write}\n{READ_IN}") for write in WRITES]
+failures += same.count(True) < 10
+for read in READS:
+    expect(f"{read}; rm -f out\n{READ_IN}")
 same = [as_bash_or_refused(lines_of_fields(random.Random(seed))) for seed in range(80)]
 failures += same.count(True) < 25
 same = [as_bash_or_refused(numbers_at_the_edge(random.Random(seed))) for seed in range(120)]
