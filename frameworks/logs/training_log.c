@@ -80,55 +80,100 @@ static void find_gpu(struct log_cursor *cursor)
         }
 }
 
-/* ---- a format ---- */
+/* ---- formats ---- */
 
-static struct training_log *read_as(const struct log_format *format, const char *file, const char *text, size_t size,
-                                    struct arena *arena, struct diag *diag)
+/* A log as one of the formats reads it. */
+struct trial {
+    const struct log_format *format;
+    struct training_log log;
+    struct log_cursor cursor;
+};
+
+static void begin(struct trial *trial, const struct log_format *format, const char *file, struct arena *arena,
+                  struct diag *diag)
 {
-    struct training_log *log = arena_alloc(arena, sizeof *log);
-    char *line = arena_alloc(arena, LINE_MAX_BYTES);
-    *log = (struct training_log){.file = file, .format = format->name, .measure = format->measure};
-    struct log_cursor cursor = {.log = log, .line = line, .diag = diag, .arena = arena};
+    *trial = (struct trial){.format = format};
+    trial->log = (struct training_log){.file = file, .format = format->name, .measure = format->measure};
+    trial->cursor = (struct log_cursor){.log = &trial->log, .diag = diag, .arena = arena};
+}
+
+/* Each line is cut once, and read by all. */
+static void read_lines(const char *text, size_t size, struct trial *trials, unsigned count, struct log_cursor *job)
+{
+    char *line = arena_alloc(job->arena, LINE_MAX_BYTES);
     unsigned number = 1;
+    job->line = line;
     for (size_t at = 0; at < size;) {
         size_t taken = take_line(text + at, size - at, line);
-        cursor.number = number;
+        job->number = number;
         number += text[at + taken - 1] == '\n';
         at += taken;
-        format->read_line(&cursor);
-        if (!*log->date)
-            find_date(&cursor);
-        if (!log->gpu)
-            find_gpu(&cursor);
+        for (unsigned i = 0; i < count; i++) {
+            trials[i].cursor.line = line;
+            trials[i].cursor.number = job->number;
+            trials[i].format->read_line(&trials[i].cursor);
+        }
+        if (!*job->log->date)
+            find_date(job);
+        if (!job->log->gpu)
+            find_gpu(job);
     }
+}
+
+/* Says what cannot be read: the others' complaints are not of this file. */
+static void complain(const struct log_format *format, const char *file, const char *text, size_t size,
+                     struct arena *arena, struct diag *diag)
+{
+    struct trial again;
+    struct training_log log = {.file = file};
+    struct log_cursor job = {.log = &log, .arena = arena};
+    begin(&again, format, file, arena, diag);
+    read_lines(text, size, &again, 1, &job);
+}
+
+/* The log of the format that finds most steps, in the arena; NULL after a mistake was reported. */
+static struct training_log *read_best(const char *file, const char *text, size_t size, struct arena *scratch,
+                                      struct arena *arena, struct diag *diag)
+{
+    struct trial trials[FORMATS], *best = NULL;
+    struct diag silent[FORMATS] = {{0}};
+    struct training_log *log = arena_alloc(arena, sizeof *log);
+    struct log_cursor job = {.log = log, .arena = arena};
+    size_t most = 0;
+    *log = (struct training_log){.file = file};
+    for (unsigned i = 0; i < FORMATS; i++)
+        begin(&trials[i], formats[i], file, scratch, &silent[i]);
+    read_lines(text, size, trials, FORMATS, &job);
+    for (unsigned i = 0; i < FORMATS; i++)
+        if (trials[i].log.count + silent[i].errors > most) {
+            most = trials[i].log.count + silent[i].errors;
+            best = &trials[i];
+        }
+    if (!best)
+        diag_error(
+            diag, (struct place){file, 0, 0},
+            "no line has the time of a step; expected a log of Megatron-LM, torchtitan, NeMo, DeepSpeed, Hugging "
+            "Face's Trainer or MLPerf");
+    else if (best->cursor.diag->errors)
+        complain(best->format, file, text, size, arena, diag);
+    if (!best || best->cursor.diag->errors)
+        return NULL;
+    best->log.gpu = log->gpu;
+    best->log.gpu_line = log->gpu_line;
+    memcpy(best->log.date, log->date, sizeof log->date);
+    *log = best->log;
+    log->steps = arena_array(arena, log->count, sizeof *log->steps);
+    memcpy(log->steps, best->log.steps, log->count * sizeof *log->steps);
     return log;
 }
 
 struct training_log *training_log_parse(const char *file, const char *text, size_t size, struct arena *arena,
                                         struct diag *diag)
 {
-    const struct log_format *best = NULL;
-    size_t most = 0;
-    for (unsigned i = 0; i < FORMATS; i++) {
-        struct arena *scratch = arena_create();
-        struct diag silent = {0};
-        size_t found = read_as(formats[i], file, text, size, scratch, &silent)->count + silent.errors;
-        arena_destroy(scratch);
-        if (found > most) {
-            most = found;
-            best = formats[i];
-        }
-    }
-    if (!best) {
-        diag_error(
-            diag, (struct place){file, 0, 0},
-            "no line has the time of a step; expected a log of Megatron-LM, torchtitan, NeMo, DeepSpeed, Hugging "
-            "Face's Trainer or MLPerf");
-        return NULL;
-    }
-    unsigned errors = diag->errors;
-    struct training_log *log = read_as(best, file, text, size, arena, diag);
-    if (diag->errors > errors)
+    struct arena *scratch = arena_create();
+    struct training_log *log = read_best(file, text, size, scratch, arena, diag);
+    arena_destroy(scratch);
+    if (!log)
         return NULL;
     log_sort_steps(log, arena);
     if (log->counts[LOG_KEPT])
