@@ -23,7 +23,8 @@ static const char *seconds_or_none(char *text, double seconds)
 static void print_gpus(FILE *out, const struct speedup_advice *advice, struct table_style style)
 {
     char text[READABLE_MAX];
-    static const char *const titles[] = {"GPUs", "speed-up", "efficiency", "iteration", "simulated", "efficiency"};
+    static const char *const titles[] = {"GPUs",      "speed-up",           "efficiency",
+                                         "iteration", "simulated speed-up", "simulated efficiency"};
     struct table *table = table_create();
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         table_column(table, titles[i], '>');

@@ -100,8 +100,9 @@ static void print_table(FILE *out, const struct layout_table *table, const struc
 {
     char *lines = NULL;
     size_t size = 0;
-    static const char *const titles[] = {"model rank", "x",    "y",       "z",    "data",   "model",
-                                         "analytic",   "rank", "simgrid", "rank", "memory", "fits"};
+    static const char *const titles[] = {
+        "model rank",   "x",      "y",   "z", "data", "model", "analytic", "analytic rank", "simgrid",
+        "simgrid rank", "memory", "fits"};
     struct table *text = table_create();
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         table_column(text, titles[i], '>');

@@ -60,6 +60,8 @@ def markdown_tables(text):
             rows = []
     for rows in tables:
         check.that(all(re.fullmatch(r":?-+:?", cell) for cell in rows[1]), f"no rule below the titles: {rows[1]}")
+        titles = [cell for cell in rows[0] if cell]
+        check.that(len(set(titles)) == len(titles), f"a title stands twice: {rows[0]}")
         for row in rows:
             check.that(len(row) == len(rows[0]), f"{len(row)} cells below {len(rows[0])} titles: {row}")
             for cell in row:  # no bare mark-up
