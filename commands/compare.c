@@ -12,6 +12,7 @@
 #include "commands/compared.h"
 #include "job/scenario/scenario_kind.h"
 #include "schedules/schedule.h"
+#include "studies/choice_run.h"
 #include "studies/record.h"
 #include "studies/simulation.h"
 #include "studies/wanted.h"
@@ -207,6 +208,13 @@ static const char *read_mistakes(struct comparison *comparison, FILE *mistakes)
  * does a simulation that fails: want of memory is no property of a schedule. */
 static int simulate_one(struct comparison *comparison, struct comparison_run *run, struct output *output, bool draw)
 {
+    int code = EXIT_DONE;
+    struct scenario *chosen = choice_make(run->scenario, comparison->arena, &code);
+    if (!chosen)
+        return code;
+    if (chosen != run->scenario)
+        run->schedule = chosen->schedule_name;
+    run->scenario = chosen;
     FILE *mistakes = is_variant(comparison) ? tmpfile() : NULL;
     struct simulation_request request = {.scenario = run->scenario,
                                          .files = output ? &run->files : NULL,
@@ -216,7 +224,7 @@ static int simulate_one(struct comparison *comparison, struct comparison_run *ru
                                          .split = true,
                                          .quiet = comparison->options->quiet,
                                          .mistakes = mistakes};
-    int code = simulate(&request, &run->result);
+    code = simulate(&request, &run->result);
     if (code != EXIT_DONE && mistakes && !interruption_noted())
         run->said = read_mistakes(comparison, mistakes);
     if (run->said && code == EXIT_BAD_INPUT) {

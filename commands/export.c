@@ -7,6 +7,7 @@
 #include "commands/cli/result.h"
 #include "commands/cli/words.h"
 #include "job/job.h"
+#include "studies/choice_run.h"
 #include "studies/simulation.h"
 
 #include <stdlib.h>
@@ -72,9 +73,14 @@ static int export_scenario(const struct options *options, const struct exporter 
     struct scenario *scenario = scenario_load(&request, arena, &diag);
     struct export_job job;
     const char *layout = NULL;
-    if (!scenario || !export_create(scenario, NULL, &job, arena, &diag))
+    int code = EXIT_BAD_INPUT;
+    if (scenario)
+        scenario = choice_make(scenario, arena, &code);
+    if (!scenario)
+        return code;
+    if (!export_create(scenario, NULL, &job, arena, &diag))
         return EXIT_BAD_INPUT;
-    int code = read_layout(scenario, arena, &layout);
+    code = read_layout(scenario, arena, &layout);
     if (code != EXIT_DONE)
         return code;
     job.layout = given_layout(scenario, layout);

@@ -240,8 +240,12 @@ static void print_text(const struct items *items)
     int width = 0;
     for (size_t i = 0; i < items->count; i++)
         width = (int)strlen(items->items[i].name) > width ? (int)strlen(items->items[i].name) : width;
-    for (size_t i = 0; i < items->count; i++)
+    for (size_t i = 0; i < items->count; i++) {
+        const struct schedule *schedule = items->items[i].schedule;
         printf("%-*s  %s\n", width, items->items[i].name, items->items[i].summary);
+        if (schedule && schedule->when)
+            printf("%-*s  when: %s\n", width, "", schedule->when);
+    }
 }
 
 /* For papers and spreadsheets. */
@@ -251,12 +255,14 @@ static void print_table(const struct items *items, enum table_format format)
     struct table *table = table_create();
     table_columns(table, "<name", "<summary", NULL);
     if (schedules)
-        table_column(table, "source", '<');
+        table_columns(table, "<when", "<source", NULL);
     for (size_t i = 0; i < items->count; i++) {
         table_cell(table, "%s", items->items[i].name);
         table_cell(table, "%s", items->items[i].summary);
-        if (schedules)
+        if (schedules) {
+            table_cell(table, "%s", items->items[i].schedule->when ? items->items[i].schedule->when : "");
             table_cell(table, "%s", items->items[i].schedule->source);
+        }
     }
     table_finish(table, stdout, (struct table_style){format, 0});
 }
@@ -286,6 +292,8 @@ static void print_json(const struct items *items)
         json_text(&json, "name", items->items[i].name);
         json_text(&json, "summary", items->items[i].summary);
         if (schedule) {
+            if (schedule->when)
+                json_text(&json, "when", schedule->when);
             json_text(&json, "source", schedule->source);
             json_flag(&json, "asynchronous", schedule->asynchronous);
             json_flag(&json, "split_backward", schedule->split_backward);

@@ -5,6 +5,7 @@
 #include "commands/cli/options.h"
 #include "commands/cli/words.h"
 #include "job/scenario/scenario_kind.h"
+#include "studies/choice_run.h"
 #include "studies/record.h"
 #include "studies/simulation.h"
 #include "studies/wanted.h"
@@ -80,15 +81,19 @@ static int run_scenario(const struct options *options, const char *typed, struct
     struct scenario *scenario = scenario_load(&scenario_request, arena, &diag);
     if (!scenario)
         return EXIT_BAD_INPUT;
+    int code = EXIT_DONE;
+    struct scenario *chosen = choice_make(scenario, arena, &code);
+    if (!chosen)
+        return code;
     bool own_table = scenario->kind && scenario->kind->tables;
-    struct simulation_request request = {.scenario = scenario,
+    struct simulation_request request = {.scenario = chosen,
                                          .command = typed,
                                          .split = true,
                                          .quiet = options->quiet,
                                          .print = table_is_read(options->format) || own_table,
                                          .format = options->format};
     struct simulation_result result = {0};
-    int code = options->output ? run_into(&request, options->output, &result, arena) : simulate(&request, &result);
+    code = options->output ? run_into(&request, options->output, &result, arena) : simulate(&request, &result);
     if (code == EXIT_DONE && !options->quiet) {
         scenario_tell(scenario, &diag);
         tell(&result, arena);

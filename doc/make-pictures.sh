@@ -13,7 +13,7 @@ draw() { # NAME FILE [ARGUMENT]...
     "$stagesim" schedule "$name" --workers 4 --micro-batches 8 "$@" -o "$images/$file.svg"
 }
 
-for name in $("$stagesim" list schedules | cut -d ' ' -f 1); do
+for name in $("$stagesim" list schedules --format csv | tail -n +2 | cut -d , -f 1); do
     case $name in
     stp) draw "$name" "$name" --micro-batches 12 ;; # it needs more micro-batches
     *) draw "$name" "$name" ;;

@@ -15,6 +15,7 @@ const struct schedule schedule_1f1b = {
     .name = "1f1b",
     .summary =
         "one forward, one backward in turn after the fill; stashes at most D micro-batches (DAPPLE, PipeDream-Flush)",
+    .when = "where to start: gpipe's time, memory that does not grow with N",
     .source = "Fan et al., DAPPLE: A Pipelined Data Parallel Approach for Training Large Models, PPoPP 2021, arXiv "
               "2007.01045; "
               "Narayanan et al., Memory-Efficient Pipeline-Parallel DNN Training, ICML 2021, arXiv 2006.09503",

@@ -11,12 +11,12 @@
 #include <string.h>
 
 enum { MEMORY, CHUNKS, PLACEMENT, BACKWARD, EFFORT };
-enum { LOOP, WAVE };
-enum { SPLIT, WHOLE };
+enum { ANY_PLACEMENT, LOOP, WAVE };
+enum { ANY_BACKWARD, SPLIT, WHOLE };
 enum { SEEDS_MAX = 64, OPERATIONS_OF_EFFORT = 1000 };
 
-static const char *const placements[] = {"loop", "wave", NULL};
-static const char *const backwards[] = {"split", "whole", NULL};
+static const char *const placements[] = {"any", "loop", "wave", NULL};
+static const char *const backwards[] = {"any", "split", "whole", NULL};
 
 static const struct schedule_option options[] = {
     [MEMORY] = {.key = "memory",
@@ -25,18 +25,20 @@ static const struct schedule_option options[] = {
                 .most = 1 << 20,
                 .doc = "micro-batches whose activations a worker may hold; 0: any number"},
     [CHUNKS] = {.key = "chunks",
-                .initial = 1,
-                .least = 1,
+                .initial = 0,
+                .least = 0,
                 .most = BEST_OF_WORKER_MAX,
-                .doc = "stages of the model on each worker"},
+                .doc = "stages of the model on each worker; 0: chosen for the job, 1 where there is no job"},
     [PLACEMENT] = {.key = "placement",
                    .names = placements,
-                   .initial = LOOP,
-                   .doc = "chunks begin again at the first worker, or go back from the last one"},
+                   .initial = ANY_PLACEMENT,
+                   .doc = "chunks begin again at the first worker (loop), or go back from the last one (wave); any: "
+                          "chosen with chunks, a loop where these are given"},
     [BACKWARD] = {.key = "backward",
                   .names = backwards,
-                  .initial = SPLIT,
-                  .doc = "input and weight gradients apart, or in one"},
+                  .initial = ANY_BACKWARD,
+                  .doc = "input and weight gradients apart (split), or in one (whole); any: chosen with chunks, apart "
+                         "where these are given"},
     [EFFORT] = {.key = "effort",
                 .initial = 100000,
                 .least = 1,
@@ -45,15 +47,20 @@ static const struct schedule_option options[] = {
     {0},
 };
 
+static uint32_t chunks(const struct schedule_request *request)
+{
+    return request->options[CHUNKS] ? (uint32_t)request->options[CHUNKS] : 1;
+}
+
 static uint32_t stages(const struct schedule_request *request)
 {
-    uint64_t count = (uint64_t)request->workers * (uint64_t)request->options[CHUNKS];
+    uint64_t count = (uint64_t)request->workers * chunks(request);
     return count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
 }
 
 static uint32_t kinds(const struct schedule_request *request)
 {
-    return request->options[BACKWARD] == SPLIT ? 3 : 2;
+    return request->options[BACKWARD] == WHOLE ? 2 : 3;
 }
 
 static bool fits(const struct schedule_request *request, struct schedule_refusal *refusal)
@@ -111,9 +118,9 @@ static struct plan *seed_of(const struct schedule *schedule, const struct schedu
         return NULL;
     for (unsigned i = 0; schedule->options && schedule->options[i].key; i++) {
         if (!strcmp(schedule->options[i].key, "chunks"))
-            other.options[i] = request->options[CHUNKS];
+            other.options[i] = chunks(request);
         if (!strcmp(schedule->options[i].key, "waves"))
-            other.options[i] = request->options[CHUNKS] / 2;
+            other.options[i] = chunks(request) / 2;
     }
     if (!schedule_fits(schedule, &other, &refusal))
         return NULL;
@@ -152,20 +159,19 @@ static struct plan *generate(const struct schedule_request *request)
     uint32_t *worker_of = arena_array(arena, stages(request), sizeof *worker_of);
     place(request, worker_of);
     uint32_t count = make_seeds(request, worker_of, seeds);
-    struct best_request search = {
-        .instance = {.workers = request->workers,
-                     .stages = stages(request),
-                     .batches = request->micro_batches,
-                     .worker_of = worker_of,
-                     .limit = (uint32_t)(request->options[MEMORY] * request->options[CHUNKS])},
-        .effort = states(request),
-        .seeds = (const struct plan *const *)seeds};
+    struct best_request search = {.instance = {.workers = request->workers,
+                                               .stages = stages(request),
+                                               .batches = request->micro_batches,
+                                               .worker_of = worker_of,
+                                               .limit = (uint32_t)(request->options[MEMORY] * chunks(request))},
+                                  .effort = states(request),
+                                  .seeds = (const struct plan *const *)seeds};
     if (request->watch) {
         search.report = request->watch->report;
         search.user = request->watch->user;
     }
     struct best_result result = {0};
-    stage_times_fill(request, stages(request), request->options[BACKWARD] == SPLIT, &search.instance, arena);
+    stage_times_fill(request, stages(request), kinds(request) == 3, &search.instance, arena);
     best_search(&search, &result);
     result.plan->bound = result.bound;
     for (uint32_t i = 0; i < count; i++)
@@ -177,6 +183,8 @@ static struct plan *generate(const struct schedule_request *request)
 const struct schedule schedule_best = {
     .name = "best",
     .summary = "searched for: the shortest order for these very times, messages and stashes, with a proven lower bound",
+    .when = "to learn how far another one is from the shortest; uneven stages, tight memory; without options it "
+            "chooses itself",
     .source = "branch and bound over active schedules (Giffler and Thompson 1960) with one-machine bounds (Carlier "
               "1982), and clause learning with lazily explained bounds (Feydy and Stuckey 2009)",
     .split_backward = true,

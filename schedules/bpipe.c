@@ -131,6 +131,7 @@ static struct plan *generate(const struct schedule_request *request)
 const struct schedule schedule_bpipe = {
     .name = "bpipe",
     .summary = "1F1B with stashes balanced over pairs of workers: at most ceil((D + 2) / 2) on each",
+    .when = "1f1b whose first worker alone runs out of memory, fast links between partners",
     .source = "Kim et al., BPipe: Memory-Balanced Pipeline Parallelism for Training Large Language Models, ICML 2023",
     .timed = true,
     .stages = stages_one_per_worker,

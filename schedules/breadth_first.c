@@ -38,6 +38,7 @@ const struct schedule schedule_breadth_first = {
     .name = "breadth-first",
     .summary = "several chunks per worker, each run for all micro-batches at once: sharded weights are gathered once "
                "per batch",
+    .when = "fully sharded weights, which are gathered once a batch; memory for all micro-batches",
     .source = "Lamy-Poirier, Breadth-First Pipeline Parallelism, MLSys 2023, arXiv 2211.05953",
     .options = options,
     .stages = stages,

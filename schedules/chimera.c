@@ -233,6 +233,7 @@ static bool fits(const struct schedule_request *request, struct schedule_refusal
 const struct schedule schedule_chimera = {
     .name = "chimera",
     .summary = "pipelines in both directions fill each other's bubbles; every worker holds a stage of each",
+    .when = "about as many micro-batches as workers, and weights small enough for two copies",
     .source = "Li and Hoefler, Chimera: Efficiently Training Large-Scale Neural Networks with Bidirectional Pipelines, "
               "SC 2021, arXiv 2107.06925",
     .options = options,

@@ -25,6 +25,7 @@ const struct schedule schedule_gems = {
     .name = "gems",
     .summary = "micro-batches alternate between two opposite replicas, one stash per worker; the least memory, the "
                "most bubble",
+    .when = "no more than one micro-batch's activations fit",
     .source =
         "Jain et al., GEMS: GPU-Enabled Memory-Aware Model-Parallelism System for Distributed DNN Training, SC 2020",
     .stages = stages_one_per_worker,

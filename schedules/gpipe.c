@@ -33,6 +33,7 @@ static struct plan *generate(const struct schedule_request *request)
 const struct schedule schedule_gpipe = {
     .name = "gpipe",
     .summary = "all forwards, then all backwards; stashes every micro-batch",
+    .when = "the baseline; where recomputation makes stashes small",
     .source = "Huang et al., GPipe: Efficient Training of Giant Neural Networks using Pipeline Parallelism, NeurIPS "
               "2019, arXiv 1811.06965",
     .options = options,

@@ -148,6 +148,7 @@ static bool fits(const struct schedule_request *request, struct schedule_refusal
 const struct schedule schedule_group_interleaved = {
     .name = "group-interleaved",
     .summary = "interleaved in groups of fewer micro-batches than workers: less memory, weight gradients apart",
+    .when = "interleaved whose stashes do not fit",
     .source = "Qi et al., Zero Bubble Pipeline Parallelism, implementation; Wan et al., PipeOffload, arXiv 2503.01328",
     .split_backward = true,
     .adapts = true,

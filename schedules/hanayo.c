@@ -353,6 +353,7 @@ const struct schedule schedule_hanayo = {
     .name = "hanayo",
     .summary =
         "waves: the stages run to and fro over the workers, a smaller bubble without a second copy of the weights",
+    .when = "about as many micro-batches as workers and fast links, without a second copy of the weights",
     .source = "Liu et al., Hanayo: Harnessing Wave-like Pipeline Parallelism for Enhanced Large Model Training "
               "Efficiency, SC 2023, "
               "arXiv 2308.15762; the order is a list schedule after its description",

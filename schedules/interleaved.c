@@ -133,6 +133,7 @@ static bool fits(const struct schedule_request *request, struct schedule_refusal
 const struct schedule schedule_interleaved = {
     .name = "interleaved",
     .summary = "1f1b with several chunks of the model per worker: 1/v of the bubble, v times the messages",
+    .when = "few micro-batches a worker, fast links, a framework without split backwards",
     .source = "Narayanan et al., Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM, SC "
               "2021, arXiv 2104.04473",
     .options = options,

@@ -103,6 +103,7 @@ static struct plan *generate_adapipe(const struct schedule_request *request)
 const struct schedule schedule_mario = {
     .name = "mario",
     .summary = "1F1B whose forwards are computed again while gradients are on their way: the least memory of it",
+    .when = "1f1b whose stashes do not fit by far; a third more computing is acceptable",
     .source = "Mario: Near Zero-cost Activation Checkpointing in Pipeline Parallelism, PPoPP 2025; own construction",
     .recomputes = true,
     .options = mario_options,
@@ -113,6 +114,7 @@ const struct schedule schedule_mario = {
 const struct schedule schedule_adapipe = {
     .name = "adapipe",
     .summary = "1F1B in which every stage computes as much again as a limit of memory asks for",
+    .when = "1f1b whose first workers run out of memory",
     .source = "Sun et al., AdaPipe: Optimizing Pipeline Parallelism with Adaptive Recomputation and Partitioning, "
               "ASPLOS 2024; own construction",
     .recomputes = true,

@@ -462,6 +462,7 @@ static bool fits(const struct schedule_request *request, struct schedule_refusal
 const struct schedule schedule_pipe_offload = {
     .name = "pipe-offload",
     .summary = "group-interleaved with the first chunks' stashes in host memory between forward and backward",
+    .when = "long sequences and wide layers, and fast links to the host",
     .source = "Wan et al., PipeOffload: Improving Scalability of Pipeline Parallelism with Memory Optimization, "
               "ICML 2025, arXiv 2503.01328, and its implementation",
     .split_backward = true,

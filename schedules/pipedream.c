@@ -52,6 +52,7 @@ const struct schedule schedule_pipedream = {
     .name = "pipedream",
     .summary =
         "asynchronous 1f1b: no flush, weights updated after every micro-batch, D - w stashed versions on worker w",
+    .when = "stale gradients are acceptable and weights small",
     .source =
         "Narayanan et al., PipeDream: Generalized Pipeline Parallelism for DNN Training, SOSP 2019, arXiv 1806.03377",
     .asynchronous = true,
@@ -63,6 +64,7 @@ const struct schedule schedule_pipedream = {
 const struct schedule schedule_pipedream_2bw = {
     .name = "pipedream-2bw",
     .summary = "asynchronous 1f1b: no flush, two weight versions, every gradient one update old",
+    .when = "gradients one update old are acceptable; many micro-batches",
     .source = "Narayanan et al., Memory-Efficient Pipeline-Parallel DNN Training, ICML 2021, arXiv 2006.09503",
     .asynchronous = true,
     .crosses = true,

@@ -182,6 +182,7 @@ static bool slim_fits(const struct schedule_request *request, struct schedule_re
 const struct schedule schedule_seq1f1b = {
     .name = "seq1f1b",
     .summary = "1F1B in slices of the sequence: 1/n of the bubble and about 1/n of the memory",
+    .when = "long sequences: few, large micro-batches",
     .source = "Sun et al., Seq1F1B: Efficient Sequence-Level Pipeline Parallelism for Large Language Model Training, "
               "NAACL 2025, arXiv 2406.03488, and its implementation",
     .slices = true,
@@ -194,6 +195,7 @@ const struct schedule schedule_seq1f1b = {
 const struct schedule schedule_slimpipe = {
     .name = "slimpipe",
     .summary = "1F1B in slices of the sequence with attention exchanged between workers, so that slices are alike",
+    .when = "as seq1f1b, over slow links or where balanced slices are too short to be efficient",
     .source = "SlimPipe: Memory-Thrifty and Efficient Pipeline Parallelism for Long-Context LLM Training, "
               "arXiv 2504.14519; the order is our own construction after its abstract",
     .slices = true,

@@ -90,6 +90,7 @@ static struct plan *generate(const struct schedule_request *request)
 const struct schedule schedule_weipipe = {
     .name = "weipipe",
     .summary = "workers run whole micro-batches, and weights go around them; messages do not grow with the sequence",
+    .when = "long sequences over slow links: messages are weights, not activations",
     .source = "Lin et al., WeiPipe: Weight Pipeline Parallelism for Communication-Effective Long-Context Large Model "
               "Training, PPoPP 2025",
     .options = options,

@@ -12,6 +12,7 @@
 #include "schedules/schedule.h"
 #include "studies/evaluate.h"
 #include "studies/lab_parts.h"
+#include "studies/searched.h"
 #include "studies/simulation.h"
 #include "workloads/transformer/pipeline_layout.h"
 
@@ -21,7 +22,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { OPERATIONS_MAX = 20000000, EFFORT_OF_JOB = 1000, REACH = 6, CHUNKS_MOST = 4, SWAPS = 8 };
+enum { OPERATIONS_MAX = 20000000, EFFORT_OF_JOB = 1000, REACH = 6, SWAPS = 8 };
 
 static uint32_t random_below(struct session *session, uint32_t count)
 {
@@ -56,14 +57,11 @@ static struct lab_candidate searched(uint32_t chunks, const char *placement, con
 
 static void try_searched(struct session *session)
 {
-    static const char *const backwards[] = {"split", "whole"};
-    uint64_t effort = session->request->effort;
-    for (uint32_t chunks = 1; chunks <= CHUNKS_MOST; chunks *= 2)
-        for (unsigned wave = 0; wave < (chunks > 1 ? 2 : 1); wave++)
-            for (unsigned i = 0; i < 2; i++) {
-                struct lab_candidate candidate = searched(chunks, wave ? "wave" : "loop", backwards[i], effort);
-                lab_try(session, &candidate, NULL);
-            }
+    for (const struct searched *shape = searched_shapes; shape->chunks; shape++) {
+        struct lab_candidate candidate =
+            searched(shape->chunks, shape->placement, shape->backward, session->request->effort);
+        lab_try(session, &candidate, NULL);
+    }
 }
 
 /* ---- the order itself, on the platform ---- */

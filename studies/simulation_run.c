@@ -20,6 +20,7 @@
 #include "simulator/engines/progress.h"
 #include "simulator/engines/simgrid_part.h"
 #include "simulator/run/folded_run.h"
+#include "studies/choice.h"
 #include "studies/describe.h"
 #include "studies/evaluate.h"
 #include "studies/levers.h"
@@ -349,6 +350,8 @@ int run_prepared(int (*rest)(struct run *run), bool simulates, struct run *run, 
     run->diag = (struct diag){.out = mistakes_of(run)};
     guard_doing("loading %s", run_platform_name(&run->scenario->platform));
     int code = run_load_platform(run, simulates);
+    if (code == EXIT_DONE)
+        run->scenario = choice_settle(run->scenario, run->platform, run->arena);
     if (code == EXIT_DONE)
         code = rest(run);
     diag_rest(&run->diag);

@@ -12,6 +12,7 @@
 #include "job/scenario/scenario_kind.h"
 #include "job/write/scenario_write.h"
 #include "simulator/engines/progress.h"
+#include "studies/choice_run.h"
 #include "studies/simulation.h"
 
 #include <errno.h>
@@ -141,6 +142,14 @@ static void note(struct working *working, size_t combination)
         fault_set(&working->fault, "%s: cannot be written: %s", working->sweep->request->journal, strerror(errno));
 }
 
+/* What a combination stands for that leaves its schedule open; its own run says what cannot be run. */
+static struct scenario *choose(struct scenario *scenario, struct arena *arena)
+{
+    int code;
+    struct scenario *chosen = scenario ? choice_make(scenario, arena, &code) : NULL;
+    return chosen ? chosen : scenario;
+}
+
 /* Starts the next combination that is open; those that cannot be loaded are known at once. */
 static void begin(struct working *working, struct lane *lane)
 {
@@ -153,7 +162,9 @@ static void begin(struct working *working, struct lane *lane)
         lane->arena = arena_create();
         lane->combination = combination;
         lane->request = (struct simulation_request){
-            .scenario = load(sweep, combination, lane->arena, result, &working->fault), .quiet = true, .split = true};
+            .scenario = choose(load(sweep, combination, lane->arena, result, &working->fault), lane->arena),
+            .quiet = true,
+            .split = true};
         lane->request.mistakes = lane->request.scenario ? tmpfile() : NULL;
         if (lane->request.mistakes)
             lane->isolation = simulation_start(&lane->request, &working->fault);

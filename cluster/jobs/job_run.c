@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "cluster/jobs/job_platform.h"
+#include "studies/choice.h"
 
 #include <errno.h>
 #include <math.h>
@@ -17,11 +18,11 @@ bool job_run_create(const struct cluster_job *described, struct platform *whole,
                     uint32_t iterations, struct arena *arena, struct diag *diag, struct job_run *run)
 {
     struct scenario *scenario = arena_alloc(arena, sizeof *scenario);
-    *scenario = *described->scenario;
-    scenario->iterations = iterations;
     *run = (struct job_run){
         .described = described, .whole = whole, .given = hosts, .iterations = iterations, .start = described->start};
-    run->part = job_platform_create(whole, hosts, scenario->mesh.ranks, arena);
+    run->part = job_platform_create(whole, hosts, described->scenario->mesh.ranks, arena);
+    *scenario = *choice_settle(described->scenario, run->part, arena);
+    scenario->iterations = iterations;
     run->job = job_create_steady(scenario, run->part, arena, diag);
     if (!run->job)
         return false;

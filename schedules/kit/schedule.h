@@ -51,6 +51,7 @@ struct schedule_refusal {
 
 struct schedule {
     const char *name, *summary, *source;
+    const char *when;    /* to use it; NULL: not said */
     bool asynchronous;   /* not equivalent to synchronous training */
     bool crosses;        /* its order crosses iterations: asked for several at once to find the steady state;
                             where an option forbids it, the plan has one iteration all the same */

@@ -46,6 +46,7 @@ const struct schedule schedule_dualpipe = {
     .name = "dualpipe",
     .summary = "two directions at once, a forward and a backward as one block that hides their communication; two "
                "copies of the weights",
+    .when = "experts' all-to-all as long as their computing, and room for two copies of the weights",
     .source = "DeepSeek-AI, DeepSeek-V3 Technical Report, arXiv 2412.19437, section 3.2.1; reference implementation "
               "deepseek-ai/DualPipe",
     .split_backward = true,

@@ -32,6 +32,7 @@ static bool fits(const struct schedule_request *request, struct schedule_refusal
 const struct schedule schedule_dualpipe_v = {
     .name = "dualpipe-v",
     .summary = "DualPipe on half the workers: two half stages a worker in a V, one copy of the weights",
+    .when = "as dualpipe with one copy of the weights",
     .source = "deepseek-ai/DualPipe, DualPipeV; Sea AI Lab, DualPipe could be better without the Dual, 2025",
     .split_backward = true,
     .options = dualpipe_options,

@@ -137,6 +137,7 @@ static bool fits(const struct schedule_request *request, struct schedule_refusal
 const struct schedule schedule_stp = {
     .name = "stp",
     .summary = "two half stages a worker in a V, forwards braided with backwards, which hides tensor parallelism",
+    .when = "tensor parallelism whose collectives are long; N of at least 3 D - 1",
     .source = "Synergistic Tensor and Pipeline Parallelism, arXiv 2510.27257, and its implementation",
     .split_backward = true,
     .stages = stages_two_per_worker,

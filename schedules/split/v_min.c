@@ -21,6 +21,7 @@ static struct plan *generate(const struct schedule_request *request)
 const struct schedule schedule_v_min = {
     .name = "v-min",
     .summary = "a third of 1F1B's memory and two thirds of its bubble: split backward, two half stages a worker in a V",
+    .when = "activations do not fit by far: a third of 1f1b's",
     .source = "Qi et al., Pipeline Parallelism with Controllable Memory, NeurIPS 2024, arXiv 2405.15362",
     .split_backward = true,
     .stages = stages_two_per_worker,

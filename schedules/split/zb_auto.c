@@ -3,7 +3,10 @@
  * stashes: ZB-1p holds as many as 1F1B, ZB-2p twice as many. The order is made by going through time once: warm-up
  * forwards as long as the first gradient is on its way, then a forward and a backward in turn, with weight gradients
  * where a worker would wait or needs room. Three switches of this pass are tried in all eight ways; the first with the
- * smallest span of a worker counts. Times are whole numbers, so that the unit does not matter. */
+ * smallest span of a worker counts: where workers step on their own, that is how often an iteration can begin. Where
+ * all step together, workers that begin late end late, and it is the time until all are done that counts; then
+ * ZB-H1's order comes behind them. Times are whole numbers, so that the
+ * unit does not matter. */
 #include "base/arena.h"
 #include "schedules/kit/stage_times.h"
 #include "schedules/kit/zero_bubble.h"
@@ -44,6 +47,7 @@ struct line {
 
 struct pass {
     const struct instance *instance;
+    bool together; /* all workers step together */
     struct switches switches;
     struct line *lines; /* [worker] */
     int64_t limit;      /* in halves of a stash */
@@ -232,24 +236,63 @@ static void backwards(struct pass *pass)
     }
 }
 
-/* The largest span of a worker, or INT64_MAX where the limit leaves no room. */
+/* What counts of an order whose slots are there but for weight gradients, or INT64_MAX where the limit leaves no
+ * room. */
+static int64_t finish(struct pass *pass)
+{
+    int64_t cost = 0;
+    for (uint32_t worker = 0; worker < pass->instance->workers && !pass->failed; worker++) {
+        const struct line *line = &pass->lines[worker];
+        while (weight_pends(pass, worker))
+            put(pass, BEST_WEIGHT, worker);
+        cost = larger(cost, pass->together ? line->free : line->free - line->first);
+    }
+    return pass->failed ? INT64_MAX : cost;
+}
+
 static int64_t run_pass(struct pass *pass, struct arena *arena)
 {
     const struct instance *instance = pass->instance;
     uint32_t *warm = arena_array(arena, instance->workers, sizeof *warm);
     bool *wants = arena_array(arena, instance->workers, sizeof *wants);
-    int64_t span = 0;
     warm_up(pass, warm);
     for (uint32_t i = 1; i < instance->batches && !pass->failed; i++) {
         forwards(pass, wants);
         backwards(pass);
     }
-    for (uint32_t worker = 0; worker < instance->workers && !pass->failed; worker++) {
-        while (weight_pends(pass, worker))
-            put(pass, BEST_WEIGHT, worker);
-        span = larger(span, pass->lines[worker].free - pass->lines[worker].first);
+    return finish(pass);
+}
+
+/* Puts a slot of ZB-H1's order, where its inputs are there. */
+static bool put_h1(struct pass *pass, uint32_t worker)
+{
+    const struct line *line = &pass->lines[worker];
+    const uint32_t *done = line->done;
+    uint32_t workers = pass->instance->workers, batches = pass->instance->batches, warm = workers - worker;
+    uint32_t due = warm + done[BEST_BACKWARD] < batches ? warm + done[BEST_BACKWARD] : batches;
+    bool weight = weight_pends(pass, worker) && done[BEST_WEIGHT] + worker < done[BEST_BACKWARD];
+    uint32_t kind = weight ? BEST_WEIGHT : done[BEST_FORWARD] < due ? BEST_FORWARD : BEST_BACKWARD;
+    if (kind == BEST_BACKWARD && done[BEST_BACKWARD] == batches)
+        return false;
+    bool ready = kind == BEST_FORWARD    ? worker == 0 || line[-1].done[kind] > done[kind]
+                 : kind == BEST_BACKWARD ? worker + 1 == workers || line[1].done[kind] > done[kind]
+                                         : true;
+    if (!ready)
+        return false;
+    pass->failed |= pass->limit && line->stash + pass->change[kind] > pass->limit;
+    put(pass, kind, worker);
+    return true;
+}
+
+static int64_t run_h1(struct pass *pass)
+{
+    for (bool moved = true; moved && !pass->failed;) {
+        moved = false;
+        for (uint32_t worker = 0; worker < pass->instance->workers; worker++)
+            while (!pass->failed && put_h1(pass, worker))
+                moved = true;
     }
-    return pass->failed ? INT64_MAX : span;
+    return finish(pass);
 }
 
 static struct line *create_lines(const struct instance *instance, struct arena *arena)
@@ -271,17 +314,18 @@ static struct line *best_pass(const struct schedule_request *request, const stru
     int64_t least = INT64_MAX;
     int64_t limits[] = {
         [ONE_P] = 2 * (int64_t)request->workers, [TWO_P] = 4 * (int64_t)request->workers, [UNLIMITED] = 0};
-    for (uint32_t i = 0; i < 8; i++) {
-        struct pass pass = {.instance = instance, .switches = {!(i & 4), !(i & 2), !(i & 1)}};
+    bool together = request->options[OPTION_OPTIMIZER] == 1;
+    for (uint32_t i = 0; i < (together ? 9 : 8); i++) {
+        struct pass pass = {.instance = instance, .together = together, .switches = {!(i & 4), !(i & 2), !(i & 1)}};
         bool half = request->options[OPTION_STASH] == HALF;
         pass.limit = limits[request->options[OPTION_MEMORY]];
         pass.change[BEST_FORWARD] = 2;
         pass.change[BEST_BACKWARD] = half ? -1 : 0;
         pass.change[BEST_WEIGHT] = half ? -1 : -2;
         pass.lines = create_lines(instance, arena);
-        int64_t span = run_pass(&pass, arena);
-        if (span < least) {
-            least = span;
+        int64_t cost = i < 8 ? run_pass(&pass, arena) : run_h1(&pass);
+        if (cost < least) {
+            least = cost;
             best = pass.lines;
         }
     }
@@ -325,6 +369,7 @@ static struct plan *generate(const struct schedule_request *request)
 const struct schedule schedule_zb_auto = {
     .name = "zb-auto",
     .summary = "ZB-1p and ZB-2p: a split backward placed for these very times, within a limit of stashes",
+    .when = "in place of zb-h1 and zb-h2 where stages are unequal or messages slow",
     .source = "Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024, arXiv 2401.10241, and its implementation",
     .crosses = true,
     .split_backward = true,

@@ -34,6 +34,7 @@ static struct plan *generate(const struct schedule_request *request)
 const struct schedule schedule_zb_h1 = {
     .name = "zb-h1",
     .summary = "1F1B with weight gradients moved into the drain; a third of its bubble at the same memory",
+    .when = "in place of 1f1b where the framework splits backwards",
     .source = "Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024, arXiv 2401.10241, section 2.1",
     .split_backward = true,
     .stages = stages_one_per_worker,

@@ -40,6 +40,7 @@ const struct schedule schedule_zb_h2 = {
     .name = "zb-h2",
     .summary =
         "split backward, twice the warm-up of 1F1B: no bubble for equal passes, at a stash of 2D - 1 micro-batches",
+    .when = "memory for 2D - 1 micro-batches, and optimizers that step without a global norm before",
     .source = "Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024, arXiv 2401.10241, section 2.2 and Fig. 3",
     .crosses = true,
     .split_backward = true,

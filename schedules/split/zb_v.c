@@ -87,6 +87,7 @@ static struct plan *generate(const struct schedule_request *request)
 const struct schedule schedule_zb_v = {
     .name = "zb-v",
     .summary = "split backward, two half stages a worker in a V: no bubble for equal passes, at the memory of 1F1B",
+    .when = "forward and both halves of the backward take about the same time",
     .source = "Qi et al., Zero Bubble Pipeline Parallelism, arXiv 2401.10241; Qi et al., Pipeline Parallelism with "
               "Controllable Memory, "
               "NeurIPS 2024, arXiv 2405.15362",

@@ -329,6 +329,7 @@ static struct plan *generate(const struct schedule_request *request)
 const struct schedule schedule_zb_v_greedy = {
     .name = "zb-v-greedy",
     .summary = "ZB-V whose order is made for these very times, at the memory of 1F1B",
+    .when = "in place of zb-v where they do not",
     .source = "Qi et al., Zero Bubble Pipeline Parallelism, arXiv 2401.10241, and its implementation",
     .crosses = true,
     .split_backward = true,

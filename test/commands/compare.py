@@ -94,7 +94,7 @@ STAGES = """platform: dgx-a100:1
 workload: stages
 parallel: {pipeline: 4, data: 1}
 batch: {micro: 1, global: 6}
-schedule: {name: best, effort: 20000}
+schedule: {name: best, chunks: 1, effort: 20000}
 stages: {forward: 1s, backward: 2s, message: 0B, gradient: 0B}
 """
 
