@@ -33,24 +33,42 @@ bool scenario_has_band(const struct scenario *scenario)
     return scenario->workload == &transformer_workload && !p->profile && !p->table && !(p->efficiency > 0);
 }
 
-static struct band find_band(const struct job *job, const struct run_description *run)
+/* The model of the GPUs of all ranks; NULL: they differ. hosts NULL: rank r is on host r. */
+static const char *gpu_of(const struct platform *platform, const uint32_t *hosts, uint32_t ranks)
 {
-    const struct scenario *scenario = job->scenario;
+    const char *gpu = ranks ? platform->hosts[hosts ? hosts[0] : 0].model : NULL;
+    for (uint32_t rank = 1; rank < ranks && gpu; rank++) {
+        const char *model = platform->hosts[hosts ? hosts[rank] : rank].model;
+        if (!model || strcmp(model, gpu) != 0)
+            gpu = NULL;
+    }
+    return gpu;
+}
+
+static struct band find_band(const struct scenario *scenario, const struct platform *platform, const uint32_t *hosts,
+                             uint32_t ranks)
+{
     const struct transformer_parameters *p = scenario->parameters;
     const struct node *framework = node_get(scenario->root, "framework");
-    const struct platform_host *hosts = job->platform->hosts;
-    if (!scenario_has_band(scenario) || !run->gpu)
+    const char *gpu = gpu_of(platform, hosts, ranks);
+    if (!scenario_has_band(scenario) || !gpu)
         return (struct band){0};
     struct band_job like = {.framework = framework ? framework->text : NULL,
-                            .gpu = run->gpu,
-                            .precision = run->precision,
+                            .gpu = gpu,
+                            .precision = scenario_word(scenario, "compute.precision"),
                             .experts = p->model.experts > 0,
                             .calibrated = scenario->calibration != NULL};
-    for (uint32_t rank = 1; rank < job->program->mesh->ranks && !like.several_nodes; rank++) {
-        const char *first = hosts[job->hosts[0]].node, *other = hosts[job->hosts[rank]].node;
+    const char *first = platform->hosts[hosts ? hosts[0] : 0].node;
+    for (uint32_t rank = 1; rank < ranks && !like.several_nodes; rank++) {
+        const char *other = platform->hosts[hosts ? hosts[rank] : rank].node;
         like.several_nodes = first && other && strcmp(first, other) != 0;
     }
     return band_find(&like);
+}
+
+struct band scenario_band(const struct scenario *scenario, const struct platform *platform, uint32_t gpus)
+{
+    return find_band(scenario, platform, NULL, gpus < platform->host_count ? gpus : platform->host_count);
 }
 
 bool job_describe_inputs(const struct job *job, const struct platform *platform, struct run_description *run,
@@ -60,13 +78,8 @@ bool job_describe_inputs(const struct job *job, const struct platform *platform,
     bool transformer = !strcmp(scenario->workload->name, "transformer");
     run->model = scenario_model_name(scenario, arena);
     run->precision = scenario_word(scenario, "compute.precision");
-    run->gpu = job->program->mesh->ranks ? platform->hosts[job->hosts[0]].model : NULL;
-    for (uint32_t rank = 1; rank < job->program->mesh->ranks && run->gpu; rank++) {
-        const char *model = platform->hosts[job->hosts[rank]].model;
-        if (!model || strcmp(model, run->gpu) != 0)
-            run->gpu = NULL;
-    }
-    run->band = find_band(job, run);
+    run->gpu = gpu_of(platform, job->hosts, job->program->mesh->ranks);
+    run->band = find_band(scenario, platform, job->hosts, job->program->mesh->ranks);
     run->currency = transformer ? scenario_word(scenario, "transformer.currency") : NULL;
     run->inputs = scenario_inputs(scenario, &run->input_count, arena, fault);
     return run->inputs != NULL;

@@ -6,6 +6,7 @@
 #include "base/exit_code.h"
 #include "base/process/interruption.h"
 #include "job/job.h"
+#include "studies/describe.h"
 #include "studies/evaluate.h"
 #include "studies/simulation.h"
 
@@ -187,6 +188,7 @@ static size_t write_layouts(const struct scenario *scenario, struct platform *pl
 {
     uint32_t ranks = spread_ranks(&scenario->mesh);
     size_t count = 0;
+    struct band band = scenario_band(scenario, platform, scenario->mesh.ranks);
     for (uint32_t x = 1; x <= ranks && !interruption_noted(); x++)
         for (uint32_t y = 1; ranks % x == 0 && y <= ranks / x; y++)
             for (uint32_t z = 1; ranks / x % y == 0 && z <= ranks / x / y; z++) {
@@ -195,7 +197,8 @@ static size_t write_layouts(const struct scenario *scenario, struct platform *pl
                 if (ranks / x / y % z || scenario->global_batch % replicas || interruption_noted())
                     continue;
                 struct layout_row row = {
-                    x, y, z, data, .micro_batch = (double)(scenario->global_batch / replicas), .simgrid = NAN};
+                    x,           y, z, data, .micro_batch = (double)(scenario->global_batch / replicas), .simgrid = NAN,
+                    .band = band};
                 if (evaluate_layout(scenario, platform, &row, diag))
                     count += fwrite(&row, sizeof row, 1, results);
             }

@@ -4,6 +4,7 @@
 #ifndef STAGESIM_LAYOUTS_H
 #define STAGESIM_LAYOUTS_H
 
+#include "analysis/band/band.h"
 #include "job/scenario/scenario.h"
 
 #include <stdio.h>
@@ -23,6 +24,7 @@ struct layout_row {
     double simgrid;     /* of SimGrid; NaN: was not asked */
     double memory;      /* bytes of the rank that needs most; 0: not known */
     bool fits;          /* true where the capacity is not known */
+    struct band band;   /* of the measured times of such jobs over the predicted ones */
 };
 
 struct layout_table {

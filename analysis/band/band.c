@@ -130,6 +130,16 @@ struct band band_find(const struct band_job *job)
     return band;
 }
 
+void band_say(FILE *out, const struct band *band)
+{
+    if (band->rows)
+        fprintf(out,
+                "measured iterations of such jobs: %+.0f to %+.0f %% of those predicted in 8 of 10 cases (%u "
+                "published jobs: %s%s%s)\n",
+                100 * (band->low - 1), 100 * (band->high - 1), band->rows, band->likes, *band->lacks ? "; " : "",
+                band->lacks);
+}
+
 struct band_agreement band_agree(double apart)
 {
     static const double ends[] = {1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 1e30};

@@ -31,6 +31,8 @@ struct band {
  * quantiles exist (Lei et al. 2018, "Distribution-free predictive inference for regression", split conformal; jobs of
  * one publication weigh as much as those of another, after Tibshirani et al. 2019). */
 struct band band_find(const struct band_job *job);
+/* What it says of predictions, as a line on a stream; nothing where there is no band. */
+void band_say(FILE *out, const struct band *band);
 
 /* Of two variants of one job, of which one is predicted `apart` times as fast as the other (at least 1): how often was
  * the faster one faster in publications that were predicted about as far apart, below 1, 2, 5, 10, 20, 50 % or above?

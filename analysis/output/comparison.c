@@ -331,11 +331,7 @@ static void print_bands(FILE *out, const struct comparison_row *rows, size_t cou
         if (!band->rows || (said && !strcmp(said->likes, band->likes)))
             continue;
         said = band;
-        fprintf(out,
-                "measured iterations of such jobs: %+.0f to %+.0f %% of those predicted in 8 of 10 cases (%u "
-                "published jobs: %s%s%s)\n",
-                100 * (band->low - 1), 100 * (band->high - 1), band->rows, band->likes, *band->lacks ? "; " : "",
-                band->lacks);
+        band_say(out, band);
     }
 }
 

@@ -50,6 +50,17 @@ static double correlate(const struct ranking *ranking, enum column left, enum co
     return rank_correlation(ranking->values[left], ranking->values[right], count);
 }
 
+/* Of SimGrid where it was asked. */
+static double iteration_of(const struct layout_row *row)
+{
+    return isnan(row->simgrid) ? row->analytic : row->simgrid;
+}
+
+static bool has_band(const struct layout_row *row)
+{
+    return row->band.rows && !isnan(iteration_of(row));
+}
+
 /* ---- table ---- */
 
 static void cell_rank(struct table *table, const struct ranking *ranking, enum column column, size_t index)
@@ -93,6 +104,8 @@ static void print_remarks(FILE *out, const struct layout_table *table, const str
     print_correlation(out, ranking, MODEL, ANALYTIC, "rank correlation of model and analytic engine");
     print_correlation(out, ranking, MODEL, SIMGRID, "rank correlation of model and SimGrid");
     print_correlation(out, ranking, ANALYTIC, SIMGRID, "rank correlation of analytic engine and SimGrid");
+    if (table->fitting)
+        band_say(out, &table->rows[0].band);
 }
 
 static void print_table(FILE *out, const struct layout_table *table, const struct ranking *ranking, size_t shown,
@@ -120,9 +133,8 @@ static void print_table(FILE *out, const struct layout_table *table, const struc
 static void print_csv(FILE *out, const struct layout_table *table, const struct ranking *ranking)
 {
     struct text_writer *writer = text_writer_create(out);
-    text_string(
-        writer,
-        "x,y,z,data,micro_batch,model_s,model_rank,analytic_s,analytic_rank,simgrid_s,simgrid_rank,peak_bytes,fits\n");
+    text_string(writer, "x,y,z,data,micro_batch,model_s,model_rank,analytic_s,analytic_rank,simgrid_s,simgrid_rank,"
+                        "peak_bytes,fits,iteration_low_s,iteration_high_s\n");
     for (size_t i = 0; i < table->count; i++) {
         const struct layout_row *row = &table->rows[i];
         const double sizes[] = {row->x, row->y, row->z, row->data, row->micro_batch};
@@ -140,7 +152,13 @@ static void print_csv(FILE *out, const struct layout_table *table, const struct 
             text_char(writer, ',');
         }
         text_number(writer, row->memory);
-        text_string(writer, row->fits ? ",yes\n" : ",no\n");
+        text_string(writer, row->fits ? ",yes," : ",no,");
+        if (has_band(row))
+            text_number(writer, iteration_of(row) * row->band.low);
+        text_char(writer, ',');
+        if (has_band(row))
+            text_number(writer, iteration_of(row) * row->band.high);
+        text_char(writer, '\n');
     }
     text_writer_destroy(writer);
 }
@@ -166,6 +184,10 @@ static void json_row(struct json_writer *json, const struct layout_row *row, con
     if (row->memory > 0)
         json_number(json, "peak_bytes", row->memory);
     json_flag(json, "fits", row->fits);
+    if (has_band(row)) {
+        json_number(json, "iteration_low_s", iteration_of(row) * row->band.low);
+        json_number(json, "iteration_high_s", iteration_of(row) * row->band.high);
+    }
     json_object_end(json);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "commands/search/search_output.h"
 
+#include "analysis/band/band.h"
 #include "base/arena.h"
 #include "base/json_writer.h"
 #include "base/quantity.h"
@@ -113,6 +114,8 @@ static void print_remarks(FILE *out, const struct search *search, uint32_t top)
         search_verdict(out, search);
         putc('\n', out);
     }
+    if (search->best_count)
+        band_say(out, &search->band);
     warn(out, search, top);
     print_counts(out, search);
 }
@@ -195,6 +198,8 @@ static void put_row(struct text_writer *text, const struct search *search, uint6
         text_char(text, ',');
     put_number(text, result->iteration, timed);
     put_number(text, result->verified, timed && result->verified > 0);
+    put_number(text, search_time(result) * search->band.low, timed && search->band.rows);
+    put_number(text, search_time(result) * search->band.high, timed && search->band.rows);
     if (search->objective != OBJECTIVE_TIME)
         put_number(text, result->verified > 0 ? result->verified_energy : result->energy, timed);
     put_number(text, search_time(result) / (double)search->scenario->global_batch, timed);
@@ -247,7 +252,7 @@ static void print_csv(FILE *out, const struct search *search)
             text_string(text, search_dimension_name(i));
             text_char(text, ',');
         }
-    text_string(text, "micro_batches,iteration_s,verified_iteration_s,");
+    text_string(text, "micro_batches,iteration_s,verified_iteration_s,iteration_low_s,iteration_high_s,");
     if (search->objective != OBJECTIVE_TIME)
         text_string(text, "energy_j,");
     text_string(text, "seconds_per_sample,samples_per_s,mfu,"
@@ -293,6 +298,10 @@ static void put_layout(struct json_writer *json, const struct search *search, ui
     json_number(json, "iteration_s", result->iteration);
     if (result->verified > 0)
         json_number(json, "verified_iteration_s", result->verified);
+    if (search->band.rows) {
+        json_number(json, "iteration_low_s", search_time(result) * search->band.low);
+        json_number(json, "iteration_high_s", search_time(result) * search->band.high);
+    }
     if (search->objective != OBJECTIVE_TIME)
         json_number(json, "energy_j", result->verified > 0 ? result->verified_energy : result->energy);
     json_number(json, "seconds_per_sample", search_time(result) / (double)search->scenario->global_batch);

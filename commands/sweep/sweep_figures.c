@@ -14,6 +14,8 @@
 #define KNOWN(value) ((value) > 0 ? (value) : NAN)
 
 FIGURE(iteration, row->queue.known || row->idle_nodes.known ? NAN : row->iteration)
+FIGURE(iteration_low, row->band.rows ? row->iteration * row->band.low : NAN)
+FIGURE(iteration_high, row->band.rows ? row->iteration * row->band.high : NAN)
 FIGURE(samples, KNOWN(row->samples_per_s))
 FIGURE(tokens, KNOWN(row->tokens_per_s))
 FIGURE(mfu, KNOWN(row->mfu))
@@ -49,6 +51,8 @@ FIGURE(preemptions, row->idle_nodes.known ? row->idle_nodes.preemptions : NAN)
 
 const struct sweep_figure sweep_figures[] = {
     {"iteration_s", "iteration time", CHART_SECONDS, -1, of_iteration},
+    {"iteration_low_s", "iteration time, low end of its band", CHART_SECONDS, -1, of_iteration_low},
+    {"iteration_high_s", "iteration time, high end of its band", CHART_SECONDS, -1, of_iteration_high},
     {"samples_per_s", "samples per second", CHART_NUMBER, 1, of_samples},
     {"tokens_per_s", "tokens per second", CHART_NUMBER, 1, of_tokens},
     {"mfu", "MFU", CHART_PERCENT, 1, of_mfu},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "commands/sweep/sweep_output.h"
 
+#include "analysis/band/band.h"
 #include "analysis/output/html.h"
 #include "analysis/pictures/picture_heat.h"
 #include "base/arena.h"
@@ -227,6 +228,8 @@ static void print_remarks(FILE *out, const struct sweep_view *view, size_t shown
         fprintf(out, "best %s: %s with %s\n", view->y->label,
                 heat_value_text(text, sizeof text, view->y->quantity, view->y->of(&sweep->results[best].row)),
                 sweep_view_values(view, best, arena));
+    if (best < sweep->count)
+        band_say(out, &sweep->results[best].row.band);
     print_spread(out, view, arena);
 }
 

@@ -9,6 +9,7 @@
 #include "base/process/clock.h"
 #include "base/process/interruption.h"
 #include "job/write/scenario_write.h"
+#include "studies/describe.h"
 #include "studies/search/bounds.h"
 #include "studies/simulation.h"
 
@@ -42,19 +43,27 @@ static uint64_t fingerprint(const struct search *search, const struct search_req
 
 /* ---- the beginning ---- */
 
-static int count_gpus(void *user, struct platform *platform, FILE *results, struct diag *diag)
+/* What a search asks of the platform. */
+struct found_gpus {
+    uint32_t count;
+    struct band band;
+};
+
+static int look_at_gpus(void *user, struct platform *platform, FILE *results, struct diag *diag)
 {
-    (void)user, (void)diag;
-    fwrite(&platform->host_count, sizeof platform->host_count, 1, results);
-    return EXIT_DONE;
+    (void)diag;
+    const struct scenario *scenario = user;
+    uint32_t used = scenario->search.gpus ? (uint32_t)scenario->search.gpus : platform->host_count;
+    struct found_gpus found = {platform->host_count, scenario_band(scenario, platform, used)};
+    return fwrite(&found, sizeof found, 1, results) == 1 ? EXIT_DONE : EXIT_FAILED;
 }
 
-static int find_gpus(const struct scenario *scenario, uint32_t *gpus)
+static int find_gpus(const struct scenario *scenario, struct found_gpus *found)
 {
-    struct simulation_visit visit = {scenario, count_gpus, NULL};
+    struct simulation_visit visit = {scenario, look_at_gpus, (void *)(uintptr_t)scenario};
     FILE *results;
     int code = simulation_visit(&visit, &results);
-    if (code == EXIT_DONE && fread(gpus, sizeof *gpus, 1, results) != 1)
+    if (code == EXIT_DONE && fread(found, sizeof *found, 1, results) != 1)
         code = EXIT_FAILED;
     if (results)
         fclose(results);
@@ -66,7 +75,7 @@ int search_create(struct search *search, const struct scenario *scenario, const 
 {
     struct diag diag = {.out = stderr};
     struct fault fault = {""};
-    uint32_t gpus = 0;
+    struct found_gpus gpus = {0};
     *search = (struct search){.scenario = scenario,
                               .objective = (enum search_objective)scenario->search.objective,
                               .kept = request->kept,
@@ -74,7 +83,8 @@ int search_create(struct search *search, const struct scenario *scenario, const 
     int code = find_gpus(scenario, &gpus);
     if (code != EXIT_DONE)
         return code;
-    if (!search_space_create(&search->space, scenario, gpus, arena, &diag))
+    search->band = gpus.band;
+    if (!search_space_create(&search->space, scenario, gpus.count, arena, &diag))
         return EXIT_BAD_INPUT;
     search->identity =
         (struct search_identity){fingerprint(search, request), search->space.count, request->shard, request->shards};

@@ -3,6 +3,7 @@
 #ifndef STAGESIM_SEARCH_H
 #define STAGESIM_SEARCH_H
 
+#include "analysis/band/band.h"
 #include "studies/search/journal.h"
 #include "studies/search/space.h"
 #include "studies/search/table.h"
@@ -35,6 +36,7 @@ struct search {
     uint64_t passed[SEARCH_BOUNDS];            /* discarded by a bound */
     struct search_reason *reasons;             /* of the illegal ones, the most frequent first */
     size_t reason_count;
+    struct band band;       /* of the measured times of such jobs over the predicted ones, of all candidates */
     bool stopped;           /* before it was done */
     uint32_t merged_shards; /* parts that the search was cut into; 0: not merged */
 };

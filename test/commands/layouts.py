@@ -120,6 +120,11 @@ def check_output(path, rows):
             stagesim("run", path, *arguments, "--engine", engine, "-o", folder)
             summary = json.loads((folder / "summary.json").read_text())
             check.near(summary["time"]["iteration_s"], float(row[f"{engine}_s"]), f"{engine}, {sets}")
+        for end in "low", "high":
+            band = summary["time"].get("band")
+            check.that(bool(band) == bool(row[f"iteration_{end}_s"]), f"{end} end of a band: {row}")
+            if band:
+                check.near(float(row[f"iteration_{end}_s"]), band[f"{end}_s"], f"{end} end of {sets}")
 
 
 def check_methods():

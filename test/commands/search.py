@@ -376,6 +376,8 @@ def verified(check, binary, folder):
                      layout["recompute"], layout["zero"])
         summary = tool.summary(binary, "s.yaml", "verified", *settings(candidate), cwd=folder)
         check.that(summary["time"]["iteration_s"] == layout["verified_iteration_s"], f"{candidate}: verified time")
+        for end in "low", "high":
+            check.near(layout[f"iteration_{end}_s"], summary["time"]["band"][f"{end}_s"], f"{candidate}: band, {end}")
     times = [layout["verified_iteration_s"] for layout in best]
     check.that(times == sorted(times), f"order of the verified ones: {times}")
 
