@@ -153,6 +153,14 @@ static bool add_file(struct comparison *comparison, const char *file, const stru
     return ok && (options->what_if_count || add_what_if(comparison, file, NULL, schedules));
 }
 
+/* What imports left open, of each file once. */
+static void tell_imported(const struct comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->count && !comparison->options->quiet; i++)
+        if (i == 0 || strcmp(comparison->runs[i].file, comparison->runs[i - 1].file) != 0)
+            scenario_tell_imported(comparison->runs[i].scenario, &comparison->diag);
+}
+
 /* Scenarios of one name are told apart by their folders. */
 static void name_all(struct comparison *comparison)
 {
@@ -401,6 +409,7 @@ static int compare(struct comparison *comparison)
     }
     if (!check_kinds(comparison))
         return EXIT_BAD_INPUT;
+    tell_imported(comparison);
     if (!options->output)
         interruption_await();
     int code = options->output ? compare_into(comparison, options->output) : simulate_all(comparison, NULL);

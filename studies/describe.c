@@ -25,6 +25,10 @@ void job_describe(const struct job *job, struct run_description *run)
                                     .note_count = job->note_count,
                                     .power = job->power,
                                     .reserve = scenario->reserve};
+    const struct scenario_imported *imported = scenario->imported;
+    if (imported)
+        run->imported =
+            (struct run_imported){imported->summary, imported->not_modelled, imported->not_known, imported->assumed};
 }
 
 bool scenario_has_band(const struct scenario *scenario)

@@ -50,6 +50,8 @@ static void print_what_would_run(const struct run *run, const struct timeline *t
         printf("pipeline layout %s\n", description.figures.pipeline_layout);
     if (description.figures.choices)
         diag_print(stdout, "chosen %s\n", description.figures.choices);
+    if (description.imported.summary)
+        diag_print(stdout, "imported from %s\n", description.imported.summary);
     for (size_t i = 0; i < description.note_count; i++)
         diag_print(stdout, "note: %s\n", description.notes[i]);
     if (report->peak_bytes <= 0)

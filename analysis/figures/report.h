@@ -23,11 +23,18 @@ struct arena;
 enum cause { CAUSE_FILL, CAUSE_DRAIN, CAUSE_RECEIVE, CAUSE_COLLECTIVE, CAUSE_DEPENDENCY, CAUSE_INPUT, CAUSES };
 extern const char *const cause_names[CAUSES];
 
+/* What an import of the job left open, see the scenario's section `imported`; summary NULL: nobody imported it. */
+struct run_imported {
+    const char *summary; /* "train.sh (Megatron-LM): 2 not modelled, 1 not known, 3 assumed" */
+    struct stagesim_texts not_modelled, not_known, assumed;
+};
+
 /* What the report needs to know beside program, platform and timeline; borrowed. */
 struct run_description {
     const char *scenario_file, *scenario_name; /* name: the file's base name without .yaml */
     const char *platform_file, *workload, *schedule, *engine;
-    struct band band;                /* how far measured times of such jobs lie from predictions; no rows: not said */
+    struct band band; /* how far measured times of such jobs lie from predictions; no rows: not said */
+    struct run_imported imported;
     const char *calibration;         /* runs that the framework's profile was calibrated with; NULL: none */
     double micro_batch_size;         /* samples; 0: not known (then no throughput block) */
     struct stagesim_figures figures; /* what the workload declared; 0: not known, not given */

@@ -400,6 +400,7 @@ bool report_html(FILE *out, const struct report *report, const struct gantt *gan
     report_verdict(out, report);
     tiles(out, report);
     report_about(out, report);
+    report_imported(out, report);
     timeline_figure(out, gantt);
     report_idle(out, report);
     workers(out, report);

@@ -32,6 +32,30 @@ static void layout_text(const struct report *report, char *text, size_t size)
                  report->micro_batches == 1 ? "" : "es");
 }
 
+static void put_list(FILE *out, const char *name, const struct stagesim_texts *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (i == 0)
+            fprintf(out, "<dt>%s</dt>", name);
+        fputs("<dd>", out);
+        html_text(out, list->texts[i]);
+        fputs("</dd>\n", out);
+    }
+}
+
+void report_imported(FILE *out, const struct report *report)
+{
+    const struct run_imported *imported = &report->run.imported;
+    if (!imported->summary)
+        return;
+    fputs("<details id=\"imported\"><summary>What the import left open</summary>\n<dl>\n", out);
+    entry(out, "from", imported->summary);
+    put_list(out, "not modelled", &imported->not_modelled);
+    put_list(out, "not known", &imported->not_known);
+    put_list(out, "assumed", &imported->assumed);
+    fputs("</dl></details>\n", out);
+}
+
 void report_about(FILE *out, const struct report *report)
 {
     const struct run_description *run = &report->run;

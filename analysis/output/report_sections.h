@@ -12,6 +12,8 @@
 void report_verdict(FILE *out, const struct report *report);
 /* Model, layout, precision, platform, versions, command line, inputs. */
 void report_about(FILE *out, const struct report *report);
+/* What an import of the job left open; nothing where nobody imported it. */
+void report_imported(FILE *out, const struct report *report);
 /* Idle time by what can be done about it; nothing where that is not known. */
 void report_idle(FILE *out, const struct report *report);
 /* Memory by component against the GPU's, with the reserve, and what would need less. */

@@ -139,6 +139,15 @@ static void put_band(FILE *out, const struct report *report)
     fputc(')', out);
 }
 
+static void put_imported(FILE *out, const char *summary)
+{
+    if (!summary)
+        return;
+    fputs("Imported from ", out);
+    html_text(out, summary);
+    fputs(" (<a href=\"#imported\">which</a>). ", out);
+}
+
 void report_verdict(FILE *out, const struct report *report)
 {
     char text[READABLE_MAX];
@@ -152,6 +161,7 @@ void report_verdict(FILE *out, const struct report *report)
     fputs(". ", out);
     if (report->run.calibration)
         fprintf(out, "Calibrated with %s. ", report->run.calibration);
+    put_imported(out, report->run.imported.summary);
     put_idle(out, report);
     put_training(out, report);
     fputs("</p>\n", out);

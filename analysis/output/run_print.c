@@ -44,6 +44,8 @@ static void print_iteration(FILE *out, const struct report *report)
     print_band(out, report);
     if (report->run.calibration)
         fprintf(out, "%-18s with %s\n", "calibrated", report->run.calibration);
+    if (report->run.imported.summary)
+        diag_print(out, "%-18s from %s\n", "imported", report->run.imported.summary);
 }
 
 static void print_steady(FILE *out, const struct report *report)

@@ -98,6 +98,7 @@ static const struct member report_members[] = {
     REPORT("scenario.precision", TYPE_TEXT, false, run.precision),
     REPORT("scenario.gpu", TYPE_TEXT, false, run.gpu),
     REPORT("scenario.calibration", TYPE_TEXT, false, run.calibration),
+    REPORT("scenario.imported.summary", TYPE_TEXT, false, run.imported.summary),
     REPORT("time.band.published_jobs", TYPE_COUNT, false, run.band.rows),
     REPORT("time.band.low_s", TYPE_POSITIVE, false, run.band.low),
     REPORT("time.band.high_s", TYPE_POSITIVE, false, run.band.high),
@@ -408,17 +409,27 @@ static void read_levers(const struct reader *reader, const struct node *root, st
     read_maps(reader, node, lever_members, COUNT_OF(lever_members), sizeof *report->levers, report->levers);
 }
 
-static void read_inputs(const struct reader *reader, const struct node *root, struct report *report)
+/* A list of texts in a map that may be missing. */
+static struct stagesim_texts read_texts(const struct reader *reader, const struct node *map, const char *key)
 {
-    size_t count = 0;
-    const struct node *simulation = node_get(root, "simulation");
-    const struct node *node =
-        simulation && simulation->kind == NODE_MAP ? entries(reader, simulation, "inputs", false, &count) : NULL;
+    size_t count = 0, used = 0;
+    const struct node *node = map && map->kind == NODE_MAP ? entries(reader, map, key, false, &count) : NULL;
     const char **lines = arena_array(reader->arena, count + 1, sizeof *lines);
     for (; node; node = node->next)
         if (node->kind == NODE_SCALAR)
-            lines[report->run.input_count++] = node->text;
-    report->run.inputs = lines;
+            lines[used++] = node->text;
+    return (struct stagesim_texts){used, lines};
+}
+
+static void read_lists(const struct reader *reader, const struct node *root, struct report *report)
+{
+    const struct node *imported = node_find(root, "scenario.imported");
+    struct stagesim_texts inputs = read_texts(reader, node_get(root, "simulation"), "inputs");
+    report->run.inputs = inputs.texts;
+    report->run.input_count = inputs.count;
+    report->run.imported.not_modelled = read_texts(reader, imported, "not_modelled");
+    report->run.imported.not_known = read_texts(reader, imported, "not_known");
+    report->run.imported.assumed = read_texts(reader, imported, "assumed");
 }
 
 /* What takes as long as its days say. */
@@ -464,7 +475,7 @@ static struct report *read_report(const struct reader *reader, const struct node
     read_links(reader, root, report);
     read_link_kinds(reader, root, report);
     read_levers(reader, root, report);
-    read_inputs(reader, root, report);
+    read_lists(reader, root, report);
     read_training(reader, root, report);
     return reader->diag->errors == before ? report : NULL;
 }

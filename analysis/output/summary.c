@@ -29,6 +29,29 @@ static void write_positive(struct json_writer *json, const char *key, double val
         json_number(json, key, value);
 }
 
+/* A list on lines of its own, where there is one. */
+static void write_texts(struct json_writer *json, const char *key, const char *const *texts, size_t count)
+{
+    if (count)
+        json_array_begin(json, key, true);
+    for (size_t i = 0; i < count; i++)
+        json_text(json, NULL, texts[i]);
+    if (count)
+        json_array_end(json);
+}
+
+static void write_imported(struct json_writer *json, const struct run_imported *imported)
+{
+    if (!imported->summary)
+        return;
+    json_object_begin(json, "imported", true);
+    json_text(json, "summary", imported->summary);
+    write_texts(json, "not_modelled", imported->not_modelled.texts, imported->not_modelled.count);
+    write_texts(json, "not_known", imported->not_known.texts, imported->not_known.count);
+    write_texts(json, "assumed", imported->assumed.texts, imported->assumed.count);
+    json_object_end(json);
+}
+
 static void write_scenario(struct json_writer *json, const struct report *report)
 {
     const struct run_description *run = &report->run;
@@ -59,12 +82,8 @@ static void write_scenario(struct json_writer *json, const struct report *report
     write_text(json, "precision", run->precision);
     write_text(json, "gpu", run->gpu);
     write_text(json, "calibration", run->calibration);
-    if (run->note_count)
-        json_array_begin(json, "notes", true);
-    for (size_t i = 0; i < run->note_count; i++)
-        json_text(json, NULL, run->notes[i]);
-    if (run->note_count)
-        json_array_end(json);
+    write_imported(json, &run->imported);
+    write_texts(json, "notes", run->notes, run->note_count);
     json_object_end(json);
 }
 

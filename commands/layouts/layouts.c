@@ -82,6 +82,8 @@ static int find_and_print(const struct command *command, const struct options *o
         return EXIT_BAD_INPUT;
     if (!check_options(command, method, options))
         return EXIT_USAGE;
+    if (!options->quiet)
+        scenario_tell_imported(scenario, &diag);
     interruption_await();
     return method->run(options, scenario, arena);
 }

@@ -274,6 +274,8 @@ static int run_search(const struct options *options, const char *typed, int argc
         (wanted.partial && !shard_read(options->shard, &wanted.request.shard, &wanted.request.shards)))
         return EXIT_BAD_INPUT;
     fill_request(&wanted);
+    if (!options->quiet && !wanted.partial)
+        scenario_tell_imported(wanted.scenario, &diag);
     if (options->slurm)
         return run_on_slurm(&wanted, argc, argv);
     interruption_after(options->time_limit);

@@ -51,6 +51,11 @@ static void put_verdict(FILE *out, const struct search *search, uint32_t top)
         search_verdict(out, search);
         fputc('.', out);
     }
+    if (search->scenario->imported) {
+        fputs(" Imported from ", out);
+        html_text(out, search->scenario->imported->summary);
+        fputs("; <code>about.json</code> has all of it.", out);
+    }
     fputs("</p>\n", out);
     if (search->stopped)
         fprintf(out,

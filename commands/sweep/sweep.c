@@ -199,6 +199,8 @@ static int fill(struct wanted *wanted)
             parts_list(options->files + 1, (size_t)options->file_count - 1, "sweep", &count, wanted->arena);
         return files ? sweep_merge(&wanted->sweep, files, count) : EXIT_BAD_INPUT;
     }
+    if (!options->quiet && wanted->sweep.base)
+        scenario_tell_imported(wanted->sweep.base, &(struct diag){.out = stderr});
     interruption_await();
     code = sweep_run(&wanted->sweep);
     interruption_forget();

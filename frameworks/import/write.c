@@ -8,7 +8,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { COMMENT_COLUMN = 34, UNKNOWN_MOST = 12 };
+enum { COMMENT_COLUMN = 34 };
 
 static const char *const sections[] = {"model",       "parallel",      "order",   "batch",           "schedule",
                                        "transformer", "communication", "compute", "tensor_parallel", "memory",
@@ -88,11 +88,7 @@ static void write_head(const struct import *import, FILE *out)
         fprintf(out, "# The model has %.0f parameters.\n", import->parameters);
     write_remarks(import, REMARK_MISSING, "Missing: no file says", ~0U, out);
     write_remarks(import, REMARK_CHOICE, "Where files differ, or something had to be chosen:", ~0U, out);
-    write_remarks(import, REMARK_PARTIAL, "Not modelled, and changes time or memory:", ~0U, out);
-    write_remarks(import, REMARK_UNKNOWN,
-                  arena_print(arena, "Keys that stagesim does not know, %u; whether they matter is not known:",
-                              settings_remarks(&import->settings, REMARK_UNKNOWN)),
-                  UNKNOWN_MOST, out);
+    fputs("#\n# What no key says stands at the end, in `imported`, and every command says it.\n", out);
     if (import->settings.ignored)
         fprintf(
             out,
@@ -188,6 +184,65 @@ static void write_rest(const struct import *import, FILE *out)
     }
 }
 
+/* ---- what no key says ---- */
+
+/* In quotes always: no text is taken for a list. */
+static void write_entry(const char *text, struct arena *arena, FILE *out)
+{
+    fputs("    - '", out);
+    for (const char *at = cleaned(text, arena); *at; at++) {
+        if (*at == '\'')
+            putc('\'', out);
+        putc(*at, out);
+    }
+    fputs("'\n", out);
+}
+
+static void write_entries(const struct import *import, const char *key, enum remark_kind kind, FILE *out)
+{
+    struct arena *arena = import->settings.arena;
+    if (settings_remarks(&import->settings, kind))
+        fprintf(out, "  %s:\n", key);
+    for (const struct remark *each = import->settings.remarks; each; each = each->next)
+        if (each->kind == kind)
+            write_entry(arena_print(arena, "%s%s%s: %s", *each->name == '[' ? "key " : "", each->name,
+                                    place_of(each, arena), each->text),
+                        arena, out);
+}
+
+/* What is the same whatever is assumed: of the framework all else says more. */
+static bool is_assumption(const struct import *import, const struct setting *setting)
+{
+    bool moot =
+        !strcmp(setting->key, "workload") || !strcmp(setting->key, "framework") ||
+        (!strcmp(setting->key, "schedule.name") && settings_count(&import->settings, "parallel.pipeline", 1) <= 1);
+    return setting->from.origin == SETTING_ASSUMED && setting->key[0] != '@' && !moot;
+}
+
+/* Choices, and values that stagesim put where no file says. */
+static void write_assumed(const struct import *import, FILE *out)
+{
+    struct arena *arena = import->settings.arena;
+    unsigned choices = settings_remarks(&import->settings, REMARK_CHOICE);
+    write_entries(import, "assumed", REMARK_CHOICE, out);
+    for (const struct setting *each = import->settings.first; each; each = each->next) {
+        if (!is_assumption(import, each))
+            continue;
+        if (!choices++)
+            fputs("  assumed:\n", out);
+        write_entry(arena_print(arena, "%s: %s, %s", each->key, each->value, each->from.text), arena, out);
+    }
+}
+
+static void write_imported(const struct import *import, FILE *out)
+{
+    struct arena *arena = import->settings.arena;
+    fprintf(out, "imported:\n  from: %s\n", import_quoted(import->title, arena));
+    write_entries(import, "not_modelled", REMARK_PARTIAL, out);
+    write_entries(import, "not_known", REMARK_UNKNOWN, out);
+    write_assumed(import, out);
+}
+
 void import_write(const struct import *import, FILE *out)
 {
     write_head(import, out);
@@ -196,6 +251,7 @@ void import_write(const struct import *import, FILE *out)
     write_rest(import, out);
     for (const char *const *section = sections; *section; section++)
         write_section(import, *section, out);
+    write_imported(import, out);
 }
 
 /* ---- the terminal ---- */
@@ -210,7 +266,7 @@ static void tell_remarks(const struct import *import, enum remark_kind kind, con
             shown++;
         }
     if (count > shown)
-        fprintf(out, "%-12s %u more, in the scenario's head\n", label, count - shown);
+        fprintf(out, "%-12s %u more, in the scenario\n", label, count - shown);
 }
 
 void import_tell(const struct import *import, FILE *out)

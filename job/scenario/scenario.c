@@ -370,6 +370,7 @@ static void read_scenario(struct loader *loader, const struct scenario_request *
     scenario_read_search(loader);
     read_simgrid(loader);
     scenario_check_inputs(loader);
+    scenario_read_imported(loader);
     if (loader->fields.diag->errors == errors)
         scenario_check_needs(loader);
 }

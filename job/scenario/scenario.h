@@ -8,6 +8,7 @@
 #include "base/words/output_formats.h"
 #include "base/words/paper_size.h"
 #include "job/scenario/platform_source.h"
+#include "job/scenario/scenario_imported.h"
 #include "job/scenario/scenario_needs.h"
 #include "job/scenario/search_dimensions.h"
 #include "platforms/platform.h"
@@ -128,6 +129,8 @@ struct scenario {
     struct power_settings power;
     double reserve;    /* share of every GPU's memory that is held back */
     bool all_replicas; /* write folded replicas out, too */
+
+    const struct scenario_imported *imported; /* what an import left open; NULL: nobody imported it */
 
     const struct scenario_unmet *unmet; /* what is given and changes nothing, unmet_count of them */
     size_t unmet_count;

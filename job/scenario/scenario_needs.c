@@ -279,9 +279,23 @@ static void collect(struct telling *t, const struct scenario *scenario)
         add_text(t, node_place(scenario->root, "framework"), profile);
 }
 
+/* What imports left open: told of by itself, and in files all of it. */
+static void collect_imported(struct telling *t, const struct scenario *scenario)
+{
+    for (size_t i = 0; i < scenario->part_count; i++)
+        collect_imported(t, scenario->parts[i]);
+    const char *text = "";
+    for (size_t i = 0; scenario->imported && !scenario->part_count && text; i++) {
+        text = scenario_imported_text(scenario->imported, i, t->arena);
+        if (text)
+            add_text(t, (struct place){0}, text);
+    }
+}
+
 void scenario_tell(const struct scenario *scenario, struct diag *diag)
 {
     struct telling telling = {.arena = arena_create()};
+    scenario_tell_imported(scenario, diag);
     collect(&telling, scenario);
     for (size_t i = 0; i < telling.count; i++)
         diag_note(diag, telling.places[i], "%s", telling.texts[i]);
@@ -291,6 +305,7 @@ void scenario_tell(const struct scenario *scenario, struct diag *diag)
 const char *const *scenario_remarks(const struct scenario *scenario, size_t *count, struct arena *arena)
 {
     struct telling telling = {.arena = arena};
+    collect_imported(&telling, scenario);
     collect(&telling, scenario);
     *count = telling.count;
     return telling.texts;

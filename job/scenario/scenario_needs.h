@@ -22,7 +22,8 @@ struct scenario_unmet {
 
 /* "changes nothing here; it needs parallel.data above 1", behind a key. From the arena. */
 const char *scenario_unmet_text(const struct scenario_unmet *unmet, struct arena *arena);
-/* Tells what of the scenario, its parts and their frameworks changes nothing, each key as a note. */
+/* Tells what an import of the scenario or its parts left open, and what of them and their frameworks changes nothing.
+ */
 void scenario_tell(const struct scenario *scenario, struct diag *diag);
 /* The same as texts for a file, count of them; from the arena. */
 const char *const *scenario_remarks(const struct scenario *scenario, size_t *count, struct arena *arena);

@@ -147,6 +147,7 @@ void scenario_print_keys(FILE *out)
     print_section(out, "communication", "communication.", communication_fields_create(NULL, arena), NULL);
     arena_destroy(arena);
     print_section(out, "memory", "memory.", memory_section.fields, NULL);
+    print_section(out, "imported", "imported.", imported_section.fields, NULL);
     print_section(out, "power", "power.", power_section.fields, NULL);
     print_section(out, "output", "output.", output_fields, NULL);
     print_section(out, "search", "search.", search_section.fields, NULL);

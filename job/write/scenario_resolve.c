@@ -435,6 +435,8 @@ bool scenario_write_resolved(FILE *out, const struct scenario *scenario, const c
         write_simgrid(&resolving);
         if (study)
             write_own(&resolving, &search_section, &scenario->search);
+        if (scenario->imported)
+            write_own(&resolving, &imported_section, scenario->imported);
         write_inputs(&resolving);
     }
     arena_destroy(resolving.arena);

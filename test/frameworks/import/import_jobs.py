@@ -31,7 +31,7 @@ def run(*arguments, folder=FOLDER):
 def values(text):
     """The keys of a written scenario with their values, and where each says that it comes from."""
     section, found = "", {}
-    for line in text.splitlines():
+    for line in text.partition("\nimported:\n")[0].splitlines():
         if line.startswith("#") or not line.strip() or line.strip().startswith("#"):
             continue
         key, _, rest = line.partition(":")
@@ -69,6 +69,18 @@ def imported(*arguments, files=()):
     result = run("import", *arguments)
     expect(result.returncode == 0, str(arguments), result.stderr)
     return values(result.stdout), result
+
+
+def caveats(text):
+    """What the section `imported` has, by kind."""
+    kind, found = "", {}
+    for line in text.partition("\nimported:\n")[2].splitlines():
+        if line.startswith("    - '"):
+            found[kind].append(line[7:-1].replace("''", "'"))
+        else:
+            kind, _, value = line.strip().partition(":")
+            found[kind] = [value.strip()] if value else []
+    return found
 
 
 def refused(words, *arguments, files=()):
@@ -286,4 +298,38 @@ files=[
     ("more.sh", f"MORE=$(program)\ntorchrun x.py {MODEL} $MORE\n")])
 refused(["word.sh:1:", "'--num-layers 24' is one word, as it is quoted, and no option"], "word.sh", files=[
     ("word.sh", 'torchrun x.py "--num-layers 24" --micro-batch-size 1\n')])
+
+# What import knows, every command says.
+JOB = ["--num-layers", 4, "--hidden-size", 1024, "--num-attention-heads", 16, "--seq-length", 1024,
+       "--micro-batch-size", 1, "--global-batch-size", 16, "--optimizer", "onebitadam", "--twisted-cord", "it's"]
+imported("--platform", "dgx-a100:1", "--set", "model.vocabulary=32000", "-o", "left.yaml", "--", *JOB)
+left = caveats((FOLDER / "left.yaml").read_text())
+expect(len(left["not_modelled"]) == 1 and "onebitadam" in left["not_modelled"][0] and len(left["not_known"]) == 1 and
+       left["not_known"][0].startswith("--twisted-cord: "), "imported", left)
+COUNTS = "the command line (Megatron-LM): 1 not modelled, 1 not known"
+for command in (["check"], ["run", "--engine", "analytic"], ["search", "--jobs", "1", "--engine", "analytic"],
+                ["compare"], ["sweep", "--set", "batch.micro=1,2"], ["layouts", "--method", "axonn"]):
+    result = run(command[0], "left.yaml", *command[1:])
+    expect("imported from " + COUNTS in result.stderr and "not known    --twisted-cord" in result.stderr,
+           f"{command} says what was left open", result.stderr)
+for command in ("run", "check"):
+    result = run(command, "left.yaml")
+    expect("imported" in result.stdout and COUNTS in result.stdout, f"{command}: the first screen", result.stdout)
+run("run", "left.yaml", "-o", "out", "--report", "--engine", "analytic", "--trace", "csv")
+about = json.loads((FOLDER / "out/about.json").read_text())
+whole = json.loads((FOLDER / "out/summary.json").read_text())["scenario"]["imported"]
+expect(f"imported, not modelled: {left['not_modelled'][0]}" in about["notes"], "about.json", about)
+expect(whole == {"summary": COUNTS, "not_modelled": left["not_modelled"], "not_known": left["not_known"]},
+       "summary.json", whole)
+page = (FOLDER / "out/report.html").read_text()
+expect(f"Imported from {COUNTS} " in page and "<dt>not known</dt><dd>--twisted-cord" in page, "report.html")
+run("report", "out")
+expect("<dt>not known</dt><dd>--twisted-cord" in (FOLDER / "out/report.html").read_text(), "report DIR")
+again = run("run", "out/scenario.yaml", "--engine", "analytic")
+expect(COUNTS in again.stdout, "scenario.yaml of an output keeps it", again.stdout)
+# An assumption counts no more where the command line gives the value.
+ASSUMED = "  assumed:\n    - 'batch.micro: 1, why not'\n"
+(FOLDER / "assumed.yaml").write_text((FOLDER / "left.yaml").read_text() + ASSUMED)
+expect("1 assumed" in run("check", "assumed.yaml").stdout, "assumed")
+expect("1 assumed" not in run("check", "assumed.yaml", "--set", "batch.micro=2").stdout, "no more assumed")
 sys.exit(failures > 0)
