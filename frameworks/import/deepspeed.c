@@ -213,7 +213,8 @@ static void read_optimizer(struct reading *r)
 {
     const struct node *node = get(r, "optimizer.type");
     const char *type = reading_text(r, "optimizer.type", "");
-    if (node && (strstr(type, "Adam") || strstr(type, "adam")) && !strstr(type, "Bit"))
+    bool compressed = strstr(type, "Bit") || strstr(type, "ZeroOne");
+    if (node && (strstr(type, "Adam") || strstr(type, "adam")) && !compressed)
         settings_put(r->settings, "transformer.optimizer", "adam", source(r, "optimizer.type"));
     else if (node && !strcmp(type, "SGD"))
         settings_put(r->settings, "transformer.optimizer", "momentum", source(r, "optimizer.type"));

@@ -37,6 +37,8 @@ static void name_framework(struct import *import, const char *name, const char *
 
 /* ---- scripts ---- */
 
+static const char deepspeed_config[] = "--deepspeed_config";
+
 /* What the training script's name says of the model. */
 static void read_program(struct settings *settings, const struct shell_word *words, size_t count)
 {
@@ -61,7 +63,8 @@ static void read_words(struct import *import, const struct shell_word *words, si
     arguments_split(&arguments, words, count);
     megatron_read(&arguments);
     read_program(&import->settings, words, count);
-    name_framework(import, "Megatron-LM", "megatron");
+    if (!import->framework)
+        name_framework(import, "Megatron-LM", "megatron");
 }
 
 static bool is_megatron(const char *word)
@@ -92,11 +95,42 @@ static void read_batch_lines(struct settings *settings, const struct shell_comma
                        source_given(command->nodes.at, "#SBATCH nodes x GPUs of a node"));
 }
 
+static const struct node *parse(struct settings *settings, const char *file, const char *text, size_t size);
+
+/* Megatron-DeepSpeed's second half: the file that --deepspeed_config names. */
+static void read_deepspeed_config(struct import *import, const struct shell_command *command)
+{
+    struct settings *settings = &import->settings;
+    if (!command->file.at.line)
+        return;
+    const char *text = command->file.text;
+    const struct node *root = text ? parse(settings, command->file_name, text, strlen(text)) : NULL;
+    if (root && deepspeed_is(root))
+        deepspeed_read(root, settings);
+    else if (!root && !text)
+        settings_remark(settings, REMARK_PARTIAL, command->file.at, deepspeed_config,
+                        "%s is not read: %s; give it as well", command->file_name, command->file.why);
+    else if (root)
+        diag_error(settings->diag, root->at, "this is no configuration of DeepSpeed, as %s names one",
+                   deepspeed_config);
+}
+
+static bool is_deepspeed(const struct shell_command *command)
+{
+    for (size_t i = 0; i < command->count; i++)
+        if (!strcmp(command->words[i].text, "--deepspeed"))
+            return true;
+    return false;
+}
+
 static void read_launch(struct import *import, const char *file, const struct shell_command *command)
 {
     struct settings *settings = &import->settings;
-    name_file(import, file, "Megatron-LM");
+    name_file(import, file, is_deepspeed(command) ? "Megatron-DeepSpeed" : "Megatron-LM");
+    if (is_deepspeed(command))
+        name_framework(import, "Megatron-DeepSpeed", "deepspeed");
     read_words(import, command->words, command->count);
+    read_deepspeed_config(import, command);
     read_batch_lines(settings, command);
     for (size_t i = 0; i < command->note_count; i++)
         settings_remark(settings, REMARK_CHOICE, command->notes[i].at, command->notes[i].name, "%s",
@@ -108,6 +142,7 @@ static struct shell_request script_request(const struct import_request *request)
     return (struct shell_request){.defines = request->defines,
                                   .define_count = request->define_count,
                                   .is_option = is_megatron,
+                                  .file_option = deepspeed_config,
                                   .tool = "Megatron-LM"};
 }
 

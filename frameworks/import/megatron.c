@@ -70,10 +70,25 @@ static void read_precision(struct arguments *a)
         settings_put(a->settings, "compute.precision", precision, argument_absent(a, "bf16"));
 }
 
+/* Megatron-FSDP's own type counts before what Megatron-LM's options say of it. */
+static bool read_gradient_type(struct arguments *a)
+{
+    const struct argument *type = argument_find(a, "megatron-fsdp-grad-comm-dtype");
+    type = type ? type : argument_find(a, "grad-comm-dtype");
+    const char *text = type && type->count && !type->values[0].open ? type->values[0].text : "";
+    bool half = strstr(text, "bf16") || strstr(text, "fp16") || strstr(text, "bfloat16");
+    if (!half && !strstr(text, "fp32"))
+        return false;
+    settings_put(a->settings, "transformer.gradients", half ? "same" : "fp32", argument_source(a, type));
+    return true;
+}
+
 static void read_gradients(struct arguments *a)
 {
     const struct argument *bf16 = argument_find(a, "grad-reduce-in-bf16"),
                           *fp32 = argument_find(a, "accumulate-allreduce-grads-in-fp32");
+    if (read_gradient_type(a))
+        return;
     if (argument_is_on(a, "grad-reduce-in-bf16"))
         settings_put(a->settings, "transformer.gradients", "same", argument_source(a, bf16));
     else if (fp32)
@@ -100,8 +115,13 @@ static void read_modules(struct arguments *a)
 static void read_full(struct arguments *a, const struct argument *granularity)
 {
     const char *method = argument_text(a, "recompute-method", "uniform");
-    const struct argument *count = argument_find(a, "recompute-num-layers");
+    const struct argument *count = argument_find(a, "recompute-num-layers"),
+                          *older = argument_find(a, "checkpoint-num-layers");
     settings_put(a->settings, "schedule.recompute", "full", argument_source(a, granularity));
+    if (!count && older && argument_count(a, "checkpoint-num-layers", 1) > 1)
+        settings_remark(a->settings, REMARK_PARTIAL, older->at, older->label,
+                        "%s layers keep one input: stagesim keeps one for each layer",
+                        argument_text(a, "checkpoint-num-layers", "some"));
     if (count && !strcmp(method, "block"))
         settings_remark(a->settings, REMARK_PARTIAL, count->at, count->label,
                         "only the first %s layers of a stage are computed again: stagesim computes all",
@@ -214,6 +234,27 @@ static void read_optimizer(struct arguments *a)
                         "the optimizer %s is taken as adam: its state and time differ", name);
 }
 
+/* Products of experts are grouped here, and tokens travel in one all-to-all: Megatron-LM does so where it is told to.
+ */
+static void read_experts(struct arguments *a)
+{
+    const struct argument *experts = argument_find(a, "num-experts"),
+                          *dispatcher = argument_find(a, "moe-token-dispatcher-type");
+    uint64_t count = argument_count(a, "num-experts", 0), ranks = argument_count(a, "expert-model-parallel-size", 1);
+    const char *type = argument_text(a, "moe-token-dispatcher-type", "allgather");
+    if (!count || !arguments_have_defaults(a))
+        return;
+    if (!argument_is_on(a, "moe-grouped-gemm") && count > ranks)
+        settings_remark(a->settings, REMARK_PARTIAL, experts->at, experts->label,
+                        "without --moe-grouped-gemm the products of a rank's experts run one after the other: "
+                        "stagesim groups them");
+    if (!strcmp(type, "allgather") && ranks > 1)
+        settings_remark(a->settings, REMARK_PARTIAL, dispatcher ? dispatcher->at : experts->at,
+                        "--moe-token-dispatcher-type",
+                        "%s gathers the tokens of all ranks that share experts: stagesim sends each to its own",
+                        dispatcher ? "allgather" : "absent, it is allgather, which");
+}
+
 /* An option that is not known may set what was then written as a default: it is not one. */
 static void refuse_defaults(const struct arguments *a)
 {
@@ -252,5 +293,6 @@ void megatron_read(struct arguments *a)
     read_attention(a);
     read_sharing(a);
     read_optimizer(a);
+    read_experts(a);
     refuse_defaults(a);
 }

@@ -113,7 +113,7 @@ static void read_training(struct arguments *a)
     put_from(a, "num-distributed-optimizer-instances", "@instances");
     if (argument_find(a, "ddp-bucket-size"))
         put_from(a, "ddp-bucket-size", "@bucket");
-    else if (arguments_have_defaults(a))
+    else if (arguments_have_defaults(a) && !argument_find(a, "deepspeed"))
         settings_put(a->settings, "@bucket", "0", argument_absent(a, "ddp-bucket-size"));
 }
 

@@ -28,6 +28,29 @@ void shell_lost_command(struct shell *s, size_t count, const char *why, uint16_t
     s->lost_why = why;
 }
 
+/* The file that an option of the launch names, as it is when the launch begins. */
+static void read_named_file(struct shell *s, struct candidate *command)
+{
+    uint32_t open = 0;
+    bool there;
+    for (size_t i = 0; s->request->file_option && i + 1 < command->count; i++) {
+        if (strcmp(shell_text(s, &command->words[i], &open), s->request->file_option) != 0)
+            continue;
+        struct shell_word *file = &command->file;
+        const char *path = shell_resolve(s, &command->words[i + 1]);
+        const struct cells *text = path ? shell_file(s, path, &there, &file->why) : NULL;
+        command->file_name = shell_text(s, &command->words[i + 1], &open);
+        file->at = shell_place(s, command->source, command->at);
+        file->text = text ? shell_text(s, text, &open) : NULL;
+        if (!path)
+            file->why = "its name is not known, or not that of a file beside the script";
+        if (text && open) {
+            file->text = NULL;
+            file->why = shell_reason(s, open);
+        }
+    }
+}
+
 void shell_offer(struct shell *s, const struct cells *words, size_t count, uint16_t source, size_t at)
 {
     size_t options = 0;
@@ -49,7 +72,8 @@ void shell_offer(struct shell *s, const struct cells *words, size_t count, uint1
     if (!wanted)
         return;
     struct candidate *candidate = arena_alloc(s->arena, sizeof *candidate);
-    *candidate = (struct candidate){words, count, options, s->maybe, (uint32_t)at, source, s->candidates};
+    *candidate = (struct candidate){words, count, options, s->maybe, (uint32_t)at, source, {0}, NULL, s->candidates};
+    read_named_file(s, candidate);
     s->candidates = candidate;
 }
 
@@ -191,4 +215,6 @@ void shell_choose(struct shell *s)
     for (size_t i = 0; i < best->count; i++)
         s->out->words[i] = make_word(s, best, &best->words[i]);
     s->out->count = best->count;
+    s->out->file = best->file;
+    s->out->file_name = best->file_name;
 }

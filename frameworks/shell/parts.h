@@ -106,6 +106,8 @@ struct candidate {
     uint32_t maybe; /* the condition that is not known */
     uint32_t at;
     uint16_t source;
+    struct shell_word file; /* see struct shell_command */
+    const char *file_name;
     struct candidate *next;
 };
 

@@ -38,6 +38,8 @@ struct shell_request {
     /* Whether a word is an option of the tool whose launch is looked for. */
     bool (*is_option)(const char *word);
     const char *tool; /* "Megatron-LM" */
+    const char
+        *file_option; /* an option whose value is a file that the caller reads, too: "--deepspeed_config"; NULL */
 };
 
 struct shell_command {
@@ -45,6 +47,10 @@ struct shell_command {
     size_t count;
     struct shell_note *notes; /* what was taken to hold, and what else could be a launch */
     size_t note_count;
+    /* What is in the file of `file_option`, where it lies beside the script or the script writes it; otherwise its text
+     * is NULL, and `why` says why. The launch's place; without the option none. */
+    struct shell_word file;
+    const char *file_name;
     struct shell_word nodes, tasks; /* of #SBATCH lines: --nodes, and tasks or GPUs of a node; text NULL: none */
 };
 

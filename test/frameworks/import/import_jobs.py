@@ -276,9 +276,40 @@ refused(["--my-recompute-mode is no option that stagesim knows, and may set sche
         "--my-recompute-mode", "all")
 found, _ = imported("--set", "schedule.recompute=full", "--", *BASE, "--my-recompute-mode", "all")
 expect(found["schedule.recompute"] == "full", "--set answers", found)
-_, result = imported("--", *BASE, "--num-experts", 8, "--moe-grouped-gemm", "--optimizer", "onebitadam")
-expect("--moe-grouped-gemm" in result.stderr and "the optimizer onebitadam is taken as adam" in result.stderr,
-       "what matters is named", result.stderr)
+for optimizer in ("onebitadam", "zerooneadam", "OneBitAdam", "ZeroOneAdam", "0/1Adam"):
+    _, result = imported("--", *BASE, "--optimizer", optimizer)
+    expect(f"the optimizer {optimizer} is taken as adam" in result.stderr, "compressed Adam is named", result.stderr)
+EXPERTS = [*BASE, "--num-experts", 8, "--expert-model-parallel-size", 2, "--heterogeneous-layers-config-path", "a.json",
+           "--moe-layer-recompute"]
+_, result = imported("--gpus", 2, "--", *EXPERTS)
+for word in ("--heterogeneous-layers-config-path", "--moe-layer-recompute", "without --moe-grouped-gemm",
+             "--moe-token-dispatcher-type: absent, it is allgather"):
+    expect(word in result.stderr, f"{word} is named", result.stderr)
+_, result = imported("--gpus", 2, "--", *EXPERTS, "--moe-grouped-gemm", "--moe-token-dispatcher-type", "alltoall")
+expect("grouped" not in result.stderr and "dispatcher" not in result.stderr, "as stagesim has them", result.stderr)
+for dtype, gradients in (("bf16", "same"), ("fp32", "fp32")):
+    found, _ = imported("--", *BASE, "--bf16", "--use-megatron-fsdp", "--megatron-fsdp-grad-comm-dtype", dtype)
+    expect(found["transformer.gradients"] == gradients, f"gradients in {dtype}", found)
+
+# Megatron-DeepSpeed: the configuration that the script writes, or that lies beside it, is read, too.
+DEEPSPEED = """CONFIG=./ds.json
+cat <<END > $CONFIG
+{"train_micro_batch_size_per_gpu": 1, "train_batch_size": 64, "zero_optimization": {"stage": 1},
+ "bf16": {"enabled": true}, "communication_data_type": "fp32", "optimizer": {"type": "ZeroOneAdam"}}
+END
+deepspeed --num_gpus 8 x.py --num-layers 4 --hidden-size 512 --num-attention-heads 8 --micro-batch-size 1 \\
+ --deepspeed --deepspeed_config $CONFIG --checkpoint-activations --bf16"""
+found, result = imported("deepspeed.sh", "--gpus", 8, files=[("deepspeed.sh", DEEPSPEED)])
+expect(found["framework"] == "deepspeed" and found["transformer.zero"] == "1" and found["batch.global"] == "64" and
+       found["schedule.recompute"] == "full" and found["transformer.gradients"] == "fp32" and
+       "ZeroOneAdam is taken as adam" in result.stderr, "Megatron-DeepSpeed", result.stdout + result.stderr)
+AWAY = DEEPSPEED.replace("CONFIG=./ds.json\n", "").replace("$CONFIG", "other.json").replace("> other.json", "> x.txt")
+_, result = imported("deepspeed.sh", "--gpus", 8, files=[("deepspeed.sh", AWAY)])
+expect("other.json is not read: it is not there; give it as well" in result.stderr, "a file that is away",
+       result.stderr)
+_, result = imported("deepspeed.sh", "--gpus", 8, files=[("deepspeed.sh", AWAY), ("other.json",
+                     '{"train_micro_batch_size_per_gpu": 1, "zero_optimization": {"stage": 2}}')])
+expect("zero: 2" in result.stdout, "a file that is there", result.stdout)
 
 # Scripts that lost their job: here-documents, expansions of harmless options, eval, files of options alone.
 MODEL = "--num-layers 24 --hidden-size 2048 --num-attention-heads 16 --seq-length 2048 --micro-batch-size 1"
