@@ -20,7 +20,7 @@ static uint32_t stages(const struct schedule_request *request)
 }
 
 /* The table in columns of g micro-batches: chunk c of group j has column start[c] + j v. */
-struct table {
+struct group_table {
     uint32_t workers, chunks, group;
     uint64_t *start;    /* [chunk] */
     uint32_t *chunk_at; /* [column modulo v]: the chunk */
@@ -53,11 +53,11 @@ static uint32_t span_of(const struct schedule_request *request, struct arena *ar
     return needed > span ? (uint32_t)needed : span;
 }
 
-static struct table table_of(const struct schedule_request *request, struct arena *arena)
+static struct group_table table_of(const struct schedule_request *request, struct arena *arena)
 {
     uint32_t chunks = (uint32_t)request->options[GROUP_OPTION_CHUNKS],
              group = (uint32_t)request->options[GROUP_OPTION_GROUP];
-    struct table table = {
+    struct group_table table = {
         .workers = request->workers, .chunks = chunks, .group = group ? group : (request->workers + 1) / 2};
     uint32_t apart = (span_of(request, arena) + table.group - 1) / table.group;
     uint32_t divisor = (uint32_t)common_divisor(chunks, apart);
@@ -79,7 +79,7 @@ struct cursor {
 };
 
 /* The chunk and micro-batch at the cursor, or the first one after it; false at the end. */
-static bool find(const struct table *table, uint32_t micro_batches, struct cursor *cursor, uint32_t *chunk,
+static bool find(const struct group_table *table, uint32_t micro_batches, struct cursor *cursor, uint32_t *chunk,
                  uint32_t *micro_batch)
 {
     for (; cursor->column < table->columns; cursor->column++, cursor->within = 0) {
@@ -95,12 +95,12 @@ static bool find(const struct table *table, uint32_t micro_batches, struct curso
     return false;
 }
 
-static uint64_t slot_of(const struct table *table, struct cursor cursor)
+static uint64_t slot_of(const struct group_table *table, struct cursor cursor)
 {
     return 3 * (cursor.column * table->group + cursor.within);
 }
 
-static void order(struct plan *plan, const struct table *table, uint32_t worker)
+static void order(struct plan *plan, const struct group_table *table, uint32_t worker)
 {
     uint32_t workers = table->workers, chunk, micro_batch, count = plan->micro_batches;
     uint64_t begin = 3 * table->start[table->chunks - 1] * table->group + 3 * (uint64_t)(workers - 1 - worker) + 1;
@@ -120,11 +120,42 @@ static void order(struct plan *plan, const struct table *table, uint32_t worker)
     }
 }
 
+/* How many slots later the last worker begins so that each forward's input is there; those before it as many later as
+ * their number, this one at most. */
+static uint64_t shift_of(const struct group_table *table)
+{
+    uint64_t least = table->workers - 1;
+    for (uint32_t chunk = 1; chunk < table->chunks; chunk++) {
+        uint64_t apart = 3 * (table->start[chunk] - table->start[chunk - 1]) * table->group;
+        uint64_t spare = apart > table->workers ? apart - table->workers : 0;
+        least = spare < least ? spare : least;
+    }
+    return least;
+}
+
+const struct group_table *group_table_create(const struct schedule_request *request, struct arena *arena)
+{
+    struct group_table *table = arena_alloc(arena, sizeof *table);
+    *table = table_of(request, arena);
+    return table;
+}
+
+uint64_t group_table_slot(const struct group_table *table, enum slot_kind kind, uint32_t stage, uint32_t micro_batch)
+{
+    uint32_t worker = stage % table->workers, chunk = stage / table->workers, last = table->chunks - 1;
+    uint64_t group = micro_batch / table->group, within = micro_batch % table->group, shift = shift_of(table);
+    uint64_t start = table->start[kind == SLOT_FORWARD ? chunk : last - chunk];
+    uint64_t slot = 3 * ((start + group * table->chunks) * table->group + within) + worker;
+    if (kind != SLOT_FORWARD)
+        slot += 3 * table->start[last] * table->group + 3 * (uint64_t)(table->workers - 1 - worker) + 1;
+    return slot + (kind == SLOT_WEIGHT) + (worker < shift ? worker : shift);
+}
+
 static struct plan *generate(const struct schedule_request *request)
 {
     struct arena *arena = arena_create();
     struct plan *plan = plan_create_looped(request, stages(request));
-    struct table table = table_of(request, arena);
+    struct group_table table = table_of(request, arena);
     for (uint32_t worker = 0; worker < request->workers; worker++)
         order(plan, &table, worker);
     arena_destroy(arena);

@@ -24,4 +24,12 @@ enum { GROUP_OPTION_CHUNKS, GROUP_OPTION_GROUP, GROUP_OPTIONS };
 /* Whether those two options are possible in the schedule of that name. */
 bool group_interleaved_fits(const char *name, const struct schedule_request *request, struct schedule_refusal *refusal);
 
+/* The table of equal slots that a request's order follows from; memory is the arena's. */
+struct group_table;
+const struct group_table *group_table_create(const struct schedule_request *request, struct arena *arena);
+
+/* The slot of a forward, an input gradient or a weight gradient, with workers put off so that inputs are there in time.
+ */
+uint64_t group_table_slot(const struct group_table *table, enum slot_kind kind, uint32_t stage, uint32_t micro_batch);
+
 #endif

@@ -2,7 +2,8 @@
 /* PipeOffload: group-interleaved 1F1B whose first chunks keep their stashes in host memory from soon after the forward
  * until shortly before the backward.
  *
- * The moves are planned on the times of the order when it runs as soon as it can, but for the forwards of the warm-up:
+ * The moves are planned on the times of the order when it runs as soon as it can (with groups of one micro-batch on
+ * those of the table of equal slots, each as long as the longest forward), but for the forwards of the warm-up:
  * those before a worker's first backward, up to that of micro-batch 0 in the last chunk, begin as late as the stages
  * behind them and the forwards after them allow, with one backward's length to spare before the first backward.
  * One transfer takes t, the option's share of the longest forward and backward. Workers 2i and 2i + 1 share the way to
@@ -115,6 +116,29 @@ static void run_slot(void *user, uint32_t worker, size_t first, size_t end)
     (void)end; /* slots of this order stand alone */
 }
 
+/* As soon as possible in the order. */
+static void run_order(struct planner *planner)
+{
+    struct plan_walk walk;
+    plan_walk_run(&walk, planner->plan, run_slot, planner);
+    plan_walk_finish(&walk);
+}
+
+/* In the slots of the table, each as long as the longest forward. */
+static void take_slots(struct planner *planner, struct arena *arena)
+{
+    const struct group_table *table = group_table_create(planner->request, arena);
+    int64_t slot = 0;
+    for (uint32_t stage = 0; stage < planner->plan->stages; stage++)
+        slot = later(slot, UNITS * planner->instance->length[BEST_FORWARD][stage]);
+    for (uint32_t kind = 0; kind < BEST_KINDS; kind++)
+        for (uint32_t stage = 0; stage < planner->plan->stages; stage++)
+            for (uint32_t batch = 0; batch < planner->plan->micro_batches; batch++) {
+                int64_t number = (int64_t)group_table_slot(table, (enum slot_kind)kind, stage, batch);
+                planner->passes[kind][stage][batch] = (struct pass){slot * number, slot * (number + 1)};
+            }
+}
+
 static size_t first_backward(const struct plan_order *order)
 {
     size_t index = 0;
@@ -176,9 +200,10 @@ static struct planner planner_create(const struct schedule_request *request, con
     }
     planner.clock = arena_array(arena, plan->workers, sizeof *planner.clock);
     planner.length = TOGETHER * request->options[OPTION_TRANSFER] * longest(planner.instance);
-    struct plan_walk walk;
-    plan_walk_run(&walk, plan, run_slot, &planner);
-    plan_walk_finish(&walk);
+    if (request->options[GROUP_OPTION_GROUP] == 1)
+        take_slots(&planner, arena);
+    else
+        run_order(&planner);
     for (uint32_t worker = plan->workers; worker-- > 0;)
         put_off(&planner, worker);
     return planner;

@@ -26,6 +26,7 @@
     &schedule_zb_h1, \
     &schedule_zb_h2, \
     &schedule_zb_auto, \
+    &schedule_interleaved_zb, \
     &schedule_zb_v, \
     &schedule_zb_v_greedy, \
     &schedule_v_half, \

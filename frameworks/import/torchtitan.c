@@ -161,6 +161,7 @@ static const struct {
 } schedules[] = {{"1F1B", "1f1b", false},
                  {"GPipe", "gpipe", false},
                  {"Interleaved1F1B", "interleaved", true},
+                 {"InterleavedZeroBubble", "interleaved-zb", true},
                  {"LoopedBFS", "breadth-first", true},
                  {"ZBVZeroBubble", "zb-v", false},
                  {"DualPipeV", "dualpipe-v", false}};
@@ -187,15 +188,10 @@ static void read_schedule(struct reading *r)
             settings_put(r->settings, "schedule.name", schedules[i].name, source(r, path));
             if (schedules[i].looped)
                 put_chunks(r);
+            if (!strcmp(name, "LoopedBFS"))
+                settings_put(r->settings, "schedule.backwards", "lifo", source(r, path));
             return;
         }
-    if (!strcmp(name, "InterleavedZeroBubble")) {
-        settings_put(r->settings, "schedule.name", "interleaved", source(r, path));
-        put_chunks(r);
-        settings_remark(r->settings, REMARK_PARTIAL, node->key_at, path,
-                        "InterleavedZeroBubble is taken as interleaved: its weight gradients run later");
-        return;
-    }
     diag_error(r->settings->diag, node ? node->at : r->root->at,
                "%s is '%s'; expected 1F1B, GPipe, Interleaved1F1B, InterleavedZeroBubble, LoopedBFS, ZBVZeroBubble or "
                "DualPipeV",

@@ -5,6 +5,7 @@
 #include "base/bulk.h"
 #include "frameworks/megatron_options.h"
 #include "job/export/export.h"
+#include "schedules/kit/rounds.h"
 #include "workloads/transformer/pipeline_layout.h"
 
 #include <inttypes.h>
@@ -255,10 +256,22 @@ static void write_foreign_layout(struct script *s)
         export_remark(s->job, "transformer.pipeline_layout", "%s is of the stages of another schedule", s->job->layout);
 }
 
+/* Where a group is not of as many micro-batches as there are workers. */
+static void write_group(struct script *s)
+{
+    struct schedule_request request = scenario_schedule_request(s->job->scenario);
+    uint32_t group = rounds_group(&request);
+    if (group < s->job->pipeline)
+        export_remark(s->job, "schedule.group", "%u micro-batches of %" PRIu64 " workers: it takes at least as many",
+                      group, s->job->pipeline);
+    else if (group != s->job->pipeline || export_has(s->job, "schedule.group"))
+        count(s, "microbatch-group-size-per-virtual-pipeline-stage", group);
+}
+
 static void write_chunks(struct script *s)
 {
     const char *name = export_schedule(s->job);
-    int64_t chunks = export_schedule_option(s->job, "chunks", 1), group = export_schedule_option(s->job, "group", 0);
+    int64_t chunks = export_schedule_option(s->job, "chunks", 1);
     static const char *const said[] = {"chunks", "group", NULL};
     bool interleaved = !strcmp(name, "interleaved");
     if (s->job->pipeline == 1)
@@ -273,8 +286,8 @@ static void write_chunks(struct script *s)
         word(s, "pipeline-model-parallel-layout", arena_print(s->job->arena, "'%s'", s->job->layout));
     else if (interleaved && !s->hybrid)
         count(s, "num-virtual-stages-per-pipeline-rank", (uint64_t)chunks);
-    if (interleaved && export_has(s->job, "schedule.group"))
-        count(s, "microbatch-group-size-per-virtual-pipeline-stage", (uint64_t)group);
+    if (interleaved)
+        write_group(s);
 }
 
 static void write_context(struct script *s)

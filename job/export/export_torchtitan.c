@@ -165,6 +165,7 @@ static const struct {
 } schedules[] = {{"1f1b", "1F1B", false},
                  {"gpipe", "GPipe", false},
                  {"interleaved", "Interleaved1F1B", true},
+                 {"interleaved-zb", "InterleavedZeroBubble", true},
                  {"breadth-first", "LoopedBFS", true},
                  {"zb-v", "ZBVZeroBubble", false},
                  {"dualpipe-v", "DualPipeV", false}};
@@ -215,7 +216,7 @@ static void write_schedule_file(const struct file *f, const char *name)
 
 static void write_schedule(const struct file *f)
 {
-    static const char *const said[] = {"chunks", NULL};
+    static const char *const said[] = {"chunks", NULL}, *const said_of_looped[] = {"chunks", "backwards", NULL};
     const char *name = export_schedule(f->job);
     if (f->job->scenario->schedule_file) {
         text(f, "pipeline_parallel_schedule_csv", f->job->scenario->schedule_file);
@@ -227,7 +228,12 @@ static void write_schedule(const struct file *f)
             text(f, "pipeline_parallel_schedule", schedules[i].titan);
             if (schedules[i].looped)
                 write_chunks(f);
-            export_schedule_options(f->job, said);
+            bool looped = !strcmp(name, "breadth-first");
+            if (looped && !export_schedule_option(f->job, "backwards", 0))
+                export_remark(f->job, "schedule",
+                              "LoopedBFS runs a chunk's backwards from the last micro-batch: "
+                              "breadth-first with backwards: lifo");
+            export_schedule_options(f->job, looped ? said_of_looped : said);
             return;
         }
     write_schedule_file(f, name);

@@ -172,6 +172,20 @@ def groups():
         same_in_any_unit("group-interleaved", 8, 12, times, 0, "group=3")
 
 
+# ---- interleaved-zb ----
+
+def interleaved_zero_bubble():
+    """Orders from PyTorch's ScheduleInterleavedZeroBubble."""
+    check_orders([
+        ("interleaved-zb", 4, 8, "", 0, "prime",
+         "F0 F1 F2 F3 F0' F1' F2' F3' B0' W0' F4 B1' W1' F5 B2' W2' F6 B3' W3' F7 B0 W0 F4' B1 W1 F5' B2 W2 F6' B3 W3 "
+         "F7' B4' W4' B5' W5' B6' W6' B7' W7' B4 W4 B5 W5 B6 W6 B7 W7"),
+        ("interleaved-zb", 4, 8, "", 3, "prime",
+         "F0 F1 F2 F3 F0' B0' F1' B1' F2' B2' F3' B3' W0' F4 B0 W1' F5 B1 W2' F6 B2 W3' F7 B3 W0 F4' B4' W1 F5' B5' W2 "
+         "F6' B6' W3 F7' B7' W4' B4 W5' B5 W6' B6 W7' B7 W4 W5 W6 W7"),
+    ])
+
+
 # ---- pipe-offload ----
 
 def offloads():
@@ -194,6 +208,12 @@ def offloads():
          "F4' B1 L2 W1 F5' B2 L3 W2 F6' B3 W3 F7' B4' W4' F8 B5' W5' E8 F9"),
         ("pipe-offload", 4, 16, "group=4 transfer=250", 3, "prime",
          "F0 F1 F2 E0 F3 E1 F0' E2 E3 B0' W0' F1' B1' W1' F2' B2' W2' F3' B3' L0 W3' F4 B0 E4 L1 W0 F5 B1 E5 L2 W1"),
+        ("pipe-offload", 4, 8, "group=1 transfer=250", 0, "prime",
+         "F0 E0 F1 E1 F0' F2 E2 F1' F3 B0' E3 W0' F2' F4 L0 B1' E4 W1' F3' B0 W0 F5 L1 B2' E5 W2' F4' B1 W1 F6 L2 B3' "
+         "E6 W3' F5' B2 W2 F7 L3 B4' E7 W4' F6' B3 W3 L4 B5' W5' F7' B4 W4 L5 B6' W6' B5 W5 L6 B7' W7' B6 W6 L7 B7 W7"),
+        ("pipe-offload", 4, 8, "group=1 transfer=250", 3, "prime",
+         "F0 E0 F1 E1 F0' B0' W0' F2 E2 F1' B1' L0 W1' F3 B0 E3 W0 F2' B2' L1 W2' F4 B1 E4 W1 F3' B3' L2 W3' F5 B2 E5 "
+         "W2 F4' B4' L3 W4' F6 B3 E6 W3 F5' B5' L4 W5' F7 B4 E7 W4 F6' B6' L5 W6' B5 W5 F7' B7' L6 W7' B6 W6 L7 B7 W7"),
     ])
     text = command("pipe-offload", 4, 16, (1, 1, 1), 0, "group=4 transfer=250", "csv", 1)
     with tempfile.TemporaryDirectory() as folder:
@@ -461,7 +481,7 @@ def layers_of_what_is_computed_again():
 for check in (recomputation, recomputation_simulated, slices, slices_in_chunks, slices_simulated,
               slices_in_chunks_simulated, slices_of_a_transformer, slices_of_much_attention,
               layers_of_what_is_computed_again, braids, braids_hide_collectives, variants, one_copy_in_the_middle,
-              v_of_whole_backwards, groups, offloads, greedy_v):
+              v_of_whole_backwards, groups, interleaved_zero_bubble, offloads, greedy_v):
     check()
 print(f"{faults} faults")
 sys.exit(1 if faults else 0)

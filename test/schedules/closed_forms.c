@@ -148,6 +148,26 @@ Test(closed_forms, interleaved)
     expect_interleaved(8, 20, 2, 11, shapes[2]);
 }
 
+/* Groups that are not given: as many of one size as have at least as many micro-batches as there are workers; fewer
+ * micro-batches are one group, and each chunk waits for the one before. */
+Test(closed_forms, interleaved_groups)
+{
+    static const uint32_t sizes[][2] = {{4, 5}, {4, 10}, {8, 18}, {8, 20}, {6, 8}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        uint32_t D = sizes[i][0], N = sizes[i][1];
+        EXPECT(harness_outcome("interleaved", D, N, NULL, shapes[2]).makespan,
+               (N + (D - 1) / 2.0) * (shapes[2].forward + shapes[2].backward), "D=%u N=%u", D, N);
+    }
+    for (uint32_t D = 2; D <= 8; D++)
+        for (uint32_t N = 1; N < D; N++)
+            for (uint32_t v = 2; v <= 3; v++) {
+                char chunks[32];
+                snprintf(chunks, sizeof chunks, "chunks=%u", v);
+                EXPECT(harness_outcome("interleaved", D, N, OPTIONS(chunks), shapes[0]).makespan,
+                       (v * D + N - 1.0) * (shapes[0].forward + shapes[0].backward) / v, "D=%u N=%u v=%u", D, N, v);
+            }
+}
+
 Test(closed_forms, breadth_first)
 {
     static const uint32_t chunks[] = {1, 2, 4};

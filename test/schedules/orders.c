@@ -138,6 +138,12 @@ Test(orders, interleaved)
     plan = plan_of("breadth-first", 2, 2, NULL);
     expect_order(plan, 0, "F0 F1 F0 F1 B0 B1 B0 B1");
     plan_destroy(plan);
+    plan = plan_of("breadth-first", 2, 2, "backwards=lifo");
+    expect_order(plan, 0, "F0 F1 F0 F1 B1 B0 B1 B0");
+    plan_destroy(plan);
+    plan = plan_of("interleaved", 4, 3, NULL);
+    expect_order(plan, 0, "F0 F1 F2 F0 F1 F2 B0 B1 B2 B0 B1 B2");
+    plan_destroy(plan);
 }
 
 static void expect_refusal(const char *name, uint32_t workers, uint32_t micro_batches, const char *option,
@@ -159,12 +165,16 @@ Test(orders, refusals)
     expect_refusal("chimera", 12, 12, "pairs=4",
                    "chimera needs pairs to divide half the workers (6), which 4 does not");
     expect_refusal("chimera", 4, 4, "pairs=0", "chimera takes pairs from 1 to 32767, not 0");
-    expect_refusal("interleaved", 8, 20, NULL,
-                   "interleaved needs a multiple of 8 micro-batches, not 20, or the option group: 10, 11, 12, 20");
+    expect_refusal(
+        "interleaved", 8, 21, NULL,
+        "interleaved needs micro-batches that can be cut into equal groups of 8 or a few more, not 21, or the "
+        "option group: 11, 12, 13, 21");
     expect_refusal("interleaved", 8, 12, "group=8",
                    "interleaved cannot run 12 micro-batches on 8 workers in groups of 8; possible groups: 12");
-    expect_refusal("interleaved", 4, 3, NULL,
-                   "interleaved needs at least as many micro-batches as there are workers (4), not 3");
+    expect_refusal("interleaved", 4, 3, "group=2",
+                   "interleaved cannot run 3 micro-batches on 4 workers in groups of 2; possible groups: 3");
+    expect_refusal("interleaved-zb", 4, 3, "group=4",
+                   "interleaved-zb cannot run 3 micro-batches on 4 workers in groups of 4; possible groups: 3");
     expect_refusal("interleaved", 60000, 60000, NULL,
                    "interleaved would cut the model into 120000 stages; at most 65535 are possible");
     expect_refusal("stp", 4, 10, NULL, "stp on 4 workers needs at least 11 micro-batches, not 10");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The zero-bubble schedules against their closed forms, activation peaks and printed orders. */
+#include "test/schedules/harness.h"
 #include "test/schedules/replay.h"
 
 #include <criterion/criterion.h>
@@ -38,6 +39,29 @@ Test(zero_bubble, h1_has_the_published_makespan_and_the_memory_of_1f1b)
         close_to(replay.makespan, expected, "makespan", D, N, t);
         close_to(replay.peak, N < D ? N : D, "peak", D, N, t);
         cr_expect_eq(replay.slots, (size_t)3 * D * N);
+    }
+}
+
+/* A v-th of ZB-H1's bubble, and D stashes on every worker. */
+Test(zero_bubble, interleaved_has_a_part_of_the_bubble_of_h1)
+{
+    static const uint32_t workers[] = {2, 3, 4, 6, 8}, chunks[] = {2, 3, 4};
+    for (size_t i = 0; i < COUNT(workers) * COUNT(chunks) * COUNT(times_grid); i++) {
+        uint32_t D = workers[i % COUNT(workers)], v = chunks[i / COUNT(workers) % COUNT(chunks)];
+        const struct replay_times *replayed = &times_grid[i / COUNT(workers) / COUNT(chunks)];
+        struct times times = {.forward = replayed->forward,
+                              .backward = replayed->backward + replayed->weight,
+                              .weight = replayed->weight};
+        char option[32];
+        snprintf(option, sizeof option, "chunks=%u", v);
+        for (uint32_t N = D; N <= 4 * D; N += D) {
+            struct outcome outcome =
+                harness_outcome("interleaved-zb", D, N, (const char *const[]){option, NULL}, times);
+            double bubble = (D - 1) * (times.forward + times.backward - 2 * times.weight) / v;
+            close_to(outcome.makespan, N * (times.forward + times.backward) + bubble, "makespan", D, N, i);
+            close_to(outcome.peak_most, D, "peak", D, N, i);
+            close_to(outcome.peak_least, D, "peak", D, N, i);
+        }
     }
 }
 
