@@ -242,9 +242,10 @@ static void print_text(const struct items *items)
         width = (int)strlen(items->items[i].name) > width ? (int)strlen(items->items[i].name) : width;
     for (size_t i = 0; i < items->count; i++) {
         const struct schedule *schedule = items->items[i].schedule;
-        printf("%-*s  %s\n", width, items->items[i].name, items->items[i].summary);
+        printf("%-*s  %s", width, items->items[i].name, items->items[i].summary);
         if (schedule && schedule->when)
-            printf("%-*s  when: %s\n", width, "", schedule->when);
+            printf(" -- when: %s", schedule->when);
+        putchar('\n');
     }
 }
 
@@ -272,7 +273,7 @@ static void write_option(struct json_writer *json, const struct schedule_option 
     json_object_begin(json, NULL, false);
     json_text(json, "name", option->key);
     json_text(json, "summary", option->doc);
-    schedule_option_json(json, "default", option, option->initial);
+    schedule_option_json(json, "default", option, option->initial, NULL);
     if (option->names) {
         json_array_begin(json, "words", false);
         for (const char *const *word = option->names; *word; word++)

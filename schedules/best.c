@@ -23,7 +23,9 @@ static const struct schedule_option options[] = {
                 .initial = 0,
                 .least = 0,
                 .most = 1 << 20,
-                .doc = "micro-batches whose activations a worker may hold; 0: any number"},
+                .doc = "micro-batches whose activations a worker may hold, in shares that chunks have (3.5), or a list "
+                       "with a value for each worker; 0: any number",
+                .stashes = true},
     [CHUNKS] = {.key = "chunks",
                 .initial = 0,
                 .least = 0,
@@ -63,9 +65,21 @@ static uint32_t kinds(const struct schedule_request *request)
     return request->options[BACKWARD] == WHOLE ? 2 : 3;
 }
 
+/* Stashes of a chunk that a worker may hold; 0: any number. */
+static int64_t limit_of(const struct schedule_request *request, uint32_t worker)
+{
+    return schedule_stashes_of(request, MEMORY, worker) * chunks(request) / SCHEDULE_STASH;
+}
+
 static bool fits(const struct schedule_request *request, struct schedule_refusal *refusal)
 {
     uint64_t count = stages(request);
+    for (uint32_t worker = 0; worker < request->workers; worker++)
+        if (schedule_stashes_of(request, MEMORY, worker) > 0 && limit_of(request, worker) < chunks(request))
+            return schedule_refuse(refusal, REFUSED_OPTION, "memory",
+                                   "best needs room for a micro-batch in each of a worker's chunks: 1, or 0 for any "
+                                   "number; worker %u has less",
+                                   worker);
     if (count > BEST_STAGES_MAX)
         return schedule_refuse(refusal, REFUSED_WORKERS, NULL, "best takes at most %d stages, not %llu",
                                BEST_STAGES_MAX, (unsigned long long)count);
@@ -157,13 +171,16 @@ static struct plan *generate(const struct schedule_request *request)
     struct arena *arena = arena_create();
     struct plan *seeds[SEEDS_MAX];
     uint32_t *worker_of = arena_array(arena, stages(request), sizeof *worker_of);
+    uint32_t *limits = arena_array(arena, request->workers, sizeof *limits);
+    for (uint32_t worker = 0; worker < request->workers; worker++)
+        limits[worker] = (uint32_t)limit_of(request, worker);
     place(request, worker_of);
     uint32_t count = make_seeds(request, worker_of, seeds);
     struct best_request search = {.instance = {.workers = request->workers,
                                                .stages = stages(request),
                                                .batches = request->micro_batches,
                                                .worker_of = worker_of,
-                                               .limit = (uint32_t)(request->options[MEMORY] * chunks(request))},
+                                               .limits = limits},
                                   .effort = states(request),
                                   .seeds = (const struct plan *const *)seeds};
     if (request->watch) {

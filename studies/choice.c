@@ -19,6 +19,18 @@ static int64_t option_of(const struct scenario *scenario, const char *key)
     return scenario->options[schedule_find_option(scenario->schedule, key) - scenario->schedule->options];
 }
 
+/* The stashes that every worker may hold; 0: any number. */
+static double stashes_of(const struct scenario *scenario)
+{
+    int64_t least = option_of(scenario, "memory");
+    bool each = least == SCHEDULE_STASHES_EACH;
+    for (uint32_t worker = 0; each && worker < scenario->stashes.count; worker++) {
+        int64_t own = scenario->stashes.parts[worker];
+        least = worker == 0 || least == 0 || (own > 0 && own < least) ? own : least;
+    }
+    return (double)least / SCHEDULE_STASH;
+}
+
 static const char *word_of(const struct scenario *scenario, const char *key)
 {
     return schedule_find_option(scenario->schedule, key)->names[option_of(scenario, key)];
@@ -139,11 +151,11 @@ static bool try(const struct scenario *scenario, struct platform *platform, cons
     bool possible = evaluate(&request, platform, arena, &silent, &evaluation) && !evaluation.job->asynchronous;
     if (possible) {
         const struct report *report = evaluation.report;
-        int64_t memory = option_of(scenario, "memory");
+        double memory = stashes_of(scenario);
         figures->iteration = report->iteration;
         figures->peak_bytes = report->peak_bytes;
         figures->fits = (report->fits || report->capacity_bytes <= 0) &&
-                        (candidate->searched || memory == 0 || report->peak_in_flight <= (double)memory);
+                        (candidate->searched || memory <= 0 || report->peak_in_flight <= memory + 1e-9);
     }
     arena_destroy(arena);
     return possible;

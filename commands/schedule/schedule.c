@@ -65,7 +65,8 @@ static int set_option(const struct command *command, const struct schedule *sche
     struct diag diag = {.out = stderr};
     const struct fields_reader reader = {.arena = arena, .diag = &diag};
     const struct node value = {.kind = NODE_SCALAR, .at = {.file = "--option"}, .text = text + length + 1};
-    bool good = schedule_option_read(&reader, option, &value, &request->options[option - schedule->options]);
+    bool good =
+        schedule_option_read(&reader, option, &value, &request->options[option - schedule->options], &request->stashes);
     return good ? 0 : EXIT_BAD_INPUT;
 }
 

@@ -115,7 +115,7 @@ static void write_request(struct json_writer *json, const struct schedule_view *
     json_flag(json, "asynchronous", view->plan->asynchronous);
     const struct schedule_option *options = view->schedule ? view->schedule->options : NULL;
     for (unsigned i = 0; options && options[i].key; i++)
-        schedule_option_json(json, options[i].key, &options[i], view->request->options[i]);
+        schedule_option_json(json, options[i].key, &options[i], view->request->options[i], &view->request->stashes);
     json_object_end(json);
 }
 

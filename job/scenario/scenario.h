@@ -98,6 +98,7 @@ struct scenario {
     const char *schedule_file;                   /* csv with a schedule of the user's own; NULL: none */
     const char *schedule_name;                   /* name, or the file's base name without .csv; NULL: no schedule */
     int64_t options[SCHEDULE_OPTIONS_MAX];       /* in the order of schedule->options */
+    struct schedule_stashes stashes;             /* of each worker, where an option gives them so */
     enum scenario_recompute recompute;           /* where stages differ that of the first one */
     const enum scenario_recompute *recompute_of; /* [stage], recompute_count of them; NULL: all alike */
     uint32_t recompute_count;

@@ -65,8 +65,9 @@ static struct need_value schedule_value(const struct scenario *scenario, const c
     const struct schedule *schedule = scenario->schedule;
     for (unsigned i = 0; schedule && schedule->options && schedule->options[i].key; i++)
         if (!strcmp(schedule->options[i].key, key))
-            return schedule->options[i].names ? word(schedule->options[i].names[scenario->options[i]])
-                                              : number((double)scenario->options[i]);
+            return schedule_option_is_word(&schedule->options[i], scenario->options[i])
+                       ? word(schedule->options[i].names[scenario->options[i]])
+                       : number((double)scenario->options[i]);
     return (struct need_value){scenario->schedule_file == NULL, 0, NULL}; /* a file may say all of this */
 }
 

@@ -127,7 +127,7 @@ void scenario_read_schedule(struct loader *loader, const char *replacement)
         memcpy(scenario->options, defaults.options, sizeof scenario->options);
         for (unsigned i = 0; schedule->options && schedule->options[i].key; i++)
             schedule_option_read(&loader->fields, &schedule->options[i], node_get(node, schedule->options[i].key),
-                                 &scenario->options[i]);
+                                 &scenario->options[i], &scenario->stashes);
         scenario->schedule = schedule;
         scenario->schedule_name = schedule->name;
     } else if (values.file) {
@@ -144,6 +144,7 @@ struct schedule_request scenario_schedule_request(const struct scenario *scenari
     struct schedule_request request =
         schedule_request_default(scenario->schedule, scenario->workers, scenario->micro_batches);
     memcpy(request.options, scenario->options, sizeof request.options);
+    request.stashes = scenario->stashes;
     return request;
 }
 

@@ -233,9 +233,10 @@ static const char *option_text(const struct resolving *resolving, const struct s
     struct diag silent = {0};
     struct fields_reader reader = {".", resolving->arena, &silent, NULL};
     struct node node = {.kind = NODE_SCALAR, .at = {.file = option->key}, .key = option->key};
-    node.text = schedule_option_text(option, value, resolving->arena);
+    node.text = schedule_option_text(option, value, &resolving->scenario->stashes, resolving->arena);
     int64_t read;
-    return schedule_option_read(&reader, option, &node, &read) && read == value ? node.text : NULL;
+    struct schedule_stashes each;
+    return schedule_option_read(&reader, option, &node, &read, &each) && read == value ? node.text : NULL;
 }
 
 /* In a study other schedules have defaults of their own. */

@@ -81,9 +81,10 @@ static int64_t head_forward(struct bound *bound, const struct progress_state *st
                       end_of(bound, state, BEST_FORWARD, stage - 1, batch) + instance_lag(instance, stage - 1, stage));
     if (batch > 0)
         head = larger(head, end_of(bound, state, BEST_FORWARD, stage, batch - 1));
-    if (instance->limit && instance->one_each && batch >= instance->limit)
-        head = larger(head, end_of(bound, state, instance_release(instance), stage, batch - instance->limit));
-    if (bound_shares_limit(instance)) {
+    if (instance_limit(instance, stage) && instance->one_each && batch >= instance_limit(instance, stage))
+        head = larger(head,
+                      end_of(bound, state, instance_release(instance), stage, batch - instance_limit(instance, stage)));
+    if (instance_shares_limit(instance, stage)) {
         int64_t room = room_for(bound, state, stage, batch);
         if (room < 0)
             return INT64_MAX;
@@ -123,8 +124,9 @@ static int64_t head_weight(struct bound *bound, const struct progress_state *sta
 static int64_t pass_forward(struct bound *bound, const struct progress_state *state, uint32_t stage, uint32_t batch)
 {
     const struct instance *instance = bound->instance;
-    if (instance->kinds == 3 && instance->limit && instance->one_each && batch >= instance->limit)
-        precede(bound, state, BEST_WEIGHT, stage, batch - instance->limit);
+    if (instance->kinds == 3 && instance_limit(instance, stage) && instance->one_each &&
+        batch >= instance_limit(instance, stage))
+        precede(bound, state, BEST_WEIGHT, stage, batch - instance_limit(instance, stage));
     int64_t end = head_forward(bound, state, stage, batch);
     if (end < INT64_MAX)
         precede(bound, state, BEST_FORWARD, stage, batch);
@@ -171,8 +173,9 @@ int64_t bound_heads(struct bound *bound, const struct progress_state *state, int
             end = larger(end, pass_backward(bound, state, stage, batch));
         for (uint32_t stage = 0; instance->kinds == 3 && stage < stages && end <= most; stage++)
             end = larger(end, head_weight(bound, state, stage, batch));
-        for (uint32_t stage = 0; bound_shares_limit(instance) && stage < stages && end <= most; stage++)
-            pass_release(bound, state, stage, batch);
+        for (uint32_t stage = 0; stage < stages && end <= most; stage++)
+            if (instance_shares_limit(instance, stage))
+                pass_release(bound, state, stage, batch);
     }
     return end;
 }

@@ -41,11 +41,6 @@ static inline int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-static inline bool bound_shares_limit(const struct instance *instance)
-{
-    return instance->limit && !instance->one_each;
-}
-
 /* ---- backlog.c ---- */
 
 void backlog_add(struct backlog *backlog, int64_t head, int64_t length);

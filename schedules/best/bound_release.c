@@ -20,13 +20,13 @@ int64_t bound_release_at(const struct bound *bound, uint32_t worker, uint32_t co
  * least. */
 uint32_t bound_releases_least(const struct instance *instance, uint32_t worker, const uint32_t *forwards)
 {
-    uint32_t count = instance->stage_count[worker], through = 0, sum;
+    uint32_t count = instance->stage_count[worker], limit = instance->limits[worker], through = 0, sum;
     for (;; through++) {
         sum = 0;
         for (uint32_t i = 0; i < count; i++)
             sum += forwards[i] > through ? forwards[i] : through;
-        if (sum <= instance->limit + count * through)
-            return sum > instance->limit ? sum - instance->limit : 0;
+        if (sum <= limit + count * through)
+            return sum > limit ? sum - limit : 0;
     }
 }
 
@@ -35,14 +35,14 @@ uint32_t bound_releases_least(const struct instance *instance, uint32_t worker, 
  * limit is too small for a single one. */
 uint32_t bound_through_least(const struct instance *instance, uint32_t worker, const uint32_t *forwards)
 {
-    uint32_t count = instance->stage_count[worker];
-    if (count > instance->limit)
+    uint32_t count = instance->stage_count[worker], limit = instance->limits[worker];
+    if (count > limit)
         return UINT32_MAX;
     for (uint32_t through = 0;; through++) {
         uint32_t sum = 0;
         for (uint32_t i = 0; i < count; i++)
             sum += forwards[i] > through + 1 ? forwards[i] - through : 1;
-        if (sum <= instance->limit)
+        if (sum <= limit)
             return through;
     }
 }

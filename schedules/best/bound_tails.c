@@ -26,7 +26,7 @@ static int64_t room_behind(const struct bound *bound, uint32_t stage, uint32_t f
 {
     const struct instance *instance = bound->instance;
     uint32_t worker = instance->worker_of[stage], endings[64] = {0};
-    if (!bound_shares_limit(instance))
+    if (!instance_shares_limit(instance, stage))
         return 0;
     for (uint32_t i = first; i <= last; i++)
         endings[i] = ending;
@@ -52,8 +52,9 @@ static void tail_weight(struct bound *bound, uint32_t stage, uint32_t batch)
     int64_t tail = tail_least(bound, stage), length = instance->length[BEST_WEIGHT][stage];
     if (batch + 1 < instance->batches)
         tail = larger(tail, follow(bound, BEST_WEIGHT, stage, batch + 1));
-    if (instance->limit && instance->one_each && batch + instance->limit < instance->batches)
-        tail = larger(tail, follow(bound, BEST_FORWARD, stage, batch + instance->limit));
+    if (instance_limit(instance, stage) && instance->one_each &&
+        batch + instance_limit(instance, stage) < instance->batches)
+        tail = larger(tail, follow(bound, BEST_FORWARD, stage, batch + instance_limit(instance, stage)));
     tail = larger(tail, room_behind(bound, stage, bound->rank[stage], bound->rank[stage], instance->batches - batch));
     bound->tails[operation_of(instance, BEST_WEIGHT, stage, batch)] = tail;
     behind_add(bound, bound->behind->forward, stage, tail, length, false);
@@ -73,8 +74,9 @@ static void tail_backward(struct bound *bound, uint32_t stage, uint32_t batch)
         tail = larger(tail, follow(bound, BEST_BACKWARD, stage - 1, batch) + instance_lag(instance, stage, stage - 1));
     if (instance->kinds == 3)
         tail = larger(tail, follow(bound, BEST_WEIGHT, stage, batch));
-    else if (instance->limit && instance->one_each && batch + instance->limit < instance->batches)
-        tail = larger(tail, follow(bound, BEST_FORWARD, stage, batch + instance->limit));
+    else if (instance_limit(instance, stage) && instance->one_each &&
+             batch + instance_limit(instance, stage) < instance->batches)
+        tail = larger(tail, follow(bound, BEST_FORWARD, stage, batch + instance_limit(instance, stage)));
     if (instance->kinds == 2)
         tail = larger(tail, room_behind(bound, stage, 0, bound->rank[stage], instance->batches - batch));
     bound->tails[operation_of(instance, BEST_BACKWARD, stage, batch)] = tail;
@@ -115,7 +117,8 @@ void bound_find_tails(struct bound *bound, uint32_t first)
             tail_backward(bound, stage, batch);
         for (uint32_t stage = instance->stages; stage-- > 0;)
             tail_forward(bound, stage, batch);
-        for (uint32_t stage = 0; bound_shares_limit(instance) && stage < instance->stages; stage++)
-            backlog_add(&bound->room[instance->worker_of[stage]], follow(bound, BEST_FORWARD, stage, batch), 0);
+        for (uint32_t stage = 0; stage < instance->stages; stage++)
+            if (instance_shares_limit(instance, stage))
+                backlog_add(&bound->room[instance->worker_of[stage]], follow(bound, BEST_FORWARD, stage, batch), 0);
     }
 }

@@ -130,10 +130,10 @@ static bool always_before(const struct instance *instance, uint32_t i, uint32_t 
     uint32_t kinds[2] = {operation_kind(instance, i), operation_kind(instance, j)};
     uint32_t stages[2] = {operation_stage(instance, i), operation_stage(instance, j)};
     uint32_t from = operation_batch(instance, i), to = operation_batch(instance, j);
-    bool released =
-        instance->limit && instance->one_each && kinds[0] == instance_release(instance) && kinds[1] == BEST_FORWARD;
+    uint32_t limit = instance_limit(instance, stages[0]);
+    bool released = limit && instance->one_each && kinds[0] == instance_release(instance) && kinds[1] == BEST_FORWARD;
     if (released)
-        return from + instance->limit <= to;
+        return from + limit <= to;
     if (from > to || kinds[0] > kinds[1] || kinds[0] == BEST_WEIGHT)
         return false;
     if (kinds[0] == BEST_FORWARD)

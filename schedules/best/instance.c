@@ -103,8 +103,10 @@ struct instance *instance_create(const struct instance_request *request, struct 
                                   .stages = request->stages,
                                   .batches = request->batches,
                                   .kinds = request->weight ? 3 : 2,
-                                  .worker_of = request->worker_of,
-                                  .limit = request->limit};
+                                  .worker_of = request->worker_of};
+    instance->limits = arena_array(arena, request->workers, sizeof *instance->limits);
+    for (uint32_t worker = 0; worker < request->workers; worker++)
+        instance->limits[worker] = request->limits ? request->limits[worker] : request->limit;
     double scale = find_scale(request, &instance->exact);
     instance->unit = 1 / scale;
     instance->length[BEST_FORWARD] = scaled(instance, request->forward, NULL, scale, arena);
@@ -184,7 +186,7 @@ static uint32_t run_worker(struct replay *replay, uint32_t worker, uint32_t *nex
         int64_t start = inputs_at(replay, kind, stage, batch);
         if (start < 0)
             break;
-        if (kind == BEST_FORWARD && instance->limit && *held >= instance->limit)
+        if (kind == BEST_FORWARD && instance->limits[worker] && *held >= instance->limits[worker])
             return UINT32_MAX;
         *held += kind == BEST_FORWARD;
         *held -= kind == instance_release(instance);

@@ -2,7 +2,7 @@
 /* The search for the best order as a job shop in integers. Workers are machines. Each stage and micro-batch has an F, a
  * B and, where the backward is split, a W. They run in that order; F also waits for the F of the stage before, B for
  * the B of the stage behind, with `latency` in between where the worker is another one. A worker runs one operation at
- * a time. When it starts an F, fewer than `limit` of its F may be begun and not released; the end of B releases, of W
+ * a time. When it starts an F, fewer than its limit of its F may be begun and not released; the end of B releases, of W
  * where the backward is split. Micro-batches are alike, so the k-th operation of a kind and stage is that of
  * micro-batch k: exchanging two of them changes no time and no number of stashes. */
 #ifndef STAGESIM_BEST_INSTANCE_H
@@ -22,7 +22,7 @@ struct instance {
     const uint32_t *worker_of;   /* [stage] */
     int64_t *length[BEST_KINDS]; /* [stage] of F, of B (the input gradient where it is split), of W; in units */
     int64_t latency;             /* in units */
-    uint32_t limit;              /* stashes of a stage and micro-batch that a worker may hold; 0: any number */
+    uint32_t *limits;            /* [worker]: stashes of a stage and micro-batch that it may hold; 0: any number */
     double unit;                 /* of the caller's time */
     bool exact;                  /* all times are whole multiples of `unit` */
     /* Derived. */
@@ -38,7 +38,8 @@ struct instance_request {
     const uint32_t *worker_of;
     const double *forward, *backward, *weight; /* backward is the whole backward */
     double latency;
-    uint32_t limit; /* in stashes of one stage and micro-batch; 0: none */
+    uint32_t limit;         /* of every worker, in stashes of one stage and micro-batch; 0: none */
+    const uint32_t *limits; /* [worker], in its place; NULL: they are alike */
 };
 
 /* Memory is the arena's. Where the times have no common unit that keeps sums exact, they are rounded to a unit of less
@@ -76,6 +77,18 @@ static inline int64_t operation_length(const struct instance *instance, uint32_t
 static inline int64_t instance_lag(const struct instance *instance, uint32_t from, uint32_t to)
 {
     return instance->worker_of[from] == instance->worker_of[to] ? 0 : instance->latency;
+}
+
+/* The limit of a stage's worker. */
+static inline uint32_t instance_limit(const struct instance *instance, uint32_t stage)
+{
+    return instance->limits[instance->worker_of[stage]];
+}
+
+/* Whether a stage's worker shares its limit among several stages, or may: the limit is then no precedence. */
+static inline bool instance_shares_limit(const struct instance *instance, uint32_t stage)
+{
+    return instance_limit(instance, stage) && !instance->one_each;
 }
 
 /* The kind whose end releases a stash. */

@@ -14,7 +14,7 @@ static bool leaves_a_way(const struct instance *instance, const struct progress_
         uint32_t other = instance->stages_of[worker][i], forwards = done[other] + (other == stage);
         sum += forwards > through + 1 ? forwards - through : 1;
     }
-    return sum <= instance->limit;
+    return sum <= instance->limits[worker];
 }
 
 /* Whether the next operation of a chain could start: all that it waits for has been decided. */
@@ -25,9 +25,10 @@ static bool is_ready(const struct instance *instance, const struct progress_stat
     uint32_t stages = instance->stages, batch = done[kind * stages + stage];
     if (batch >= to[kind * stages + stage] || (kind > 0 && done[(kind - 1) * stages + stage] <= batch))
         return false;
-    if (kind == BEST_FORWARD && instance->limit && state->held[instance->worker_of[stage]] >= instance->limit)
+    uint32_t limit = instance_limit(instance, stage);
+    if (kind == BEST_FORWARD && limit && state->held[instance->worker_of[stage]] >= limit)
         return false;
-    if (kind == BEST_FORWARD && instance->limit && !instance->one_each && !leaves_a_way(instance, state, stage))
+    if (kind == BEST_FORWARD && limit && !instance->one_each && !leaves_a_way(instance, state, stage))
         return false;
     uint32_t from = kind == BEST_FORWARD ? stage - 1 : stage + 1;
     return kind == BEST_WEIGHT || from >= stages || done[kind * stages + from] > batch;
@@ -73,7 +74,8 @@ uint32_t moves_list(const struct instance *instance, const struct progress_state
             if (is_ready(instance, state, to, kind, stage) && (operation == first || heads[operation] < end))
                 moves[count++] = (struct move){operation, worker, heads[operation], 0};
         }
-    if (instance->limit && !instance->one_each && operation_kind(instance, first) == BEST_FORWARD)
+    if (instance_shares_limit(instance, operation_stage(instance, first)) &&
+        operation_kind(instance, first) == BEST_FORWARD)
         moves[count++] = (struct move){MOVE_IDLE, worker, end, INT64_MIN};
     return count;
 }

@@ -131,10 +131,10 @@ static void check_room(struct knowledge *k, uint32_t forward)
         else if (kind == instance_release(instance))
             held -= most_before(k, forward, place);
     }
-    if (held >= (int64_t)instance->limit) {
+    if (held >= (int64_t)instance->limits[worker]) {
         conflict_begin(k);
         for_frontiers(k, forward, conflict_literal);
-    } else if (held + 1 == (int64_t)instance->limit) {
+    } else if (held + 1 == (int64_t)instance->limits[worker]) {
         use_up(k, forward);
     }
 }
@@ -209,7 +209,7 @@ static void visit_literal(struct knowledge *k, uint32_t literal)
     if (back % batches + 1 < batches)
         follow(k, literal_of(k, front, back + 1), literal);
     along(k, front, back, literal, 0);
-    if (instance->limit && !instance->one_each) {
+    if (instance_shares_limit(instance, operation_stage(instance, front))) {
         bool fronts = operation_kind(instance, front) == BEST_FORWARD;
         bool backs = operation_kind(instance, back) == BEST_FORWARD;
         if (fronts && !k->conflict)

@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -17,6 +18,49 @@ const struct schedule_option *schedule_find_option(const struct schedule *schedu
     return NULL;
 }
 
+bool schedule_option_is_word(const struct schedule_option *option, int64_t value)
+{
+    int64_t index = 0;
+    while (option->names && option->names[index] && index < value)
+        index++;
+    return option->names && value >= 0 && option->names[index] && index == value;
+}
+
+/* Digits with at most one point. */
+static bool read_decimal(const char **at, double *value)
+{
+    char *end;
+    const char *text = *at;
+    if (strspn(text, "0123456789.") == 0 || *text == '.')
+        return false;
+    *value = strtod(text, &end);
+    *at = end;
+    return (size_t)(end - text) == strspn(text, "0123456789.");
+}
+
+bool schedule_stashes_read(const char *text, int64_t *parts)
+{
+    double value = 0, divisor = 1;
+    bool good = read_decimal(&text, &value);
+    if (good && *text == '/') {
+        text++;
+        good = read_decimal(&text, &divisor) && divisor > 0;
+    }
+    if (!good || *text || value / divisor > 0x1p40)
+        return false;
+    /* 0.7 of a stash is 3528 parts, whatever its double is. */
+    *parts = (int64_t)(value * SCHEDULE_STASH / divisor * (1 + 1e-14));
+    return true;
+}
+
+int64_t schedule_stashes_of(const struct schedule_request *request, uint32_t option, uint32_t worker)
+{
+    int64_t value = request->options[option];
+    if (value != SCHEDULE_STASHES_EACH)
+        return value;
+    return worker < request->stashes.count ? request->stashes.parts[worker] : 0;
+}
+
 bool schedule_option_takes(const struct schedule_option *option, const char *text)
 {
     struct quantity_reason reason;
@@ -24,6 +68,9 @@ bool schedule_option_takes(const struct schedule_option *option, const char *tex
     for (const char *const *name = option->names; name && *name; name++)
         if (!strcmp(*name, text))
             return true;
+    int64_t parts;
+    if (option->stashes)
+        return schedule_stashes_read(text, &parts);
     return !option->names && quantity_count(text, &count, &reason);
 }
 
@@ -63,6 +110,22 @@ static bool option_fits(const struct schedule *schedule, const struct schedule_o
                            schedule->name, option->key, (long long)least, (long long)most, (long long)value);
 }
 
+/* A limit of stashes is a word, a number, or one for each worker. */
+static bool stashes_fit(const struct schedule *schedule, const struct schedule_option *option,
+                        const struct schedule_request *request, int64_t value, struct schedule_refusal *refusal)
+{
+    if (value != SCHEDULE_STASHES_EACH) {
+        if (schedule_option_is_word(option, value) || (value >= 0 && value / SCHEDULE_STASH <= option->most))
+            return true;
+        return schedule_refuse(refusal, REFUSED_OPTION, option->key, "%s takes at most %lld stashes as %s",
+                               schedule->name, (long long)option->most, option->key);
+    }
+    if (request->stashes.count == request->workers)
+        return true;
+    return schedule_refuse(refusal, REFUSED_OPTION, option->key, "%s: %u values for %u workers; expected one for each",
+                           option->key, request->stashes.count, request->workers);
+}
+
 /* Numbers that the plan's fields can hold and memory can bear; what a schedule itself wants comes after. */
 static bool size_fits(const struct schedule *schedule, const struct schedule_request *request,
                       struct schedule_refusal *refusal)
@@ -73,7 +136,9 @@ static bool size_fits(const struct schedule *schedule, const struct schedule_req
     if (request->micro_batches < 1 || request->iterations < 1)
         return schedule_refuse(refusal, REFUSED_MICRO_BATCHES, NULL, "%s needs at least 1 micro-batch", schedule->name);
     for (unsigned i = 0; schedule->options && schedule->options[i].key; i++)
-        if (!option_fits(schedule, &schedule->options[i], request->options[i], refusal))
+        if (schedule->options[i].stashes
+                ? !stashes_fit(schedule, &schedule->options[i], request, request->options[i], refusal)
+                : !option_fits(schedule, &schedule->options[i], request->options[i], refusal))
             return false;
     uint64_t stages = schedule->stages(request);
     if (stages > SCHEDULE_STAGES_MAX)

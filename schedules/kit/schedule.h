@@ -10,14 +10,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SCHEDULE_OPTIONS_MAX = 6 };
+enum {
+    SCHEDULE_OPTIONS_MAX = 6,
+    SCHEDULE_STASH = 5040,     /* parts of a stash: any number of chunks up to ten, and halves of most of them */
+    SCHEDULE_STASHES_EACH = -1 /* a limit of stashes for each worker */
+};
 
-/* An option of a schedule: a count (names NULL, bounds inclusive) or one of some words. */
+/* Limits of stashes for each worker, of the one option of a schedule that takes them. */
+struct schedule_stashes {
+    const int64_t *parts; /* [worker], in parts of a stash; count of them */
+    uint32_t count;
+};
+
+/* An option of a schedule: a count (names NULL, bounds inclusive), one of some words, or a limit of stashes. */
 struct schedule_option {
     const char *key; /* NULL ends a table */
     const char *const *names;
     int64_t initial, least, most; /* initial: the default; for words an index into names */
     const char *doc;
+    bool stashes; /* a limit of stashes: one of the words, where there are any; otherwise a number of stashes in parts
+                     of one, 0 (without words): any number; SCHEDULE_STASHES_EACH: as the request says of each worker */
 };
 
 struct best_progress;
@@ -34,6 +46,7 @@ struct schedule_request {
     uint32_t micro_batches; /* N: per iteration, both directions of a bidirectional pipeline together */
     uint32_t iterations;    /* how many the plan spells out when the schedule crosses iterations; 1 otherwise */
     int64_t options[SCHEDULE_OPTIONS_MAX]; /* in the order of the schedule's option table */
+    struct schedule_stashes stashes;       /* where an option gives them for each worker; borrowed */
     double forward, backward, weight; /* times of one micro-batch on one worker's share, backward whole; for schedules
                                          whose order depends on times; 1, 2, 1 when not known */
     double grain;                     /* share of a sequence that the lengths of slices are multiples of; 0: any */
@@ -72,6 +85,12 @@ struct schedule {
 
 /* A schedule's option of that key, or NULL. */
 const struct schedule_option *schedule_find_option(const struct schedule *schedule, const char *key);
+/* Whether a value is one of the option's words. */
+bool schedule_option_is_word(const struct schedule_option *option, int64_t value);
+/* Reads a number of stashes, "4", "3.5" or "7/2", into parts of one, rounded down; false where it is none. */
+bool schedule_stashes_read(const char *text, int64_t *parts);
+/* The stashes that a worker may hold by an option's value that is no word, in parts of one; 0: any number. */
+int64_t schedule_stashes_of(const struct schedule_request *request, uint32_t option, uint32_t worker);
 /* Whether a text can be a value of the option: one of its words, or where it has none a count. */
 bool schedule_option_takes(const struct schedule_option *option, const char *text);
 /* A request with the schedule's default options. */

@@ -23,7 +23,10 @@ static const struct schedule_option options[] = {
     [OPTION_MEMORY] = {.key = "memory",
                        .names = memories,
                        .initial = ONE_P,
-                       .doc = "stashes of a worker: as many as there are workers, twice as many, or any number"},
+                       .most = 1 << 20,
+                       .doc = "stashes of a worker: as many as there are workers (1p), twice as many (2p), any number "
+                              "(none), or a number such as 3.5, or a list with one for each worker",
+                       .stashes = true},
     [OPTION_STASH] = {.key = "stash",
                       .names = stashes,
                       .initial = HALF,
@@ -49,8 +52,8 @@ struct pass {
     const struct instance *instance;
     bool together; /* all workers step together */
     struct switches switches;
-    struct line *lines; /* [worker] */
-    int64_t limit;      /* in halves of a stash */
+    struct line *lines;    /* [worker] */
+    const int64_t *limits; /* [worker], in halves of a stash; 0: any number */
     int64_t change[BEST_KINDS];
     int64_t most_idle; /* of a worker */
     bool failed;       /* the limit leaves no room */
@@ -122,7 +125,7 @@ static void use_gap(struct pass *pass, uint32_t worker, int64_t until)
 
 static void make_room(struct pass *pass, uint32_t worker, int64_t need)
 {
-    while (pass->limit && pass->lines[worker].stash + need > pass->limit) {
+    while (pass->limits[worker] && pass->lines[worker].stash + need > pass->limits[worker]) {
         if (!weight_pends(pass, worker)) {
             pass->failed = true;
             return;
@@ -141,7 +144,7 @@ static uint32_t count_warm(const struct pass *pass, uint32_t worker, int64_t *ba
     int64_t arrival = *back + pass->instance->latency, change = pass->change[BEST_FORWARD];
     uint32_t count = 0;
     while (line->done[BEST_FORWARD] + count < pass->instance->batches &&
-           (!pass->limit || line->stash + (count + 1) * change <= pass->limit) &&
+           (!pass->limits[worker] || line->stash + (count + 1) * change <= pass->limits[worker]) &&
            !(pass->switches.wait ? clock + forward > arrival : clock >= arrival)) {
         count++;
         clock += forward;
@@ -180,7 +183,8 @@ static int64_t room_time(const struct pass *pass, uint32_t worker)
     const struct line *line = &pass->lines[worker];
     int64_t stash = line->stash, time = 0;
     uint32_t pending = line->done[BEST_BACKWARD] - line->done[BEST_WEIGHT];
-    for (; pass->limit && pending > 0 && stash + pass->change[BEST_FORWARD] > pass->limit; pending--) {
+    for (; pass->limits[worker] && pending > 0 && stash + pass->change[BEST_FORWARD] > pass->limits[worker];
+         pending--) {
         stash += pass->change[BEST_WEIGHT];
         time += length_of(pass, BEST_WEIGHT, worker);
     }
@@ -263,34 +267,52 @@ static int64_t run_pass(struct pass *pass, struct arena *arena)
     return finish(pass);
 }
 
-/* Puts a slot of ZB-H1's order, where its inputs are there. */
-static bool put_h1(struct pass *pass, uint32_t worker)
+/* ---- orders that follow from counts ---- */
+
+/* The kind of a worker's next slot in ZB-H1's order. */
+static uint32_t next_of_h1(const struct pass *pass, uint32_t worker)
 {
-    const struct line *line = &pass->lines[worker];
-    const uint32_t *done = line->done;
-    uint32_t workers = pass->instance->workers, batches = pass->instance->batches, warm = workers - worker;
-    uint32_t due = warm + done[BEST_BACKWARD] < batches ? warm + done[BEST_BACKWARD] : batches;
-    bool weight = weight_pends(pass, worker) && done[BEST_WEIGHT] + worker < done[BEST_BACKWARD];
-    uint32_t kind = weight ? BEST_WEIGHT : done[BEST_FORWARD] < due ? BEST_FORWARD : BEST_BACKWARD;
-    if (kind == BEST_BACKWARD && done[BEST_BACKWARD] == batches)
-        return false;
-    bool ready = kind == BEST_FORWARD    ? worker == 0 || line[-1].done[kind] > done[kind]
-                 : kind == BEST_BACKWARD ? worker + 1 == workers || line[1].done[kind] > done[kind]
-                                         : true;
-    if (!ready)
-        return false;
-    pass->failed |= pass->limit && line->stash + pass->change[kind] > pass->limit;
-    put(pass, kind, worker);
-    return true;
+    const uint32_t *done = pass->lines[worker].done;
+    uint32_t batches = pass->instance->batches, due = pass->instance->workers - worker + done[BEST_BACKWARD];
+    if (weight_pends(pass, worker) && done[BEST_WEIGHT] + worker < done[BEST_BACKWARD])
+        return BEST_WEIGHT;
+    return done[BEST_FORWARD] < (due < batches ? due : batches) ? BEST_FORWARD : BEST_BACKWARD;
 }
 
-static int64_t run_h1(struct pass *pass)
+/* The same in turn: forwards while there is room for them, then a gradient, its weight gradient and a forward. */
+static uint32_t next_in_turn(const struct pass *pass, uint32_t worker)
+{
+    const struct line *line = &pass->lines[worker];
+    int64_t in_flight = line->done[BEST_FORWARD] - line->done[BEST_BACKWARD];
+    if (weight_pends(pass, worker))
+        return BEST_WEIGHT;
+    bool room = in_flight < pass->instance->workers - worker &&
+                (!pass->limits[worker] || line->stash + pass->change[BEST_FORWARD] <= pass->limits[worker]);
+    return room && forward_left(pass, worker) ? BEST_FORWARD : BEST_BACKWARD;
+}
+
+static bool input_is_there(const struct pass *pass, uint32_t kind, uint32_t worker)
+{
+    const struct line *line = &pass->lines[worker];
+    if (kind == BEST_FORWARD)
+        return worker == 0 || line[-1].done[kind] > line->done[kind];
+    return kind == BEST_WEIGHT || worker + 1 == pass->instance->workers || line[1].done[kind] > line->done[kind];
+}
+
+/* Every worker runs its next slots as soon as their inputs are there. */
+static int64_t run_counted(struct pass *pass, uint32_t (*next)(const struct pass *pass, uint32_t worker))
 {
     for (bool moved = true; moved && !pass->failed;) {
         moved = false;
-        for (uint32_t worker = 0; worker < pass->instance->workers; worker++)
-            while (!pass->failed && put_h1(pass, worker))
+        for (uint32_t worker = 0; worker < pass->instance->workers && !pass->failed; worker++) {
+            const struct line *line = &pass->lines[worker];
+            for (uint32_t kind; line->done[BEST_BACKWARD] < pass->instance->batches &&
+                                input_is_there(pass, kind = next(pass, worker), worker);) {
+                pass->failed |= pass->limits[worker] && line->stash + pass->change[kind] > pass->limits[worker];
+                put(pass, kind, worker);
                 moved = true;
+            }
+        }
     }
     return finish(pass);
 }
@@ -306,24 +328,39 @@ static struct line *create_lines(const struct instance *instance, struct arena *
     return lines;
 }
 
-/* The lines of the best of all passes. There is one: with a limit of at least D stashes nothing fails. */
+/* Halves of a stash that each worker may hold; 0: any number. */
+static const int64_t *limits_of(const struct schedule_request *request, struct arena *arena)
+{
+    int64_t *limits = arena_array(arena, request->workers, sizeof *limits);
+    int64_t words[] = {
+        [ONE_P] = 2 * (int64_t)request->workers, [TWO_P] = 4 * (int64_t)request->workers, [UNLIMITED] = 0};
+    bool word = schedule_option_is_word(&options[OPTION_MEMORY], request->options[OPTION_MEMORY]);
+    for (uint32_t worker = 0; worker < request->workers; worker++)
+        limits[worker] = word ? words[request->options[OPTION_MEMORY]]
+                              : 2 * schedule_stashes_of(request, OPTION_MEMORY, worker) / SCHEDULE_STASH;
+    return limits;
+}
+
+/* The lines of the best of all passes. With at least D stashes none of them fails; where all do, there are those in
+ * turn. */
 static struct line *best_pass(const struct schedule_request *request, const struct instance *instance,
                               struct arena *arena)
 {
+    enum { SWITCHED = 8, H1 = SWITCHED, IN_TURN };
     struct line *best = NULL;
     int64_t least = INT64_MAX;
-    int64_t limits[] = {
-        [ONE_P] = 2 * (int64_t)request->workers, [TWO_P] = 4 * (int64_t)request->workers, [UNLIMITED] = 0};
-    bool together = request->options[OPTION_OPTIMIZER] == 1;
-    for (uint32_t i = 0; i < (together ? 9 : 8); i++) {
-        struct pass pass = {.instance = instance, .together = together, .switches = {!(i & 4), !(i & 2), !(i & 1)}};
-        bool half = request->options[OPTION_STASH] == HALF;
-        pass.limit = limits[request->options[OPTION_MEMORY]];
+    const int64_t *limits = limits_of(request, arena);
+    bool together = request->options[OPTION_OPTIMIZER] == 1, half = request->options[OPTION_STASH] == HALF;
+    for (uint32_t i = 0; i <= IN_TURN; i++) {
+        struct pass pass = {
+            .instance = instance, .together = together, .switches = {!(i & 4), !(i & 2), !(i & 1)}, .limits = limits};
         pass.change[BEST_FORWARD] = 2;
         pass.change[BEST_BACKWARD] = half ? -1 : 0;
         pass.change[BEST_WEIGHT] = half ? -1 : -2;
+        if ((i == H1 && !together) || (i == IN_TURN && best))
+            continue;
         pass.lines = create_lines(instance, arena);
-        int64_t cost = i < 8 ? run_pass(&pass, arena) : run_h1(&pass);
+        int64_t cost = i < SWITCHED ? run_pass(&pass, arena) : run_counted(&pass, i == H1 ? next_of_h1 : next_in_turn);
         if (cost < least) {
             least = cost;
             best = pass.lines;
@@ -342,12 +379,8 @@ static void append(struct plan *plan, const struct line *line, uint32_t worker, 
     }
 }
 
-static struct plan *generate(const struct schedule_request *request)
+static const struct line *find_lines(const struct schedule_request *request, struct arena *arena)
 {
-    struct arena *arena = arena_create();
-    struct schedule_request spelled = optimizer_request(request, OPTION_OPTIMIZER);
-    struct plan *plan = plan_create_looped(&spelled, request->workers);
-    optimizer_apply(request, OPTION_OPTIMIZER, plan);
     uint32_t *worker_of = arena_array(arena, request->workers, sizeof *worker_of);
     for (uint32_t stage = 0; stage < request->workers; stage++)
         worker_of[stage] = stage;
@@ -356,7 +389,16 @@ static struct plan *generate(const struct schedule_request *request)
                                        .batches = request->micro_batches,
                                        .worker_of = worker_of};
     stage_times_fill(request, request->workers, true, &problem, arena);
-    const struct line *lines = best_pass(request, instance_create(&problem, arena), arena);
+    return best_pass(request, instance_create(&problem, arena), arena);
+}
+
+static struct plan *generate(const struct schedule_request *request)
+{
+    struct arena *arena = arena_create();
+    struct schedule_request spelled = optimizer_request(request, OPTION_OPTIMIZER);
+    struct plan *plan = plan_create_looped(&spelled, request->workers);
+    optimizer_apply(request, OPTION_OPTIMIZER, plan);
+    const struct line *lines = find_lines(request, arena);
     for (uint32_t worker = 0; worker < request->workers; worker++) {
         plan_expect(plan, worker, (size_t)lines[worker].length * spelled.iterations);
         for (uint32_t iteration = 0; iteration < spelled.iterations; iteration++)
@@ -364,6 +406,16 @@ static struct plan *generate(const struct schedule_request *request)
     }
     arena_destroy(arena);
     return plan;
+}
+
+static bool fits(const struct schedule_request *request, struct schedule_refusal *refusal)
+{
+    bool word = schedule_option_is_word(&options[OPTION_MEMORY], request->options[OPTION_MEMORY]);
+    for (uint32_t worker = 0; !word && worker < request->workers; worker++)
+        if (schedule_stashes_of(request, OPTION_MEMORY, worker) < SCHEDULE_STASH)
+            return schedule_refuse(refusal, REFUSED_OPTION, "memory",
+                                   "zb-auto needs room for a stash on every worker, worker %u has less", worker);
+    return true;
 }
 
 const struct schedule schedule_zb_auto = {
@@ -376,5 +428,6 @@ const struct schedule schedule_zb_auto = {
     .adapts = true,
     .options = options,
     .stages = stages_one_per_worker,
+    .fits = fits,
     .plan = generate,
 };

@@ -88,6 +88,29 @@ def same_everywhere(stagesim, folder):
     check.near(float(swept[0]["iteration_s"]), alone["time"]["iteration_s"], "sweep", 1e-12)
 
 
+def limits_of_each_worker(stagesim, folder):
+    """Read, kept, recorded, and refused where they are wrong."""
+    job(folder, options=", chunks: 2, memory: [3, 2.5, 3/2, 0]")
+    run(stagesim, "run", "job.yaml", "--engine", "analytic", "-o", "limited", "--quiet", cwd=folder)
+    once = json.loads((folder / "limited/summary.json").read_text())
+    peaks = [worker["peak_in_flight"] for worker in once["workers"]]
+    check.that(all(peak <= limit for peak, limit in zip(peaks, (3, 2.5, 1.5, 8))), peaks)
+    text = (folder / "limited/scenario.yaml").read_text()
+    check.that("[3, 2.5, 1.5, 0]" in text, text)
+    again = summary(stagesim, folder / "limited/scenario.yaml", "limited-again", cwd=folder)
+    check.near(again["time"]["iteration_s"], once["time"]["iteration_s"], "the recorded limits", 1e-12)
+    for options, expected in ((", chunks: 2, memory: some", "expected a number of stashes such as 4, 3.5 or 7/2"),
+                              (", chunks: 2, memory: [1, x]", "memory is 'x'"), (", chunks: 2, memory: 1/0", "1/0"),
+                              (", chunks: 2, memory: [1, 2]", "2 values for 4 workers"),
+                              (", chunks: 2, memory: 0.5", "needs room for a micro-batch in each of")):
+        job(folder, options=options)
+        refused = run(stagesim, "check", "job.yaml", cwd=folder, expect=1)
+        check.that(expected in refused.stderr, f"{options}: {refused.stderr}")
+    job(folder)
+    refused = run(stagesim, "check", "job.yaml", "--set", "schedule={name: zb-auto, memory: 3p}", cwd=folder, expect=1)
+    check.that("expected 1p, 2p or none, a number of stashes" in refused.stderr, refused.stderr)
+
+
 def only_what_is_open(stagesim, folder):
     def name_of(options):
         job(folder, options=options)
@@ -112,6 +135,7 @@ def main():
         stashes(stagesim, folder)
         same_everywhere(stagesim, folder)
         only_what_is_open(stagesim, folder)
+        limits_of_each_worker(stagesim, folder)
     all_say_when(stagesim)
     return check.done()
 

@@ -8,6 +8,9 @@
 
 static int64_t option_value(const struct schedule_option *option, const char *text)
 {
+    int64_t parts;
+    if (option->stashes && schedule_stashes_read(text, &parts))
+        return parts;
     if (!option->names)
         return strtoll(text, NULL, 10);
     for (int64_t i = 0; option->names[i]; i++)

@@ -135,7 +135,7 @@ static size_t values_of(const struct schedule_option *option, int64_t values[16]
     values[count++] = option->initial;
     for (int64_t value = option->least; value <= option->least + 3 && value <= option->most; value++)
         if (value != option->initial)
-            values[count++] = value;
+            values[count++] = option->stashes ? value * SCHEDULE_STASH : value;
     return count;
 }
 

@@ -74,7 +74,7 @@ static unsigned compare_options(const struct schedule *schedule, struct schedule
         for (most = option->names ? 0 : most; option->names && option->names[most + 1];)
             most++;
         for (int64_t value = option->names ? 0 : option->least; value <= most; value++) {
-            other.options[i] = value;
+            other.options[i] = option->stashes && !option->names ? value * SCHEDULE_STASH : value;
             if (value != option->initial)
                 compared += compare_scales(schedule, &other);
         }

@@ -30,6 +30,17 @@ WORDS = {
 }
 
 
+# Orders within other limits, also one for each worker, from the authors' implementation: workers, micro-batches, times,
+# latency, limit.
+LIMITED = [
+    (4, 6, (7, 6, 9), 0, "2.5",
+     ["FFBFWBFWBFWBFWBWBW", "FBFWBFWBFWBFWBFWBW", "FBWFBWFBWFBWFBWFBW", "FBWFBWFBWFBWFBWFBW"]),
+    (4, 6, (7, 6, 9), 0, "[7/2, 3, 2, 1.5]",
+     ["FFFBFWBFWBFWBWBWBW", "FFBFWBFWBFWBFWBWBW", "FBFWBFWBFWBFWBFWBW", "FBWFBWFBWFBWFBWFBW"]),
+    (3, 5, (4, 5, 6), 0, "[4.5, 2, 1.5]", ["FFFFBFWBWBWBWBW", "FFBWFBWFBWFBWBW", "FBFBWFBWFBWFBWW"]),
+]
+
+
 def slots(binary, workers, batches, times, latency, memory, scale=1):
     forward, backward, weight = (time * scale for time in times)
     command = [binary, "schedule", "zb-auto", "--workers", str(workers), "--micro-batches", str(batches), "--format",
@@ -50,6 +61,31 @@ def span(rows, workers):
         return max(float(row["end"]) for row in own) - min(float(row["start"]) for row in own)
 
     return max(of(worker) for worker in range(workers))
+
+
+def within_limits(binary):
+    """The faults: orders that the implementation gives; and no worker is ever above its limit, whatever it is."""
+    faults = 0
+    for workers, batches, times, latency, memory, expected in LIMITED:
+        rows = slots(binary, workers, batches, times, latency, memory)
+        found = [word(rows, worker) for worker in range(workers)]
+        if found != expected:
+            print(f"memory {memory}: {found}, expected {expected}")
+            faults += 1
+    source = random.Random(3)
+    for _ in range(30):
+        workers, batches = source.randint(1, 6), source.randint(1, 12)
+        halves = [source.randint(2, 2 * workers + 2) for _ in range(workers)]
+        times = tuple(source.randint(1, 9) for _ in range(3))
+        rows = slots(binary, workers, batches, times, 0, "[" + ", ".join(str(half / 2) for half in halves) + "]")
+        for worker, limit in enumerate(halves):
+            held = 0
+            for kind in word(rows, worker):
+                held += {"F": 2, "B": -1, "W": -1}[kind]
+                faults += held > limit
+                if held > limit:
+                    print(f"{workers} workers, {batches} micro-batches, {times}: worker {worker} is above {limit / 2}")
+    return faults
 
 
 def makespan(binary, name, workers, batches, times, latency, *options):
@@ -79,7 +115,7 @@ def steps_together(binary):
 
 def main():
     binary = sys.argv[1]
-    faults = steps_together(binary)
+    faults = steps_together(binary) + within_limits(binary)
     for workers, batches, times, latency, memory, expected in SPANS:
         rows = slots(binary, workers, batches, times, latency, memory)
         found = span(rows, workers)

@@ -49,7 +49,8 @@ static int64_t random_option(struct random *random, const struct schedule_option
     if (random_chance(random, 0.5))
         return option->initial;
     if (!option->names)
-        return random_between(random, (uint32_t)option->least,
+        return (option->stashes ? SCHEDULE_STASH : 1) *
+               random_between(random, (uint32_t)option->least,
                               (uint32_t)(option->most < option->least + 3 ? option->most : option->least + 3));
     uint32_t words = 0;
     while (option->names[words])

@@ -26,9 +26,15 @@ struct example {
 
 struct setting {
     struct best_request request;
-    uint32_t worker_of[STAGES];
+    uint32_t worker_of[STAGES], limits[STAGES];
     double whole[STAGES];
 };
+
+/* Stashes of a stage that a worker may hold; 0: any number. */
+static uint32_t limit_of(const struct instance_request *instance, uint32_t worker)
+{
+    return instance->limits ? instance->limits[worker] : instance->limit;
+}
 
 static void prepare(const struct example *example, uint64_t effort, struct setting *setting)
 {
@@ -75,8 +81,10 @@ static void check_result(const struct example *example, const struct best_reques
     struct plan_costs costs = {instance->forward, instance->backward, instance->weight, NULL, instance->latency};
     plan_timing_init(&timing, result->plan, &costs);
     cr_assert_float_eq(timing.makespan, result->makespan, 1e-9 * result->makespan, "%s", example->name);
-    for (uint32_t worker = 0; instance->limit && worker < instance->workers; worker++)
-        cr_assert_leq(timing.peak_in_flight[worker] * example->chunks, instance->limit + 1e-9, "%s", example->name);
+    for (uint32_t worker = 0; worker < instance->workers; worker++)
+        if (limit_of(instance, worker))
+            cr_assert_leq(timing.peak_in_flight[worker] * example->chunks, limit_of(instance, worker) + 1e-9, "%s",
+                          example->name);
     plan_timing_finish(&timing);
     cr_assert_leq(result->bound, result->makespan * (1 + 1e-12), "%s", example->name);
 }
@@ -132,8 +140,9 @@ static void judge(struct enumeration *enumeration)
     if (!plan_check(plan, &(struct plan_reporter){keep_quiet, NULL}))
         return;
     plan_stash_peaks(plan, peaks);
-    for (uint32_t worker = 0; instance->limit && worker < plan->workers; worker++)
-        if (peaks[worker] * plan->stages / plan->workers > instance->limit + 1e-9)
+    for (uint32_t worker = 0; worker < plan->workers; worker++)
+        if (limit_of(instance, worker) &&
+            peaks[worker] * plan->stages / plan->workers > limit_of(instance, worker) + 1e-9)
             return;
     plan_timing_init(&timing, plan, &costs);
     enumeration->least = timing.makespan < enumeration->least ? timing.makespan : enumeration->least;
@@ -222,6 +231,29 @@ Test(best, no_order_of_all_is_better)
         }
         check_result(&example, &setting.request, &result);
         cr_assert(result.optimal);
+        cr_assert_float_eq(result.makespan, least, 1e-9, "case %d: %g, of all orders %g", i, result.makespan, least);
+        plan_destroy(result.plan);
+    }
+}
+
+/* Workers with limits of their own, in stashes of a chunk, some with none. */
+Test(best, no_order_of_all_is_better_with_limits_of_each_worker)
+{
+    uint64_t random = 21;
+    for (int i = 0; i < 60; i++) {
+        struct example example;
+        struct setting setting;
+        struct best_result result;
+        draw_example(&random, sizes[i % (sizeof sizes / sizeof *sizes)], &example);
+        prepare(&example, 100000, &setting);
+        for (uint32_t worker = 0; worker < example.workers; worker++)
+            setting.limits[worker] =
+                draw(&random, 0, 3) ? draw(&random, example.chunks, example.chunks * example.batches) : 0;
+        setting.request.instance.limits = setting.limits;
+        cr_assert(best_search(&setting.request, &result));
+        double least = least_of_all(&setting);
+        check_result(&example, &setting.request, &result);
+        cr_assert(result.optimal, "case %d", i);
         cr_assert_float_eq(result.makespan, least, 1e-9, "case %d: %g, of all orders %g", i, result.makespan, least);
         plan_destroy(result.plan);
     }
