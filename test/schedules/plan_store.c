@@ -28,9 +28,9 @@ static void draw_option(const struct schedule_option *option, int64_t *value)
     else if (draw(2))
         return;
     else if (!option->names)
-        *value = (option->stashes ? SCHEDULE_STASH : 1) *
-                 (option->least +
-                  draw(option->most - option->least < 3 ? (uint32_t)(option->most - option->least) + 1 : 3));
+        *value =
+            (option->stashes ? SCHEDULE_STASH : 1) *
+            (option->least + draw(option->most - option->least < 3 ? (uint32_t)(option->most - option->least) + 1 : 3));
     else {
         while (option->names[most + 1])
             most++;
