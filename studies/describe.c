@@ -15,6 +15,7 @@ void job_describe(const struct job *job, struct run_description *run)
                                     .platform_file = scenario->platform_name,
                                     .workload = scenario->workload->name,
                                     .schedule = scenario->schedule_name,
+                                    .release = scenario->release,
                                     .calibration = scenario->calibration,
                                     .micro_batch_size = (double)scenario->micro_batch_size,
                                     .figures = job->figures,
@@ -53,11 +54,10 @@ static struct band find_band(const struct scenario *scenario, const struct platf
                              uint32_t ranks)
 {
     const struct transformer_parameters *p = scenario->parameters;
-    const struct node *framework = node_get(scenario->root, "framework");
     const char *gpu = gpu_of(platform, hosts, ranks);
     if (!scenario_has_band(scenario) || !gpu)
         return (struct band){0};
-    struct band_job like = {.framework = framework ? framework->text : NULL,
+    struct band_job like = {.framework = scenario->framework_name,
                             .gpu = gpu,
                             .precision = scenario_word(scenario, "compute.precision"),
                             .experts = p->model.experts > 0,

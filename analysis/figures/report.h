@@ -35,6 +35,7 @@ struct run_description {
     const char *platform_file, *workload, *schedule, *engine;
     struct band band; /* how far measured times of such jobs lie from predictions; no rows: not said */
     struct run_imported imported;
+    const char *release;             /* "nemo@26.08": of the framework; NULL: not known */
     const char *calibration;         /* runs that the framework's profile was calibrated with; NULL: none */
     double micro_batch_size;         /* samples; 0: not known (then no throughput block) */
     struct stagesim_figures figures; /* what the workload declared; 0: not known, not given */

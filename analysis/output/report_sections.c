@@ -68,6 +68,7 @@ void report_about(FILE *out, const struct report *report)
     entry(out, "layout", layout);
     entry(out, "schedule", run->schedule);
     entry(out, "precision", run->precision);
+    entry(out, "framework", run->release);
     entry(out, "platform", run->platform_file);
     entry(out, "GPU", run->gpu);
     entry(out, "engine", run->engine);

@@ -42,6 +42,8 @@ static void print_iteration(FILE *out, const struct report *report)
                 readable_seconds(longest, report->longest_iteration));
     fputc('\n', out);
     print_band(out, report);
+    if (report->run.release)
+        diag_print(out, "%-18s %s\n", "framework", report->run.release);
     if (report->run.calibration)
         fprintf(out, "%-18s with %s\n", "calibrated", report->run.calibration);
     if (report->run.imported.summary)

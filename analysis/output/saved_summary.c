@@ -97,6 +97,7 @@ static const struct member report_members[] = {
     REPORT("scenario.model", TYPE_TEXT, false, run.model),
     REPORT("scenario.precision", TYPE_TEXT, false, run.precision),
     REPORT("scenario.gpu", TYPE_TEXT, false, run.gpu),
+    REPORT("scenario.framework", TYPE_TEXT, false, run.release),
     REPORT("scenario.calibration", TYPE_TEXT, false, run.calibration),
     REPORT("scenario.imported.summary", TYPE_TEXT, false, run.imported.summary),
     REPORT("time.band.published_jobs", TYPE_COUNT, false, run.band.rows),

@@ -81,6 +81,7 @@ static void write_scenario(struct json_writer *json, const struct report *report
     write_text(json, "model", run->model);
     write_text(json, "precision", run->precision);
     write_text(json, "gpu", run->gpu);
+    write_text(json, "framework", run->release);
     write_text(json, "calibration", run->calibration);
     write_imported(json, &run->imported);
     write_texts(json, "notes", run->notes, run->note_count);

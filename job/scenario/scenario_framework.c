@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const char framework_key[] = "framework", no_framework[] = "none", condition_key[] = "if", rules_key[] = "when",
-                  base_key[] = "from", calibrated_key[] = "calibrated";
+                  base_key[] = "from", calibrated_key[] = "calibrated", releases_key[] = "releases";
 
 enum { BASES_MAX = 8 }; /* profiles that start from each other */
 
@@ -88,8 +88,10 @@ static void check_section(const struct loader *loader, const struct node *sectio
 static void check_rule(const struct loader *loader, const struct node *rule, bool conditional)
 {
     static const char *const of_rules[] = {condition_key, NULL}, *const of_profiles[] = {rules_key, base_key,
-                                                                                         calibrated_key, NULL};
-    const char *words[] = {"schedule", "communication", "memory", "compute", "transformer", "dlrm", NULL, NULL, NULL};
+                                                                                         calibrated_key, releases_key,
+                                                                                         NULL};
+    const char *words[] = {"schedule", "communication", "memory", "compute", "transformer", "dlrm", NULL, NULL, NULL,
+                           NULL};
     size_t sections = 6, count = sections;
     for (const char *const *word = conditional ? of_rules : of_profiles; *word; word++)
         words[count++] = *word;
@@ -221,6 +223,55 @@ void scenario_apply_framework(struct loader *loader, const struct fields_section
         }
 }
 
+/* ---- releases ---- */
+
+/* Whether `wanted` is a release of the list, or a patch of one: 0.15.2 of 0.15. */
+static bool has_release(const struct node *profile, const char *wanted)
+{
+    const struct node *releases = node_get(profile, releases_key);
+    for (const struct node *each = releases && releases->kind == NODE_LIST ? releases->first : NULL; each;
+         each = each->next) {
+        size_t length = each->kind == NODE_SCALAR ? strlen(each->text) : 0;
+        if (length && !strncmp(each->text, wanted, length) && strchr(".", wanted[length]))
+            return true;
+    }
+    return false;
+}
+
+/* The last one of the list, which is the newest; NULL: the profile has none. */
+static const char *newest_release(struct loader *loader, const struct node *profile)
+{
+    const struct node *releases = node_get(profile, releases_key);
+    const struct node *last = releases && releases->kind == NODE_LIST ? releases->last : NULL;
+    if (releases && (!last || last->kind != NODE_SCALAR || node_is_empty(last)))
+        diag_error(loader->fields.diag, releases->at, "%s is %s; expected a list such as ['0.14', '0.15']",
+                   releases_key, node_describe(releases, loader->fields.arena));
+    return last && last->kind == NODE_SCALAR ? last->text : NULL;
+}
+
+/* An installed profile whose releases have the one of NAME@RELEASE; NULL: none has, and `known` says which there are.
+ */
+static const char *find_release(struct loader *loader, const struct node *node, const char **known)
+{
+    struct arena *arena = loader->fields.arena;
+    const char *at = strchr(node->text, '@');
+    size_t count, length = at ? (size_t)(at - node->text) : 0;
+    const char **names = path_list_installed(INSTALLED_FRAMEWORKS, ".yaml", &count, arena, NULL), *found = NULL;
+    for (size_t i = 0; i < count && at && !found; i++) {
+        if (strncmp(names[i], node->text, length) != 0 || !strchr("@", names[i][length]))
+            continue;
+        const char *path = path_find_installed(INSTALLED_FRAMEWORKS, names[i], ".yaml", arena);
+        const struct node *profile = path ? document_load(path, node->at, arena, loader->fields.diag) : NULL;
+        const struct node *releases = profile ? node_get(profile, releases_key) : NULL;
+        if (profile && has_release(profile, at + 1))
+            found = path;
+        for (const struct node *each = releases && releases->kind == NODE_LIST ? releases->first : NULL; each;
+             each = each->next)
+            *known = arena_print(arena, "%s%s%s", *known, **known ? ", " : "", each->text ? each->text : "");
+    }
+    return found;
+}
+
 /* ---- finding the file ---- */
 
 /* Of a value that was typed on the command line the way starts at the scenario, of others at the file they stand in. */
@@ -231,9 +282,18 @@ static const char *find_profile(struct loader *loader, const struct node *node)
     const char *directory = typed ? loader->scenario->directory : path_directory(node->at.file, arena);
     const char *path = path_of_file(directory, node->text, typed, arena);
     struct fault fault = {0};
-    const char *found = path_find_installed(INSTALLED_FRAMEWORKS, node->text, ".yaml", arena);
+    const char *found = path_find_installed(INSTALLED_FRAMEWORKS, node->text, ".yaml", arena), *known = "";
+    if (!found)
+        found = find_release(loader, node, &known);
     if (found || path_check_readable(path, &fault))
         return found ? found : path;
+    if (*known) {
+        diag_error(loader->fields.diag, node->at,
+                   "there is no profile of '%.60s'; expected one of the releases %s, or "
+                   "the name alone for the newest",
+                   node->text, known);
+        return NULL;
+    }
     diag_error(loader->fields.diag, node->at,
                "%s; expected none, a framework of `stagesim list frameworks`, or the file of a profile%s", fault.text,
                path_suggest_file(INSTALLED_FRAMEWORKS, directory, node->text, ".yaml", typed, arena));
@@ -266,6 +326,17 @@ static void read_calibration(struct loader *loader, const struct node *profile)
                                                           : arena_print(arena, "%s of %s", runs_text, first);
 }
 
+/* "nemo@26.08"; of a profile that starts from another one the other's, unless it has releases itself. */
+static void name_release(struct loader *loader, const struct node *node, const char *path, const struct node *profile)
+{
+    struct arena *arena = loader->fields.arena;
+    const char *newest = newest_release(loader, profile), *name = path_name(path, ".yaml", arena),
+               *typed = strchr(node->text, '@');
+    if (newest)
+        loader->scenario->release =
+            arena_print(arena, "%.*s@%s", (int)strcspn(name, "@"), name, typed ? typed + 1 : newest);
+}
+
 /* Reads the profile that `node` names, first those that it starts from, whose values give way to its own. */
 static bool take_profile(struct loader *loader, const struct node *node)
 {
@@ -290,6 +361,7 @@ static bool take_profile(struct loader *loader, const struct node *node)
     collect(loader, profile);
     collect_rules(loader, profile);
     read_calibration(loader, profile);
+    name_release(loader, node, path, profile);
     return true;
 }
 
@@ -301,6 +373,7 @@ void scenario_read_framework(struct loader *loader)
         return;
     loader->framework = arena_alloc(arena, sizeof *loader->framework);
     *loader->framework = (struct node){.kind = NODE_MAP, .at = node->at};
+    loader->scenario->framework_name = arena_print(arena, "%.*s", (int)strcspn(node->text, "@"), node->text);
     loader->scenario->framework_files = arena_array(arena, BASES_MAX, sizeof(const char *));
     if (!take_profile(loader, node)) {
         loader->framework = NULL;

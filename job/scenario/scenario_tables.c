@@ -30,9 +30,8 @@ const struct stagesim_field root_fields[] = {
     {"name", STAGESIM_FIELD_TEXT, offsetof(struct root_values, name),
      .doc = "what outputs call the scenario; default: its file's name without .yaml"},
     {"framework", STAGESIM_FIELD_TEXT, offsetof(struct root_values, framework),
-     .doc =
-         "whose defaults count for keys that the scenario does not give: one of `stagesim list frameworks`, the file "
-         "of a profile, or none, see frameworks.md; default none"},
+     .doc = "whose defaults count for keys that the scenario does not give: one of `stagesim list frameworks`, with a "
+            "release or without (megatron@0.15), the file of a profile, or none, see frameworks.md; default none"},
     {"engine", STAGESIM_FIELD_NAME, offsetof(struct root_values, engine), .names = engines,
      .doc = "what computes the timeline: with contention, without, or both beside each other; default simgrid"},
     {"fold", STAGESIM_FIELD_NAME, offsetof(struct root_values, fold), .names = folds,

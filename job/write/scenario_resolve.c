@@ -154,11 +154,13 @@ static const char *workload_text(const struct resolving *resolving)
     return strchr(way, '/') ? way : arena_print(resolving->arena, "./%s", way);
 }
 
-/* The name of an installed profile, or the file's as it is found from the new place. */
+/* The name of an installed profile, with a release or without, or the file's as it is found from the new place. */
 static const char *framework_text(const struct resolving *resolving, const char *text)
 {
     const char *file = resolving->scenario->framework_file;
-    if (!file || path_find_installed(INSTALLED_FRAMEWORKS, text, ".yaml", resolving->arena))
+    const char *name = arena_print(resolving->arena, "%.*s", (int)strcspn(text, "@"), text);
+    if (!file || path_find_installed(INSTALLED_FRAMEWORKS, text, ".yaml", resolving->arena) ||
+        (strchr(text, '@') && path_find_installed(INSTALLED_FRAMEWORKS, name, ".yaml", resolving->arena)))
         return text;
     return path_relative(resolving->directory, file, resolving->arena);
 }

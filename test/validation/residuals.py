@@ -57,7 +57,7 @@ def of_calibrated(folder):
         for (gpu, kind), rows in sorted(calibration.classes(name, folder).items()):
             if len(rows) > 1:
                 for error in calibration.predict(rows, folder)[1]:
-                    note(name, kind, "", gpu, 1, "", 1 + error, calibrated="yes")
+                    note(name, kind.split(",")[0], "", gpu, 1, "", 1 + error, calibrated="yes")
 
 
 # ---- papers ----

@@ -4,6 +4,8 @@
 #include "workloads/transformer/kinds/kinds.h"
 #include "workloads/transformer/transformer.h"
 
+#include <math.h>
+
 /* Numbers of parts that stand apart, see struct stagesim_part. */
 enum { TOGETHER, RING, RING_END, SCORES, SHARED, ROUTED, LINEAR };
 
@@ -227,17 +229,53 @@ static double routed_elements(const struct transformer_job *j, double copies, bo
     return tokens * copies * transformer_expert_width(&j->model) * l->padding * j->division.busiest;
 }
 
+/* How likely none of `some` is among `drawn` of `all`, drawn without putting back. */
+static double chance_of_none(double all, double some, double drawn)
+{
+    double chance = 1;
+    for (double i = 0; i < drawn && chance > 0; i++)
+        chance *= fmax(0, all - some - i) / (all - i);
+    return chance;
+}
+
+/* How likely just `hits` of `some` are among them. */
+static double chance_of(double all, double some, double drawn, double hits)
+{
+    double ways = 1;
+    if (hits > some || drawn - hits > all - some)
+        return 0;
+    for (double i = 0; i < hits; i++)
+        ways *= (drawn - i) / (i + 1) * (some - i) / (all - i);
+    return ways * chance_of_none(all - hits, some - hits, drawn - hits);
+}
+
+/* Of `nodes` with equally many experts, those that have some of a token's: the mean over all choices of top_k experts
+ * of top_groups of their groups. Groups that neither fill nodes nor are filled by them are taken as none. */
+static double nodes_of_token(const struct transformer_model *m, double nodes)
+{
+    double all = (double)m->experts, groups = (double)m->expert_groups, top = (double)m->top_groups,
+           drawn = (double)m->top_k, each = groups / nodes, open = all * top / groups, used = 0;
+    if (each < 1 && floor(nodes / groups) == nodes / groups)
+        return nodes * top / groups * (1 - chance_of_none(open, all / nodes, drawn));
+    if (floor(each) != each || each < 1)
+        return nodes * (1 - chance_of_none(all, all / nodes, drawn));
+    for (double hits = 1; hits <= each && hits <= top; hits++)
+        used += chance_of(groups, each, top, hits) * (1 - chance_of_none(open, all * hits / groups, drawn));
+    return nodes * used;
+}
+
 /* All-to-alls to the experts' ranks, or back. Between nodes a token travels once to each node that has some of its
  * experts, and within the node to each of them (DeepSeek-V3, section 3.2.2). */
 static void add_all_to_all(const struct transformer_job *j, struct stagesim_exchanges *exchanges,
                            enum stagesim_moment moment, double element)
 {
-    double copies = (double)j->model.top_k, nodes = (double)j->model.top_groups;
+    double copies = (double)j->model.top_k;
     struct stagesim_exchange exchange = {
         STAGESIM_ALL_TO_ALL, STAGESIM_EXPERT, moment, "expert", element * routed_elements(j, copies, false), 1, true};
     if (j->parameters->routing.expert_node) {
+        double nodes = (double)j->layout.expert / (double)j->parameters->routing.expert_node;
         exchange.axes = j->division.nodes;
-        exchange.bytes = element * routed_elements(j, nodes < copies ? nodes : copies, false);
+        exchange.bytes = element * routed_elements(j, nodes_of_token(&j->model, nodes), false);
         add_exchange(exchanges, exchange);
         exchange.axes = j->division.node;
         exchange.bytes = element * routed_elements(j, copies, false);

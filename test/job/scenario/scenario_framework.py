@@ -109,6 +109,34 @@ def other_workloads(folder):
     note(profile == expected > plain, f"stages: {profile}, expected {expected}, without {plain}: {text[:200]}")
 
 
+def releases(folder):
+    """A release has its own profile, a patch of it the same, the name alone the newest; runs say which it was."""
+    (folder / "job.yaml").write_text(JOB.replace("data: 4", "data: 4, expert: 2").replace(
+        "model: llama3-8b", "model: {layers: 4, hidden: 512, heads: 8, vocabulary: 1024, sequence: 512, experts: 8}"))
+    wanted = {"nemo": ("nemo@26.08", "0s"), "nemo@26.06": ("nemo@26.06", "0s"), "nemo@26.02.01":
+              ("nemo@26.02.01", "0.11ms"), "nemo@26.04": ("nemo@26.04", "0.11ms"), "megatron": ("megatron@0.20", None),
+              "megatron@0.15": ("megatron@0.15", None), "megatron@0.15.2": ("megatron@0.15.2", None)}
+    for name, (release, dispatch) in wanted.items():
+        done = subprocess.run([STAGESIM, "run", "job.yaml", "--set", f"framework={name}", "-o", "out"], cwd=folder,
+                              capture_output=True, text=True)
+        note(re.search(rf"^framework +{re.escape(release)}$", done.stdout, re.M), f"{name}: {done.stdout}{done.stderr}")
+        summary = json.loads((folder / "out" / "summary.json").read_text())["scenario"]
+        note(summary["framework"] == release, f"{name}: summary.json says {summary.get('framework')}")
+        text = (folder / "out" / "scenario.yaml").read_text()
+        taken = re.search(f'^framework: "?{name}"?$', text, re.M)
+        note(taken and (not dispatch or f"expert_dispatch: {dispatch}\n" in text),
+             f"{name}: {text}")
+    (folder / "own.yaml").write_text("from: nemo@26.02\ncommunication: {overlap: false}\n")
+    done = subprocess.run([STAGESIM, "run", "job.yaml", "--set", "framework=own.yaml"], cwd=folder,
+                          capture_output=True, text=True)
+    note("framework          nemo@26.02\n" in done.stdout, f"a profile that starts from a release: {done.stdout}")
+    for name in ("nemo@24.01", "megatron@0.1", "megatron@", "megatron@0.150"):
+        done = subprocess.run([STAGESIM, "check", "job.yaml", "--set", f"framework={name}"], cwd=folder,
+                              capture_output=True, text=True)
+        note(done.returncode == 1 and f"there is no profile of '{name}'; expected one of the releases" in done.stderr,
+             f"{name}: {done.stderr}")
+
+
 def sources():
     """Every value has a comment in its line or in those before it, up to the value before."""
     for path in sorted(PROFILES.glob("*.yaml")):
@@ -137,6 +165,7 @@ def main():
         own_values_win(folder)
         conditions(folder)
         other_workloads(folder)
+        releases(folder)
         for framework in listed():
             time, text = run(folder, JOB, *sets(f"framework={framework}"))
             note(time is not None, f"{framework}: {text}")

@@ -5,6 +5,7 @@ operations.csv for every rank, against the published formulas, which are worked 
 of size 1 change nothing."""
 import collections
 import csv
+import itertools
 import json
 import os
 import pathlib
@@ -117,6 +118,17 @@ def context_bytes(layers, t, c, again, method="ring"):
     return MICRO_BATCHES * layers * (3 + again) * ring(c, keys_and_values)
 
 
+def nodes_of_token(experts, top_k, nodes, groups=1, top=1):
+    """Nodes that hold some of a token's experts, counted over every choice of groups and of experts within them."""
+    found = choices = 0
+    for chosen in itertools.combinations(range(groups), top):
+        allowed = [expert for expert in range(experts) if expert * groups // experts in chosen]
+        for mine in itertools.combinations(allowed, top_k):
+            found += len({expert * nodes // experts for expert in mine})
+            choices += 1
+    return found / choices
+
+
 def expert_bytes(expert_layers, t, c, e, again, copies=TOP_K, dispatch=2):
     """To the experts and back in each direction: 2 all-to-alls of tokens x top_k x hidden, of which (e - 1)/e leave the
     rank."""
@@ -207,10 +219,15 @@ def check_experts_further(folder):
     sums = sent(run(folder, mesh, "transformer.dispatch=fp8"))
     for rank in every:
         near(sums[rank]["expert"], expert_bytes(LAYERS - DENSE, 1, 1, 8, 0, dispatch=1), f"fp8, rank {rank}")
-    sums = sent(run(folder, mesh, "transformer.expert_node=4"))
-    for rank in every:
-        nodes, within = expert_bytes(LAYERS - DENSE, 1, 1, 2, 0, copies=1), expert_bytes(LAYERS - DENSE, 1, 1, 4, 0)
-        near(sums[rank]["expert"], nodes + within, f"two nodes, rank {rank}")
+    for node, groups in ((4, (1, 1)), (2, (1, 1)), (4, (4, 1)), (4, (8, 3)), (2, (8, 3)), (2, (2, 1)), (2, (4, 2)),
+                         (4, (2, 2))):
+        sets = [f"model.expert_groups={groups[0]}", f"model.top_groups={groups[1]}"]
+        sums = sent(run(folder, mesh, f"transformer.expert_node={node}", *sets))
+        copies = nodes_of_token(EXPERTS, TOP_K, 8 // node, *groups)
+        expected = (expert_bytes(LAYERS - DENSE, 1, 1, 8 // node, 0, copies=copies) +
+                    expert_bytes(LAYERS - DENSE, 1, 1, node, 0))
+        for rank in every:
+            near(sums[rank]["expert"], expected, f"nodes of {node}, groups {groups}, rank {rank}")
 
 
 # ---- work ----
