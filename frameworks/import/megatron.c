@@ -170,7 +170,11 @@ static void read_recompute(struct arguments *a)
 
 static void read_attention(struct arguments *a)
 {
-    const struct argument *backend = argument_find(a, "attention-backend"), *old = argument_find(a, "use-flash-attn");
+    static const char *const versions[] = {"use-flash-attn", "use-flash-attn-v2", "use-flash-attn-v1",
+                                           "use-flash-attn-triton", NULL};
+    const struct argument *backend = argument_find(a, "attention-backend"), *old = NULL;
+    for (const char *const *version = versions; *version && !old; version++)
+        old = argument_find(a, *version);
     const char *how = argument_text(a, "attention-backend", "auto");
     bool standard = !strcmp(how, "unfused") || !strcmp(how, "local");
     if (backend)
@@ -178,11 +182,14 @@ static void read_attention(struct arguments *a)
                      argument_source(a, backend));
     else if (old)
         settings_put_flag(a->settings, "transformer.attention", true, argument_source(a, old));
+    else if (argument_find(a, "deepspeed"))
+        settings_put(a->settings, "transformer.attention", "standard",
+                     source_default("Megatron-DeepSpeed without --use-flash-attn"));
     else if (arguments_have_defaults(a))
         settings_put(a->settings, "transformer.attention", "flash", argument_absent(a, "attention-backend"));
     if (old && !backend)
         settings_replace(a->settings, "transformer.attention",
-                         argument_is_on(a, "use-flash-attn") ? "flash" : "standard", argument_source(a, old));
+                         argument_is_on(a, old->option->name) ? "flash" : "standard", argument_source(a, old));
 }
 
 /* ---- what replicas share ---- */

@@ -75,6 +75,10 @@ static void read_stages(struct arguments *a)
         settings_put(a->settings, "@first_less", "1", argument_source(a, embedding));
     if (argument_is_on(a, "account-for-loss-in-pipeline-split"))
         settings_put(a->settings, "@last_less", "1", argument_source(a, loss));
+    if (strstr(argument_text(a, "pp-partition-method", ""), "embed")) {
+        settings_put(a->settings, "@first_less", "1", argument_source(a, argument_find(a, "pp-partition-method")));
+        settings_put(a->settings, "@last_less", "1", argument_source(a, argument_find(a, "pp-partition-method")));
+    }
     if (layout && layout->count)
         settings_put(a->settings, "@layout", layout->values[0].text, argument_source(a, layout));
 }

@@ -87,9 +87,10 @@ static void read_attention(struct arguments *a)
 
 static void read_vocabulary(struct arguments *a)
 {
-    const struct argument *padded = argument_find(a, "padded-vocab-size"), *size = argument_find(a, "vocab-size");
+    const char *whole = argument_find(a, "padded-vocab-size") ? "padded-vocab-size" : "pad-vocab-size-to";
+    const struct argument *padded = argument_find(a, whole), *size = argument_find(a, "vocab-size");
     if (padded)
-        put_count(a, "padded-vocab-size", "model.vocabulary", 0);
+        put_count(a, whole, "model.vocabulary", 0);
     else if (size)
         put_count(a, "vocab-size", "model.vocabulary", 0);
     if (!padded && arguments_have_defaults(a))

@@ -51,6 +51,17 @@ static void read_named_file(struct shell *s, struct candidate *command)
     }
 }
 
+/* What a launch finds in its environment. */
+static const char *find_exported(struct shell *s, const char *name)
+{
+    const struct variable *variable = name ? shell_find(s, name) : NULL;
+    const struct cells *cells =
+        variable && variable->set && variable->exported ? shell_element(s, &variable->value, NULL, 0) : NULL;
+    uint32_t open = 0;
+    const char *text = cells ? shell_text(s, cells, &open) : NULL;
+    return open ? NULL : text;
+}
+
 void shell_offer(struct shell *s, const struct cells *words, size_t count, uint16_t source, size_t at)
 {
     size_t options = 0;
@@ -72,7 +83,9 @@ void shell_offer(struct shell *s, const struct cells *words, size_t count, uint1
     if (!wanted)
         return;
     struct candidate *candidate = arena_alloc(s->arena, sizeof *candidate);
-    *candidate = (struct candidate){words, count, options, s->maybe, (uint32_t)at, source, {0}, NULL, s->candidates};
+    *candidate = (struct candidate){
+        words,        count, options, s->maybe, (uint32_t)at, source, {0}, NULL, find_exported(s, s->request->variable),
+        s->candidates};
     read_named_file(s, candidate);
     s->candidates = candidate;
 }
@@ -217,4 +230,5 @@ void shell_choose(struct shell *s)
     s->out->count = best->count;
     s->out->file = best->file;
     s->out->file_name = best->file_name;
+    s->out->variable = best->variable;
 }

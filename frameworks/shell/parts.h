@@ -107,7 +107,7 @@ struct candidate {
     uint32_t at;
     uint16_t source;
     struct shell_word file; /* see struct shell_command */
-    const char *file_name;
+    const char *file_name, *variable;
     struct candidate *next;
 };
 

@@ -39,7 +39,8 @@ struct shell_request {
     bool (*is_option)(const char *word);
     const char *tool; /* "Megatron-LM" */
     const char
-        *file_option; /* an option whose value is a file that the caller reads, too: "--deepspeed_config"; NULL */
+        *file_option;     /* an option whose value is a file that the caller reads, too: "--deepspeed_config"; NULL */
+    const char *variable; /* a variable of the launch's environment that the caller reads, too; NULL */
 };
 
 struct shell_command {
@@ -51,6 +52,7 @@ struct shell_command {
      * is NULL, and `why` says why. The launch's place; without the option none. */
     struct shell_word file;
     const char *file_name;
+    const char *variable;           /* the value of the variable of that name; NULL: not set, or not known */
     struct shell_word nodes, tasks; /* of #SBATCH lines: --nodes, and tasks or GPUs of a node; text NULL: none */
 };
 

@@ -354,7 +354,7 @@ static void write_sharing(struct script *s, uint64_t zero)
 static void write_bucket(struct script *s, bool half)
 {
     const struct transformer_parameters *p = s->job->parameters;
-    double bytes = p->gradients && half ? 2 : 4, elements = floor(p->bucket / bytes),
+    double bytes = p->gradients == GRADIENTS_SAME && half ? 2 : 4, elements = floor(p->bucket / bytes),
            standard = s->job->data > 40 ? 1e6 * (double)s->job->data : 40e6;
     if (p->bucket > 0 && elements != standard && elements >= 1 && elements < 0x1p53)
         count(s, "ddp-bucket-size", (uint64_t)elements);
@@ -369,9 +369,9 @@ static void write_replicas(struct script *s)
     write_sharing(s, p->zero ? p->zero : p->distributed_optimizer);
     direct_flag(s, "communication.overlap", p->overlap);
     write_bucket(s, half);
-    if (p->gradients && half && p->precision != FP16)
+    if (p->gradients == GRADIENTS_SAME && half && p->precision != FP16)
         option(s, "grad-reduce-in-bf16");
-    if (!p->gradients && p->precision == FP16)
+    if (p->gradients != GRADIENTS_SAME && p->precision == FP16)
         option(s, "accumulate-allreduce-grads-in-fp32");
 }
 

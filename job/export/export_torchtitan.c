@@ -134,7 +134,7 @@ static void write_training(const struct file *f)
     if (p->tokens > 0)
         count(f, "steps", (uint64_t)(p->tokens / step + 0.5));
     text(f, "mixed_precision_param", p->precision == FP32 || p->precision == TF32 ? "float32" : "bfloat16");
-    text(f, "mixed_precision_reduce", p->gradients && p->precision >= FP16 ? "bfloat16" : "float32");
+    text(f, "mixed_precision_reduce", p->gradients == GRADIENTS_SAME && p->precision >= FP16 ? "bfloat16" : "float32");
     if (p->precision == FP16)
         export_remark(f->job, "compute.precision", "fp16 needs scaled losses, which it does not have: bfloat16");
     if (p->precision == TF32)

@@ -154,6 +154,19 @@ static double trained_experts(const struct transformer_job *j)
                                        : transformer_expert_parameters(j);
 }
 
+/* Each micro-batch's gradients are read, and added to those in fp32. */
+static void add_up(const struct transformer_job *j, enum transformer_block block,
+                   struct transformer_operators *backward)
+{
+    double experts = block == BLOCK_EXPERTS ? trained_experts(j) : 0;
+    if (!(j->layout.gradient_copy > 0))
+        return;
+    operators_add_vector(backward, "gradients",
+                         (trained_parameters(j, block) + experts) *
+                             (j->layout.gradient_copy + 2 * j->layout.gradient_bytes));
+    backward->items[backward->count - 1].weight = true;
+}
+
 static struct stagesim_part compute_part(const struct transformer_job *j, enum transformer_block block)
 {
     const struct transformer_model *model = &j->model;
@@ -165,6 +178,7 @@ static struct stagesim_part compute_part(const struct transformer_job *j, enum t
     transformer_adapt(j, block, true, &backward);
     move_unfused(j, &forward);
     move_unfused(j, &backward);
+    add_up(j, block, &backward);
     part.forward_flops = transformer_operators_flops(&forward, false);
     part.backward_flops = transformer_operators_flops(&backward, false);
     part.weight_flops = transformer_operators_flops(&backward, true);

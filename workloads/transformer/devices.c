@@ -121,6 +121,7 @@ static void set_host(const struct transformer_job *j, bool measured, struct effi
 {
     const struct transformer_parameters *p = j->parameters;
     efficiency->dispatch = p->dispatch >= 0 ? p->dispatch : measured ? 0 : efficiency->dispatch;
+    efficiency->launch = p->launch >= 0 ? p->launch : efficiency->launch;
     efficiency->step = p->step >= 0 ? p->step : measured ? 0 : efficiency->step;
 }
 

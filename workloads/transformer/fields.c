@@ -10,7 +10,7 @@ static const char *const attentions[] = {"flash", "standard", NULL};
 static const char *const granularities[] = {"stage", "layer", NULL};
 static const char *const balances[] = {"even", "auto", NULL};
 static const char *const optimizers[] = {"adam", "momentum", "sgd", "muon", NULL};
-static const char *const gradient_types[] = {"fp32", "same", NULL};
+static const char *const gradient_types[] = {"fp32", "same", "accumulated", NULL};
 const char *const kernel_names[] = {"default", "transformer-engine", "measured", "auto", "auto-measured", NULL};
 
 const struct transformer_parameters transformer_defaults = {
@@ -23,6 +23,7 @@ const struct transformer_parameters transformer_defaults = {
     .bucket = 25e6,
     .clock = 1,
     .dispatch = -1,
+    .launch = -1,
     .step = -1,
     .cast_bytes = 3,
     .overlap_hidden = 1,
@@ -72,6 +73,8 @@ const struct stagesim_field transformer_fields[] = {
          "even: as many layers for every stage; auto: so that the busiest stage has least to do; default even"),
     FLAG("sequence_parallel", sequence_parallel,
          "normalisations and residuals are divided along the tensor axis, too; default false"),
+    FLAG("stage_outputs", stage_outputs,
+         "what a stage hands on stays with it until its backward, as DeepSpeed's pipelines have it; default false"),
     FLAG("scatter_gather", scatter_gather,
          "tensor-parallel ranks each send their part of a message between stages, and gather the parts behind it; "
          "default true"),
@@ -104,7 +107,8 @@ const struct stagesim_field transformer_fields[] = {
           "adapter_rank: bytes of a frozen weight, such as 0.5 of 4-bit ones (QLoRA); default as computed with"),
     WORD("optimizer", optimizer, optimizers, "what is updated with: its state and its time; default adam"),
     WORD("gradients", gradients, gradient_types,
-         "precision in which gradients are accumulated and reduced; default fp32"),
+         "precision in which gradients are accumulated and reduced: fp32, the same as computed with, or accumulated: "
+         "each micro-batch's in that of computing, added to a copy in fp32; default fp32"),
     FLAG("distributed_optimizer", distributed_optimizer,
          "replicas share the optimizer's state and work, as with zero: 1; default false"),
     {"zero", STAGESIM_FIELD_COUNT, offsetof(struct transformer_parameters, zero), false, 0, 3, NULL,
@@ -306,6 +310,9 @@ const struct stagesim_field transformer_fields[] = {
         "attention take 1 / clock times as long, what moves memory as long as before; default 1"),
     {"compute.dispatch", STAGESIM_FIELD_TIME, offsetof(struct transformer_parameters, dispatch), false, 0, 1, NULL,
      "seconds of the host to issue an operator; default the table's, with measured kernels 0"},
+    {"compute.launch", STAGESIM_FIELD_TIME, offsetof(struct transformer_parameters, launch), false, 0, 1, NULL,
+     "what every operator takes beside its work and nothing hides, as where the host waits for each "
+     "(CUDA_LAUNCH_BLOCKING=1); default the table's"},
     {"compute.expert_dispatch", STAGESIM_FIELD_TIME, offsetof(struct transformer_parameters, expert_dispatch), false, 0,
      1, NULL, "seconds of the host for each expert of a rank, in a forward and in each half of a backward; default 0"},
     RATIO("compute.flash", flash, 0.01, 1,

@@ -223,7 +223,9 @@ static double weight_bytes(const struct transformer_job *j, uint32_t stage)
 static double stage_activation(const struct transformer_job *j, uint32_t stage)
 {
     double sum = transformer_stage_sum(j, stage, layer_activation);
-    double output = stage + 1 == j->stages ? transformer_output_activation(&j->model, &j->layout) : 0;
+    double output = stage + 1 == j->stages         ? transformer_output_activation(&j->model, &j->layout)
+                    : j->parameters->stage_outputs ? message_bytes(j, stage)
+                                                   : 0;
     sum += stage == 0 ? transformer_input_activation(&j->model, &j->layout) + transformer_tower_activation(j) : 0;
     return sum + output + transformer_stage_further(j, stage) * (output + 2 * activation_bytes(j));
 }

@@ -92,7 +92,8 @@ static void describe_job(struct transformer_job *j)
         .sequence_parallel = p->sequence_parallel && j->api->axis(j->job, "tensor") > 1,
         .flash = p->attention == ATTENTION_FLASH,
         .element_bytes = element,
-        .gradient_bytes = p->gradients ? element : 4,
+        .gradient_bytes = p->gradients == GRADIENTS_SAME ? element : 4,
+        .gradient_copy = p->gradients == GRADIENTS_ACCUMULATED ? element : 0,
         .context = j->api->axis(j->job, "context"),
         .exchanged_heads = p->routing.context_method == CONTEXT_HEADS,
         .expert = j->api->axis(j->job, "expert"),
@@ -106,6 +107,7 @@ static void describe_job(struct transformer_job *j)
     bool casts_parts = p->tensor_gathers == DISPATCH_FP8 && j->layout.sequence_parallel;
     j->layout.cast_share = casts_parts ? 1 / j->layout.tensor : 0;
     j->state = transformer_state_of((enum transformer_optimizer)p->optimizer, element, j->layout.gradient_bytes);
+    j->state.gradient += j->layout.gradient_copy;
 }
 
 /* Ranks that are more than the heads of keys and values repeat them: each has one. */

@@ -24,13 +24,15 @@ enum transformer_kernels {
 /* What tables of a GPU are told apart by, besides its name: compute.kernels. */
 extern const char *const kernel_names[];
 
+enum gradient_type { GRADIENTS_FP32, GRADIENTS_SAME, GRADIENTS_ACCUMULATED };
+
 /* What the field table fills. */
 struct transformer_parameters {
     struct transformer_model model;
     uint64_t adapter_rank; /* of low-rank adapters beside frozen matrices; 0: all is trained */
     double frozen_bytes;   /* of a frozen weight; 0: as others */
-    unsigned attention, granularity, balance, optimizer, gradients, precision;
-    bool sequence_parallel, scatter_gather, distributed_optimizer, reshard, overlap;
+    unsigned attention, granularity, balance, optimizer, gradients, precision; /* gradients: enum gradient_type */
+    bool stage_outputs, sequence_parallel, scatter_gather, distributed_optimizer, reshard, overlap;
     uint64_t zero, shard_ranks, prefetch, gather_pieces;
     double prefetch_bucket, gather_bucket; /* bytes; 0: not given */
     struct stagesim_list layers_per_stage;
@@ -41,20 +43,20 @@ struct transformer_parameters {
     const char *table, *profile;
     unsigned algorithm, tensor_overlap; /* enum tensor_algorithm, bits of enum tensor_overlap */
     bool product_overlap;
-    unsigned kernels;             /* enum transformer_kernels */
-    const char *source;           /* of measured kernels; NULL: the first of each */
-    double clock, dispatch, step; /* negative: not given */
-    double expert_dispatch;       /* seconds of the host for each expert of a rank and pass */
-    double flash;                 /* share of the peak that flash attention reaches; 0: not given */
-    double cast_bytes;            /* moved for each element of an operand in 8 bits */
-    double overlap_hidden;        /* share of what moves beside products */
-    double unfused;               /* times the bytes of operators that only move memory */
-    bool tensor_copies;           /* what tensor-parallel ranks gather or scatter is copied once more */
-    unsigned tensor_gathers;      /* enum dispatch_precision */
-    bool shard_copies;            /* shared weights are copied once gathered, gradients before they are scattered */
-    double optimizer_unfused;     /* times the bytes of a fused optimizer's step */
-    double logits_bytes;          /* of each logit while the loss is computed */
-    double extra_memory;          /* bytes of a rank that no formula counts */
+    unsigned kernels;                     /* enum transformer_kernels */
+    const char *source;                   /* of measured kernels; NULL: the first of each */
+    double clock, dispatch, step, launch; /* negative: not given */
+    double expert_dispatch;               /* seconds of the host for each expert of a rank and pass */
+    double flash;                         /* share of the peak that flash attention reaches; 0: not given */
+    double cast_bytes;                    /* moved for each element of an operand in 8 bits */
+    double overlap_hidden;                /* share of what moves beside products */
+    double unfused;                       /* times the bytes of operators that only move memory */
+    bool tensor_copies;                   /* what tensor-parallel ranks gather or scatter is copied once more */
+    unsigned tensor_gathers;              /* enum dispatch_precision */
+    bool shard_copies;        /* shared weights are copied once gathered, gradients before they are scattered */
+    double optimizer_unfused; /* times the bytes of a fused optimizer's step */
+    double logits_bytes;      /* of each logit while the loss is computed */
+    double extra_memory;      /* bytes of a rank that no formula counts */
 };
 
 /* The job while it is built. */

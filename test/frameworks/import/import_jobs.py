@@ -302,7 +302,22 @@ deepspeed --num_gpus 8 x.py --num-layers 4 --hidden-size 512 --num-attention-hea
 found, result = imported("deepspeed.sh", "--gpus", 8, files=[("deepspeed.sh", DEEPSPEED)])
 expect(found["framework"] == "deepspeed" and found["transformer.zero"] == "1" and found["batch.global"] == "64" and
        found["schedule.recompute"] == "full" and found["transformer.gradients"] == "fp32" and
-       "ZeroOneAdam is taken as adam" in result.stderr, "Megatron-DeepSpeed", result.stdout + result.stderr)
+       found["transformer.attention"] == "standard" and "ZeroOneAdam is taken as adam" in result.stderr,
+       "Megatron-DeepSpeed", result.stdout + result.stderr)
+# In bf16 its optimizer shares the state at any stage and adds gradients up in fp32; a launch that waits for each kernel
+# says so; the embedding may count as a layer.
+BF16 = DEEPSPEED.replace('"stage": 1', '"stage": 0').replace(
+    "--checkpoint-activations", "--checkpoint-activations --pipeline-model-parallel-size 2 --pad-vocab-size-to 999 "
+    "--pp-partition-method 'type:transformer|embedding' --use-flash-attn-v2")
+BLOCKING = "export CUDA_LAUNCH_BLOCKING=1\n" + BF16
+found, result = imported("deepspeed.sh", "--gpus", 8, files=[("deepspeed.sh", BLOCKING)])
+expect(found["transformer.zero"] == "1" and found["transformer.gradients"] == "accumulated" and
+       found["model.vocabulary"] == "999" and found["transformer.layers_per_stage"] == "[2, 2]" and
+       found["transformer.attention"] == "flash" and found["compute.launch"] == "450us", "BF16_Optimizer",
+       result.stdout)
+for text in ("CUDA_LAUNCH_BLOCKING=1\n" + BF16, "export CUDA_LAUNCH_BLOCKING=0\n" + BF16, BF16):
+    found, _ = imported("deepspeed.sh", "--gpus", 8, files=[("deepspeed.sh", text)])
+    expect("compute.launch" not in found, "not in the environment, or not 1", text)
 AWAY = DEEPSPEED.replace("CONFIG=./ds.json\n", "").replace("$CONFIG", "other.json").replace("> other.json", "> x.txt")
 _, result = imported("deepspeed.sh", "--gpus", 8, files=[("deepspeed.sh", AWAY)])
 expect("other.json is not read: it is not there; give it as well" in result.stderr, "a file that is away",

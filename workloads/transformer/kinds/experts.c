@@ -56,7 +56,8 @@ static void add_matrix_backward(struct transformer_operators *out, const struct 
 {
     operators_add_matrix_backward(out, l, &g->shape, name, inner, columns);
     out->items[out->count - 2].bytes += (g->experts - 1) * inner * columns * g->shape.element;
-    out->items[out->count - 1].bytes += (g->experts - 1) * inner * columns * 2 * l->gradient_bytes;
+    out->items[out->count - 1].bytes +=
+        (g->experts - 1) * inner * columns * (l->gradient_copy > 0 ? l->gradient_copy : 2 * l->gradient_bytes);
     set_shape(g, &out->items[out->count - 2], inner, columns);
     set_shape(g, &out->items[out->count - 1], inner, columns);
 }

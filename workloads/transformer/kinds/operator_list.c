@@ -57,7 +57,8 @@ void operators_add_matrix_backward(struct transformer_operators *out, const stru
     weight->shape.n = inner;
     weight->shape.k = rows;
     weight->weight = true;
-    weight->bytes += inner * columns * (2 * l->gradient_bytes - s->element);
+    if (!(l->gradient_copy > 0)) /* what is written is a copy otherwise, which an operator of its own adds up */
+        weight->bytes += inner * columns * (2 * l->gradient_bytes - s->element);
 }
 
 void operators_keep_wide(struct transformer_operators *out, unsigned from)

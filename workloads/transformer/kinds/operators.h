@@ -31,6 +31,7 @@ struct transformer_layout {
     bool flash;             /* attention as one operator that never stores its scores */
     double element_bytes;   /* of an activation or weight */
     double gradient_bytes;  /* of a gradient in the accumulation buffer */
+    double gradient_copy;   /* of one beside it, which is added to it behind each micro-batch; 0: there is none */
     enum transformer_recompute recompute;
     bool copies;        /* what is gathered or scattered is copied once more */
     double cast_share;  /* of the rows of gathered operands, those that a rank casts to fp8 */

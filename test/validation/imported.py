@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""imported.py STAGESIM [SET...]: jobs whose script and measured iterations are both public, as `stagesim import` reads
+the script (test/validation/imported has both, typed, with their sources), beside what was measured.
+
+Prints each row: measured and predicted seconds, the error of the time (+: predicted too slow), memory where it is
+given. Then by group means, bias and worst of rows that a hash gives and of the others, and how well the order of the
+layouts of one job is predicted (Spearman). Fails where a figure leaves the band around MEASURED, or a bar is missed."""
+import collections
+import csv
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FOLDER = os.path.join(HERE, "imported")
+STAGESIM = os.path.abspath(sys.argv[1])
+MARGINS = 0.005, 0.01  # of the mean upwards, of the bias both ways
+
+
+def table(name):
+    with open(os.path.join(FOLDER, name)) as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def given(row):
+    """Half of the rows, by a hash."""
+    return hashlib.sha256(repr(sorted(row.items())).encode()).digest()[0] % 2 == 0
+
+
+def stagesim(*arguments):
+    done = subprocess.run([STAGESIM, *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{arguments}: {done.stderr}")
+    return done
+
+
+def predict(folder, script, platform, defines, sets=()):
+    path = os.path.join(folder, "job.yaml")
+    words = [word for name, value in defines.items() for word in ("--define", f"{name}={value}")]
+    words += [word for each in sets for word in ("--set", each)]
+    stagesim("import", os.path.join(FOLDER, script), "--platform", platform, *words, "-o", path)
+    stagesim("run", path, "--engine", "analytic", "-o", os.path.join(folder, "out"), "--quiet")
+    with open(os.path.join(folder, "out", "summary.json")) as file:
+        return json.load(file)
+
+
+# ---- the sets: rows with their group, and what is predicted ----
+
+
+def bigscience(folder):
+    for row in table("bigscience.csv"):
+        final, pipeline, layers = row["group"] == "final", int(row["pipeline"]), int(row["layers"])
+        defines = {"TP_SIZE": row["tensor"], "PP_SIZE": pipeline, "MICRO_BATCH_SIZE": row["micro_batch"],
+                   "GLOBAL_BATCH_SIZE": row["global_batch"], "NLAYERS": layers, "NHIDDEN": row["hidden"],
+                   "NHEADS": row["heads"], "PRECISION": row["precision"], "ZERO_STAGE": 0 if final else 1,
+                   "SLURM_NNODES": 48}
+        if not final:
+            defines["PARTITION"] = "type:transformer"
+        # 78 layers on 12 stages: the last one has one, as the page says.
+        sets = [f"transformer.layers_per_stage={[7] * 11 + [1]}"] if layers % pipeline and not final else []
+        summary = predict(folder, "bigscience.sh", os.path.join(FOLDER, "jean-zay.yaml") + ":48", defines, sets)
+        label = (f"{layers} x {row['hidden']}, {row['heads']} heads, t{row['tensor']} p{pipeline} "
+                 f"b{row['micro_batch']} {row['global_batch']} {row['precision']}")
+        yield row, label, summary
+
+
+SETS = {"bigscience": bigscience}
+# Mean and bias when they were last looked at. A change that moves one beyond its margin has to say why.
+MEASURED = {
+    ("bigscience", "final", "given", "time"): (0.048, 0.028), ("bigscience", "final", "others", "time"): (0.044, 0.028),
+    ("bigscience", "layouts", "given", "time"): (0.055, -0.006),
+    ("bigscience", "layouts", "others", "time"): (0.029, -0.017),
+    ("bigscience", "ramp", "given", "time"): (0.022, -0.009), ("bigscience", "ramp", "others", "time"): (0.042, 0.042),
+    ("bigscience", "final", "given", "memory"): (0.136, -0.136),
+    ("bigscience", "final", "others", "memory"): (0.139, -0.139),
+    ("bigscience", "layouts", "given", "memory"): (0.126, -0.126),
+    ("bigscience", "layouts", "others", "memory"): (0.117, -0.117),
+}
+# Rank correlation of measured and predicted times of one job's layouts.
+BARS = {("bigscience", "layouts", "given"): 0.7, ("bigscience", "layouts", "all"): 0.7}
+
+
+# ---- figures ----
+
+
+def ranks(values):
+    order = sorted(range(len(values)), key=values.__getitem__)
+    found = [0.0] * len(values)
+    for place, index in enumerate(order):
+        found[index] = place
+    return found
+
+
+def spearman(a, b):
+    a, b = ranks(a), ranks(b)
+    mean = (len(a) - 1) / 2
+    both = sum((x - mean) * (y - mean) for x, y in zip(a, b))
+    return both / sum((x - mean) ** 2 for x in a)
+
+
+def run_set(name, folder):
+    errors, memory, orders = (collections.defaultdict(list) for _ in range(3))
+    print(f"{name}: seconds of an iteration measured, predicted, error of the time")
+    for row, label, summary in SETS[name](folder):
+        side, seconds = "given" if given(row) else "others", summary["time"]["iteration_s"]
+        error = seconds / float(row["step_s"]) - 1
+        errors[row["group"], side].append(error)
+        orders[row["group"], side].append((float(row["step_s"]), seconds))
+        orders[row["group"], "all"].append((float(row["step_s"]), seconds))
+        held = ""
+        if row.get("memory_gb"):
+            memory[row["group"], side].append(summary["memory"]["peak_bytes"] / 1e9 / float(row["memory_gb"]) - 1)
+            held = f"  {float(row['memory_gb']):5.0f} GB {memory[row['group'], side][-1]:+7.1%}"
+            held += "" if summary["memory"]["fits"] else " does not fit"
+        print(f"  {row['group']:8} {side:6} {label:52}{float(row['step_s']):9.2f}{seconds:9.2f}{error:+8.1%}{held}")
+    return errors, memory, orders
+
+
+def main():
+    wrong = False
+    with tempfile.TemporaryDirectory() as folder:
+        for name in sys.argv[2:] or SETS:
+            errors, memory, orders = run_set(name, folder)
+            for what, found in (("time", errors), ("memory", memory)):
+                for (group, side), values in sorted(found.items()):
+                    mean, bias = sum(map(abs, values)) / len(values), sum(values) / len(values)
+                    before = MEASURED.get((name, group, side, what))
+                    outside = not before or mean > before[0] + MARGINS[0] or abs(bias - before[1]) > MARGINS[1]
+                    print(f"{name}, {group}, {side}, {what}: {len(values)} rows, mean {mean:.1%}, bias {bias:+.1%}, "
+                          f"worst {max(map(abs, values)):.1%}{', outside of ' + str(before) if outside else ''}")
+                    wrong |= outside
+            for (group, side), pairs in sorted(orders.items()):
+                if len(pairs) > 4:
+                    order = spearman(*zip(*pairs))
+                    bar = BARS.get((name, group, side))
+                    missed = bar is not None and order < bar
+                    print(f"{name}, {group}, {side}, order: {order:.2f}{f', aim {bar}: MISSED' if missed else ''}")
+                    wrong |= missed
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.exit(main())
