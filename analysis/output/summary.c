@@ -69,10 +69,9 @@ static void write_scenario(struct json_writer *json, const struct report *report
         json_integer(json, "stages", report->stages);
         write_text(json, "pipeline_layout", run->figures.pipeline_layout);
     }
-    if (run->figures.kernels) {
-        json_integer(json, "kernels", run->figures.kernels);
+    write_positive(json, "kernels", run->figures.kernels);
+    if (run->figures.kernels)
         json_integer(json, "kernels_outside", run->figures.kernels_outside);
-    }
     write_text(json, "choices", run->figures.choices);
     if (report->micro_batches)
         json_integer(json, "micro_batches", report->micro_batches);

@@ -67,6 +67,7 @@ static void write_attention(struct script *s)
     const struct transformer_model *m = &s->job->model, *given = &s->job->parameters->model;
     if (m->kv_rank) {
         option(s, "multi-latent-attention");
+        option(s, "qk-layernorm"); /* of the narrow vectors, which stagesim has in any case */
         if (m->query_rank)
             count(s, "q-lora-rank", m->query_rank);
         else
@@ -150,6 +151,10 @@ static void write_experts(struct script *s)
     if (s->job->parameters->model.top_groups)
         direct_count(s, "model.top_groups", m->top_groups);
     direct_flag(s, "model.router_bias", m->router_bias);
+    if (m->router_bias)
+        word(s, "moe-router-score-function", "sigmoid"); /* no other goes with a bias for each expert */
+    option(s, "moe-grouped-gemm");
+    word(s, "moe-token-dispatcher-type", "alltoall");
 }
 
 /* Options of kinds of layers that the model has. */
@@ -343,6 +348,7 @@ static void write_sharing(struct script *s, uint64_t zero)
         option(s, "use-megatron-fsdp");
         word(s, "data-parallel-sharding-strategy", strategies[zero]);
         option(s, "no-gradient-accumulation-fusion");
+        word(s, "ckpt-format", "fsdp_dtensor"); /* no other goes with it */
     }
     if (zero && p->shard_ranks && p->shard_ranks < s->job->data)
         count(s, "num-distributed-optimizer-instances", s->job->data / p->shard_ranks);
@@ -423,8 +429,9 @@ static const char *megatron_text(struct export_job *job)
     struct script s = {.job = job};
     uint32_t ranks = job->scenario->mesh.ranks;
     s.out = memory_stream_open(&s.text, &s.size);
-    fprintf(s.out, "#!/bin/bash\nexport CUDA_DEVICE_MAX_CONNECTIONS=1\nGPUS_PER_NODE=${GPUS_PER_NODE:-%u}\n",
-            gpus_of_node(ranks));
+    /* Megatron-FSDP wants more connections than one, the order of kernels beside collectives just one. */
+    fprintf(s.out, "#!/bin/bash\n%sGPUS_PER_NODE=${GPUS_PER_NODE:-%u}\n",
+            job->parameters->zero > 1 ? "" : "export CUDA_DEVICE_MAX_CONNECTIONS=1\n", gpus_of_node(ranks));
     fprintf(s.out, "NNODES=$((%u / GPUS_PER_NODE))\nOPTIONS=(\n", ranks);
     export_common(job);
     write_model(&s);

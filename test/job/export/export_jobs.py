@@ -29,9 +29,9 @@ class Product:
 
 
 def values(text):
-    """The keys of a scenario with their values, comments apart."""
+    """The keys of a scenario with their values, comments and what its import left open apart."""
     section, found = "", {}
-    for line in text.splitlines():
+    for line in text.partition("\nimported:\n")[0].splitlines():
         key, _, rest = line.partition(":")
         if not line.strip() or line.lstrip().startswith("#"):
             continue
