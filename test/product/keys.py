@@ -30,6 +30,8 @@ WITHOUT_RESULT = {
     "platform": "the values are files", "workload": "another job", "framework": "a set of keys",
     "platform.file": "the values are files", "platform.preset": "another platform",
     "schedule.file": "the values are files",
+    "imported.from": "what an import left open", "imported.not_modelled": "what an import left open",
+    "imported.not_known": "what an import left open", "imported.assumed": "what an import left open",
 }
 
 # Sections that other commands read; test/commands/search.py has the values of `search`.
