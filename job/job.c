@@ -250,6 +250,8 @@ static bool begin(struct stagesim_job *building, const struct scenario *scenario
         return false;
     if (scenario->placement == PLACEMENT_NIC_AWARE && placement_is_order(scenario, job->hosts))
         job_tell(building, "placement", "nic-aware places the ranks in the order of the hosts, as without it");
+    if (platform->capped)
+        job_tell(building, "what_if", "%s", platform->capped);
     building->builder = program_builder_create(&job->mesh);
     return true;
 }

@@ -20,7 +20,7 @@ struct device {
     struct device_model model;
     unsigned precision, confidence;
     double memory; /* bytes */
-    uint64_t nvlink, pcie, capability;
+    uint64_t nvlink, nvlinks, pcie, capability;
     struct stagesim_rows reported;
     struct stagesim_texts pci; /* "10de:2330" */
 };
@@ -50,6 +50,7 @@ static const struct stagesim_field fields[] = {
     {"power.idle", STAGESIM_FIELD_WATTS, FIELD(model.watts_idle), .least = 0, .most = 1e6},
     {"power.full", STAGESIM_FIELD_WATTS, FIELD(model.watts_full), .least = 1e-3, .most = 1e6},
     {"nvlink", STAGESIM_FIELD_COUNT, FIELD(nvlink), .least = 0, .most = 100},
+    {"nvlinks", STAGESIM_FIELD_COUNT, FIELD(nvlinks), .least = 1, .most = 1000},
     {"pcie", STAGESIM_FIELD_COUNT, FIELD(pcie), .least = 0, .most = 100},
     {"reported_as", STAGESIM_FIELD_ROWS, FIELD(reported), .rows = &reported_row},
     {"pci", STAGESIM_FIELD_TEXTS, FIELD(pci)},
@@ -102,6 +103,7 @@ static void set_units(struct device *device, const struct node *map)
     model->precision = (enum precision)device->precision;
     model->confidence = (enum confidence)device->confidence;
     model->nvlink_generation = (unsigned)device->nvlink;
+    model->nvlinks = (unsigned)device->nvlinks;
     model->pcie_generation = (unsigned)device->pcie;
 }
 
@@ -294,9 +296,9 @@ static struct generation generation_of(const char *name, unsigned number)
                : (struct generation){0};
 }
 
-unsigned nvlink_count(unsigned generation)
+unsigned nvlink_count(const struct device_model *model)
 {
-    return (unsigned)generation_of("nvlink", generation).links;
+    return model->nvlinks ? model->nvlinks : (unsigned)generation_of("nvlink", model->nvlink_generation).links;
 }
 
 double nvlink_raw(unsigned generation)

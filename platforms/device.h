@@ -17,6 +17,7 @@ struct device_model {
     double memory_bandwidth;       /* GB/s */
     double watts_idle, watts_full; /* 0 where unknown; then no energy property is written */
     unsigned nvlink_generation;    /* 0 without NVLink */
+    unsigned nvlinks;              /* 0: as many as its generation has */
     unsigned pcie_generation;      /* 0 where the device is not on PCI Express */
     const char *switched, *direct; /* the collective library of nodes where a switch, or links, join such devices; NULL:
                                       none is known */
@@ -43,8 +44,8 @@ const struct device_model *device_of_capability(unsigned capability, bool nvlink
 /* The device of PCI ids, or NULL. */
 const struct device_model *device_of_pci(unsigned vendor, unsigned device);
 
-/* NVLinks of a device of the generation; 0 when unknown. */
-unsigned nvlink_count(unsigned generation);
+/* NVLinks of a device; 0 when unknown. */
+unsigned nvlink_count(const struct device_model *model);
 /* GB/s that one NVLink of the generation carries per direction: the line rate, and what copies reach. 0 when unknown.
  */
 double nvlink_raw(unsigned generation);

@@ -162,6 +162,7 @@ struct platform {
     const bool *down;                       /* [link]: out of order; NULL: none is */
     struct platform_link_watts *link_watts; /* [link], 0 where not given: property wattage_range; NULL: of none */
     struct platform_library library;
+    const char *capped; /* what links that a what-if made faster run into, in words; NULL: nothing */
     /* The route between two hosts, from the platform file's routing; no link and no latency where there is none. */
     void (*route)(struct platform *platform, uint32_t from, uint32_t to, struct platform_route *route);
     /* Whether there is a route. */

@@ -349,6 +349,83 @@ static struct platform *route_anew(struct platform *platform, const struct what_
     return routing_platform(base, &routing, arena, fault); /* anew in any case: routing_avoid is for this one only */
 }
 
+/* What comes to a link when each host sends to the one in its place of the next node. */
+struct crowd {
+    double now, before; /* bytes per second that the last faster link before it sends there, of all transfers */
+    uint32_t transfers; /* that the link is on the way of */
+};
+
+static bool is_faster(const struct changed *changed, uint32_t link)
+{
+    return changed->platform->links[link].bandwidth > changed->base->links[link].bandwidth;
+}
+
+/* Transfers share a link that became faster; each brings its part to the links behind. */
+static void join_crowds(const struct changed *changed, const struct platform_route *route, struct crowd *crowds)
+{
+    double now = 0, before = 0;
+    for (uint32_t i = 0; i < route->link_count; i++) {
+        uint32_t link = route->links[i];
+        if (is_faster(changed, link)) {
+            now = changed->platform->links[link].bandwidth / crowds[link].transfers;
+            before = changed->base->links[link].bandwidth / crowds[link].transfers;
+        } else {
+            crowds[link].now += now;
+            crowds[link].before += before;
+        }
+    }
+}
+
+static void find_crowds(const struct changed *changed, struct crowd *crowds)
+{
+    struct platform *platform = changed->platform;
+    uint32_t hosts = platform->host_count, stride = 1; /* the hosts of the first node */
+    while (stride < hosts && platform_scope_of(platform, 0, stride) == SCOPE_NODE)
+        stride++;
+    for (int counted = 0; counted < 2; counted++)
+        for (uint32_t host = 0; host < hosts; host++) {
+            struct platform_route route = {.bandwidth = 0};
+            platform->route(platform, host, (host + stride) % hosts, &route);
+            if (counted)
+                join_crowds(changed, &route, crowds);
+            for (uint32_t i = 0; !counted && i < route.link_count; i++)
+                crowds[route.links[i]].transfers++;
+        }
+}
+
+/* The link that is narrowest for what comes from links that became faster, where it carries less, in words; NULL: there
+ * is none. */
+static const char *find_cap(const struct changed *changed, struct arena *arena)
+{
+    const struct platform *platform = changed->platform;
+    const struct platform_link *links = platform->links, *cap = NULL;
+    struct crowd *crowds = array_zeroed((size_t)platform->link_count + 1, sizeof *crowds), *worst = crowds;
+    const char *words = NULL;
+    find_crowds(changed, crowds);
+    for (uint32_t i = 0; i < platform->link_count; i++)
+        if (crowds[i].now > links[i].bandwidth * 1.000001 &&
+            (!cap || links[i].bandwidth / crowds[i].now < cap->bandwidth / worst->now)) {
+            cap = &links[i];
+            worst = &crowds[i];
+        }
+    if (cap)
+        words = arena_print(arena,
+                            "%.*s carries %.4g GB/s, less than the %.4g GB/s of the faster links before it (%.4g as "
+                            "they were): transfers of all at once gain less than one alone",
+                            (int)stem_length(cap->name), cap->name, cap->bandwidth / 1e9, worst->now / 1e9,
+                            worst->before / 1e9);
+    free(crowds);
+    return words;
+}
+
+static bool any_faster(const struct changed *changed)
+{
+    for (uint32_t i = 0; i < changed->platform->link_count; i++)
+        if (is_faster(changed, i))
+            return true;
+    return false;
+}
+
 /* The platform without the links that are down; NULL with the fault filled where that cuts a host off. */
 static struct platform *go_around(struct changed *changed, struct arena *arena, struct fault *fault)
 {
@@ -399,5 +476,7 @@ struct platform *what_if_platform(struct platform *platform, const struct what_i
     struct changed *changed = copy_platform(platform, arena);
     if (!apply_all(changed, changes, count, arena, wrong, fault))
         return NULL;
+    if (platform->host_count > 1 && any_faster(changed))
+        changed->platform->capped = find_cap(changed, arena);
     return changed->down ? go_around(changed, arena, fault) : changed->platform;
 }

@@ -77,6 +77,8 @@ void collective_text_write(FILE *out, const struct collective_request *request, 
     remarks = table_remarks_begin(&lines, &size);
     for (uint32_t i = 0; i < table->refusal_count && remarks; i++)
         fprintf(remarks, "left out: %s %s\n", table->refusals[i].algorithm->name, table->refusals[i].reason);
+    if (remarks && *table->capped)
+        diag_print(remarks, "%s\n", table->capped);
     if (remarks)
         print_range(remarks, request, table);
     table_remarks_end(out, format, remarks, &lines);

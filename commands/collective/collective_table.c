@@ -250,6 +250,8 @@ static bool compute(struct computation *computation, struct fault *fault)
     if (!shape)
         return false;
     struct collective_table head = {.ranks = computation->ranks};
+    if (computation->platform->capped)
+        snprintf(head.capped, sizeof head.capped, "%s", computation->platform->capped);
     if (request->all)
         list_refusals(&head, shape, request);
     fwrite(&head, sizeof head, 1, computation->results);

@@ -42,6 +42,7 @@ enum { REFUSALS_MAX = 16 };
 
 struct collective_table {
     uint32_t ranks;
+    char capped[256];                                 /* what links that became faster run into; empty: nothing */
     struct collective_refusal refusals[REFUSALS_MAX]; /* where all algorithms are asked for */
     uint32_t refusal_count;
     struct collective_row *rows; /* by algorithm, then by size; those of auto last */

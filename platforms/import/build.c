@@ -20,18 +20,20 @@ static const struct device_model *unknown_model(struct import *import, uint32_t 
     for (uint32_t i = 0; i < index; i++)
         if (strcmp(import->gpus[i].model->name, name) == 0)
             return import->gpus[i].model;
-    for (uint32_t i = index; i < import->gpu_count; i++)
-        count += !import->gpus[i].model;
+    for (uint32_t i = index; i < import->gpu_count; i++) {
+        const char *other = import->gpus[i].product ? import->gpus[i].product : "unknown";
+        count += !import->gpus[i].model && strcmp(other, name) == 0;
+    }
     struct device_model *model = arena_alloc(import->arena, sizeof *model);
     *model = (struct device_model){.name = name,
                                    .precision = PRECISION_FP32,
                                    .peak = {1},
                                    .source = "not in the table of models: 1 Tf is a placeholder",
                                    .confidence = CONFIDENCE_L};
-    import_find(
-        import, IMPORT_ASSUMED,
-        "%s and %u more: GPUs of no known model (%s), 1 Tf stands for their speed; --gpu H100-SXM5-80GB would name it",
-        gpu->name, count - 1, name);
+    const char *others = count > 1 ? arena_print(import->arena, " and %u more", count - 1) : "";
+    import_find(import, IMPORT_ASSUMED,
+                "%s%s: no known model (%s), 1 Tf stands for the speed; --gpu H100-SXM5-80GB would name it", gpu->name,
+                others, name);
     return model;
 }
 

@@ -32,6 +32,16 @@ static bool all_are(const struct import *import, const char *model)
     return import->gpu_count > 0;
 }
 
+/* Pairs of which the file says nothing, or that PCI Express joins them. */
+static uint32_t unlinked_pairs(const struct import *import)
+{
+    uint32_t pairs = 0;
+    for (uint32_t a = 0; a < import->gpu_count; a++)
+        for (uint32_t b = 0; b < a; b++)
+            pairs += !import->links || import->links[(size_t)a * import->gpu_count + b] <= 0;
+    return pairs;
+}
+
 /* ROCm reports 100 GB/s for every pair that has any xGMI way. Dies in the order of their bus ids, pairs in links of 50
  * GB/s: the node of Frontier and LUMI-G. */
 static void replace_mi250x(struct import *import)
@@ -61,17 +71,22 @@ static bool replace_mesh(struct import *import)
         return false;
     for (uint32_t a = 0; a < import->gpu_count; a++)
         for (uint32_t b = 0; b < import->gpu_count; b++)
-            import_link(import, a, b, a == b ? 0 : meshes[mesh].pair);
-    import_find(import, IMPORT_TABLE, "xgmi: %g GB/s between all pairs of %s; %s", meshes[mesh].pair,
-                meshes[mesh].model,
+            if (import->links[(size_t)a * import->gpu_count + b] > 0)
+                import_link(import, a, b, meshes[mesh].pair);
+    uint32_t pairs = unlinked_pairs(import);
+    import_find(import, IMPORT_TABLE, "xgmi: %g GB/s between %s of %s; %s", meshes[mesh].pair,
+                pairs ? "the pairs that have it" : "all pairs", meshes[mesh].model,
                 import->links_unrated ? "the file has no rates" : "the file's 100 GB/s is no measurement");
+    if (pairs)
+        import_find(import, IMPORT_MEASURED, "xgmi: the file has none between %u pairs, which PCI Express joins",
+                    pairs);
     return true;
 }
 
 static void correct_xgmi(struct import *import)
 {
     import->links_replaced = true;
-    if (all_are(import, "MI250X-GCD") && import->gpu_count == 8)
+    if (all_are(import, "MI250X-GCD") && import->gpu_count == 8 && !unlinked_pairs(import))
         replace_mi250x(import);
     else if (replace_mesh(import))
         return;
@@ -84,9 +99,9 @@ static void correct_xgmi(struct import *import)
 }
 
 /* SXM boards of four are wired pairwise, of eight through NVSwitches, since A100. */
-static void assume_nvlink(struct import *import, unsigned generation)
+static void assume_nvlink(struct import *import, const struct device_model *model)
 {
-    double one = nvlink_raw(generation), links = nvlink_count(generation);
+    double one = nvlink_raw(model->nvlink_generation), links = nvlink_count(model);
     import->link_class = "nvlink";
     import->links_replaced = true;
     if (import->gpu_count == 4) {
@@ -130,7 +145,7 @@ static void check_sums(struct import *import)
         const struct import_gpu *gpu = &import->gpus[i];
         unsigned generation = gpu->model ? gpu->model->nvlink_generation : 0;
         double sum = gpu->switch_bandwidth + gpu->socket_bandwidth,
-               most = nvlink_raw(generation) * nvlink_count(generation);
+               most = generation ? nvlink_raw(generation) * nvlink_count(gpu->model) : 0;
         for (uint32_t k = 0; import->links && k < import->gpu_count; k++)
             sum += import->links[(size_t)i * import->gpu_count + k];
         if (generation && sum > most * 1.01)
@@ -145,8 +160,11 @@ void import_complete_links(struct import *import)
     unsigned generation = import->gpu_count ? import->gpus[0].model ? import->gpus[0].model->nvlink_generation : 0 : 0;
     bool one_kind = generation && all_are(import, import->gpus[0].model->name);
     if (!has_links(import)) {
+        if (all_are(import, "PVC-1550") && import->gpu_count > 1)
+            import_find(import, IMPORT_ASSUMED,
+                        "Xe Link: none in the file, although these GPUs have it; all traffic goes over PCI Express");
         if (one_kind && generation >= 3 && (import->gpu_count == 4 || import->gpu_count == 8))
-            assume_nvlink(import, generation);
+            assume_nvlink(import, import->gpus[0].model);
         else if (generation)
             import_find(import, IMPORT_ASSUMED,
                         "nvlink: none in the file, although these GPUs can have it; all traffic goes over PCI Express");

@@ -136,6 +136,10 @@ static bool read_row(struct matrix *m, uint32_t row, const struct topo_line *lin
         if (!*rest)
             rest = ++word < line->count ? line->words[word].text : "";
     }
+    struct cell cell;
+    if (*rest && read_cell(rest, &cell)) /* a tab was lost between two names of the head */
+        return topo_text_mistake(&m->text, line, word, "row %s has more cells than the %u names above it",
+                                 m->names[row], m->count);
     m->cpus[row] = *rest && isdigit((unsigned char)*rest) ? rest : NULL;
     return true;
 }
@@ -392,7 +396,7 @@ static void add_link(struct import *import, uint32_t from, uint32_t to, unsigned
 static void add_links(const struct matrix *m, struct import *import, const struct import_options *options)
 {
     unsigned generation = options->model ? options->model->nvlink_generation : 0;
-    unsigned most = generation ? nvlink_count(generation) : LINKS_MOST;
+    unsigned most = generation ? nvlink_count(options->model) : LINKS_MOST;
     bool switched = is_switched(m, import->gpu_count, most), any = false;
     for (uint32_t a = 0, from = 0; a < m->count; from += m->gpus[a++])
         for (uint32_t b = 0, to = 0; b < m->count; to += m->gpus[b++]) {

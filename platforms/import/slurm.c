@@ -67,11 +67,19 @@ static void names_finish(struct names *names)
 
 /* ---- checks ---- */
 
+/* One switch is below another. */
+struct edge {
+    uint32_t above, below; /* records */
+};
+
 struct check {
     const struct slurm_records *records;
     struct fault *fault;
     struct names switches, nodes;
-    uint32_t *sizes, *above; /* [record]: nodes of a leaf; the switch above, NODE_NONE without */
+    uint32_t *sizes, *above; /* [record]: nodes of a leaf; how many switches are above */
+    uint32_t *last;          /* [record]: the number of the last one of them, counted from 1 */
+    struct edge *edges;      /* by the switch above, in the order of records */
+    size_t edge_count, edge_capacity;
     uint32_t current;
 };
 
@@ -105,10 +113,12 @@ static bool take_child(void *user, const char *name)
     uint32_t child = claim(&check->switches, name, check->current);
     if (check->switches.count > before)
         return mistake(check, check->current, "there is no switch %s below it in this file", name);
-    if (check->above[child] != NODE_NONE)
-        return mistake(check, check->current, "switch %s is below %s already", name,
-                       check->records->switches[check->above[child]].name);
-    check->above[child] = check->current;
+    if (check->last[child] == check->current + 1)
+        return mistake(check, check->current, "switch %s stands twice below it", name);
+    check->last[child] = check->current + 1;
+    check->edges = array_grow(check->edges, &check->edge_capacity, check->edge_count + 1, sizeof *check->edges);
+    check->edges[check->edge_count++] = (struct edge){check->current, child};
+    check->above[child]++;
     return true;
 }
 
@@ -124,7 +134,6 @@ static bool check_names(struct check *check)
 {
     for (uint32_t i = 0; i < check->records->count; i++) {
         const struct slurm_switch *record = &check->records->switches[i];
-        check->above[i] = NODE_NONE;
         if (claim(&check->switches, record->name, i) != i)
             return mistake(check, i, "a second record of that name");
         if (!record->nodes == !record->children)
@@ -144,16 +153,54 @@ static bool check_lists(struct check *check)
     return true;
 }
 
-/* Switches from a leaf up to its root; 0 after a mistake, which is a cycle. */
-static uint32_t height(const struct check *check, uint32_t record)
+/* Names the first switch of a cycle. `waits`: of those on a cycle and of those below one, switches above that wait as
+ * well; of all others 0. */
+static bool blame_cycle(const struct check *check, const uint32_t *waits)
 {
-    uint32_t levels = 1;
-    for (uint32_t at = record; check->above[at] != NODE_NONE; at = check->above[at])
-        if (levels++ > check->records->count) {
-            mistake(check, at, "it is below itself");
-            return 0;
+    uint32_t count = check->records->count, at = 0;
+    uint32_t *up = arena_array(check->records->arena, count, sizeof *up);
+    for (size_t i = 0; i < check->edge_count; i++)
+        if (waits[check->edges[i].above])
+            up[check->edges[i].below] = check->edges[i].above;
+    while (!waits[at])
+        at++;
+    for (uint32_t step = 0; step < count; step++) /* is on the cycle then */
+        at = up[at];
+    uint32_t first = at;
+    for (uint32_t next = up[at]; next != at; next = up[next])
+        first = next < first ? next : first;
+    return mistake(check, first, "it is below itself");
+}
+
+/* Switches from the top down to each record, the most of all ways; from those without one above, a switch follows when
+ * all above it are done. False after a mistake, which is a cycle. */
+static bool find_levels(const struct check *check, uint32_t *levels)
+{
+    uint32_t count = check->records->count, done = 0, end = 0;
+    uint32_t *order = arena_array(check->records->arena, count, sizeof *order);
+    uint32_t *waits = arena_array(check->records->arena, count, sizeof *waits);
+    size_t *first = arena_array(check->records->arena, (size_t)count + 1, sizeof *first);
+    for (size_t i = 0; i < check->edge_count; i++)
+        first[check->edges[i].above + 1]++;
+    for (uint32_t i = 0; i < count; i++) {
+        first[i + 1] += first[i];
+        waits[i] = check->above[i];
+        levels[i] = 1;
+        if (!waits[i])
+            order[end++] = i;
+    }
+    for (; done < end; done++)
+        for (size_t i = first[order[done]]; i < first[order[done] + 1]; i++) {
+            uint32_t below = check->edges[i].below;
+            if (levels[below] < levels[order[done]] + 1)
+                levels[below] = levels[order[done]] + 1;
+            if (!--waits[below])
+                order[end++] = below;
         }
-    return levels;
+    for (uint32_t i = 0; i < count; i++)
+        if (waits[i])
+            return blame_cycle(check, waits);
+    return true;
 }
 
 /* ---- the cluster ---- */
@@ -183,17 +230,20 @@ static bool check_sizes(const struct check *check, bool uneven, struct slurm_clu
 
 static bool check_levels(const struct check *check, struct import *findings)
 {
-    uint32_t roots = 0, most = 1;
+    uint32_t roots = 0, most = 1, spines = 1;
+    uint32_t *levels = arena_array(check->records->arena, check->records->count, sizeof *levels);
+    if (!find_levels(check, levels))
+        return false;
     for (uint32_t i = 0; i < check->records->count; i++) {
-        uint32_t levels = height(check, i);
-        if (!levels)
-            return false;
-        most = levels > most ? levels : most;
-        roots += check->above[i] == NODE_NONE;
+        most = levels[i] > most ? levels[i] : most;
+        roots += !check->above[i];
+        spines = check->above[i] > spines ? check->above[i] : spines;
     }
+    if (spines > 1)
+        import_find(findings, IMPORT_LEFT_OUT, "%u switches above one: taken as one spine", spines);
     if (check->records->blocks)
         import_find(findings, IMPORT_ASSUMED, "between blocks: one spine; the file has no network");
-    else if (roots > 1)
+    else if (roots > 1 && spines < 2)
         import_find(findings, IMPORT_ASSUMED, "%u switches without one above: joined by a spine", roots);
     if (most > 2)
         import_find(findings, IMPORT_LEFT_OUT, "%u levels of switches: those above the leaves are taken as one spine",
@@ -214,7 +264,8 @@ bool slurm_check(const struct slurm_records *records, bool uneven, struct import
                           .switches = {.arena = records->arena},
                           .nodes = {.arena = records->arena},
                           .sizes = arena_array(records->arena, records->count, sizeof *check.sizes),
-                          .above = arena_array(records->arena, records->count, sizeof *check.above)};
+                          .above = arena_array(records->arena, records->count, sizeof *check.above),
+                          .last = arena_array(records->arena, records->count, sizeof *check.last)};
     *cluster = (struct slurm_cluster){.blocks = records->blocks};
     bool good = check_names(&check) && check_lists(&check);
     if (good)
@@ -223,5 +274,6 @@ bool slurm_check(const struct slurm_records *records, bool uneven, struct import
     good = good && check_levels(&check, findings) && check_sizes(&check, uneven, cluster);
     names_finish(&check.switches);
     names_finish(&check.nodes);
+    free(check.edges);
     return good;
 }

@@ -41,7 +41,7 @@ bool slurm_recognise(const char *text, size_t size);
 bool slurm_read(const char *file, const char *text, size_t size, const char *topology, struct slurm_records *records,
                 struct fault *fault);
 
-/* What the records come to: nodes are in one leaf each, switches have one switch above at most, without a cycle.
+/* What the records come to: nodes are in one leaf each, switches have any number of switches above, without a cycle.
  * `uneven`: leaves of different sizes will do. Tells of what was assumed or left out. False with the fault filled. */
 bool slurm_check(const struct slurm_records *records, bool uneven, struct import *findings,
                  struct slurm_cluster *cluster, struct fault *fault);

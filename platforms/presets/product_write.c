@@ -117,6 +117,8 @@ static void write_device(struct writing *writing, const struct device_model *mod
             fprintf(out, "  power: {idle: %.17gW, full: %.17gW}\n", model->watts_idle, model->watts_full);
         if (model->nvlink_generation)
             fprintf(out, "  nvlink: %u\n", model->nvlink_generation);
+        if (model->nvlinks)
+            fprintf(out, "  nvlinks: %u\n", model->nvlinks);
         if (model->pcie_generation)
             fprintf(out, "  pcie: %u\n", model->pcie_generation);
     }

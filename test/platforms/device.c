@@ -46,6 +46,11 @@ Test(device, pci_ids)
                  {0x10de, 0x1db1, "V100-SXM2-16GB"},
                  {0x10de, 0x1eb8, "T4"},
                  {0x10de, 0x20b2, "A100-SXM4-80GB"},
+                 {0x10de, 0x20f3, "A800-SXM4-80GB"},
+                 {0x10de, 0x2230, "RTX-A6000"},
+                 {0x10de, 0x2235, "A40"},
+                 {0x10de, 0x2684, "RTX-4090"},
+                 {0x10de, 0x27b8, "L4"},
                  {0x10de, 0x2330, "H100-SXM5-80GB"},
                  {0x10de, 0x2335, "H200-SXM5-141GB"},
                  {0x10de, 0x2901, "B200-180GB"},
@@ -75,6 +80,14 @@ Test(device, product_names)
                  {"T400", 2, NULL},
                  {"NVIDIA A100-SXM4-80GB", 80, "A100-SXM4-80GB"},
                  {"NVIDIA A100-SXM4-40GB", 40, "A100-SXM4-40GB"},
+                 {"NVIDIA A800-SXM4-80GB", 79, "A800-SXM4-80GB"},
+                 {"NVIDIA RTX A6000", 48, "RTX-A6000"},
+                 {"NVIDIA GeForce RTX 5090", 31.8, "RTX-5090"},
+                 {"NVIDIA GeForce RTX 4090", 24, "RTX-4090"},
+                 {"NVIDIA GeForce RTX 3090", 24, "RTX-3090"},
+                 {"NVIDIA A40", 45, "A40"},
+                 {"NVIDIA L40S", 45, "L40S"},
+                 {"NVIDIA L4", 22.5, "L4"},
                  {"Voodoo 3", 0.016, NULL}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         is_row(device_match(cases[i].product, cases[i].gib * 1073741824), cases[i].name);
@@ -89,7 +102,10 @@ Test(device, rates_by_generation)
     static const double transfers[] = {0, 2.5, 5, 8, 16, 32};
     for (unsigned generation = 0; generation < 8; generation++) {
         double effective = nvlink_effective(generation);
-        cr_assert_eq(nvlink_count(generation), counts[generation], "NVLink %u", generation);
+        const struct device_model usual = {.nvlink_generation = generation},
+                                  fewer = {.nvlink_generation = generation, .nvlinks = 2};
+        cr_assert_eq(nvlink_count(&usual), counts[generation], "NVLink %u", generation);
+        cr_assert_eq(nvlink_count(&fewer), 2);
         cr_assert_eq(nvlink_raw(generation), raw[generation], "NVLink %u", generation);
         cr_assert(raw[generation] == 0 ? effective == 0
                                        : effective > 0.75 * raw[generation] && effective < raw[generation],

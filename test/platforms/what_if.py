@@ -158,6 +158,25 @@ schedule: gpipe
         check.near(last - 1e-3, factor * 9e9 / 45e9, f"messages, {change}", 1e-4)
 
 
+def caps(folder, stagesim):
+    """Links that became faster and run into others are told of: what a node's links carry together is known here."""
+    node = {"nic": 8 * 45.0, "pcie": 8 * 48.0, "uplink": 360.0}
+    (folder / "capped.yaml").write_text(JOB + "platform: dgx-h100:4\n")
+    for changes in ({"nic": 2}, {"nic": 1.05}, {"nic": 2, "uplink": 2}, {"nic": 1.05, "uplink": 1.05}, {"uplink": 3},
+                    {"nic": 0.5}, {"nic": 2, "uplink": 2, "pcie": 2}, {"nvlink": 4}):
+        after = {kind: rate * changes.get(kind, 1) for kind, rate in node.items()}
+        # On its way a transfer passes these, there and back again.
+        behind = {"nic": ("uplink", "pcie"), "uplink": ("nic", "pcie")}
+        wanted = any(changes.get(fast, 1) > 1 and after[slow] < after[fast] * (1 - 1e-9)
+                     for fast, slows in behind.items() for slow in slows)
+        scales = sum((["--scale", f"{kind}={factor}"] for kind, factor in changes.items()), [])
+        said = run(stagesim, "run", "capped.yaml", "--engine", "analytic", *scales, cwd=folder).stderr
+        check.that(("note: what_if: " in said and "faster links before it" in said) == wanted, f"{changes}: {said}")
+    text = run(stagesim, "collective", "all-reduce", "--platform", "dgx-h100:4", "--scale", "nic=2", "--sizes",
+               "1GiB:1GiB:2").stdout
+    check.that("uplink-0 carries 360 GB/s, less than the 720 GB/s of the faster links before it" in text, text)
+
+
 def mistakes(folder, stagesim):
     (folder / "plain.yaml").write_text("platform: dgx-a100:4\n" + JOB)
     for change, expected in [("nci=0.5", "did you mean 'nic'?"), ("nic", "expected TARGET=FACTOR"),
@@ -190,6 +209,7 @@ def main():
         in_the_scenario(folder, stagesim)
         shares(folder, stagesim)
         broken(folder, stagesim)
+        caps(folder, stagesim)
         mistakes(folder, stagesim)
     return check.done()
 

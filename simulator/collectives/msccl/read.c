@@ -16,8 +16,9 @@ const struct msccl_action msccl_actions[] = {
     {NULL, false, false, false, false},
 };
 
-/* MSCCL's default of maxBytes. */
-static const double most_bytes = 128 << 20;
+/* MSCCL's default of maxBytes; and what 0 stands for in RCCL's scheduler, which asks whether a size is at most maxBytes
+ * only where that is above 0. */
+static const double most_bytes = 128 << 20, no_limit = 1e19;
 
 enum depth { IN_FILE, IN_ALGO, IN_GPU, IN_BLOCK, IN_STEP, DEPTHS };
 static const char *const elements[DEPTHS] = {"algo", "gpu", "tb", "step", NULL};
@@ -166,6 +167,7 @@ static bool read_algo(struct reader *reader)
         !take_or(reader, "outofplace", 1, &out) || !take_or(reader, "nthreads", 1024, &threads) ||
         !take_bytes(reader, "minBytes", &program->least) || !take_bytes(reader, "maxBytes", &program->most))
         return false;
+    program->most = program->most > 0 ? program->most : no_limit;
     program->kind = collective_kinds[kind];
     program->protocol = protocols[protocol];
     program->in_place = in;

@@ -277,7 +277,7 @@ Test(import, unknown_product)
     const struct import *import =
         from_text(hwloc_text("2.8.0", two_gpus("Foo 3000", 15.75, arena), "", arena), &plain, arena);
     cr_assert(eq(str, (char *)import->gpus[1].model->name, "Foo 3000"));
-    cr_assert(has_finding(import, IMPORT_ASSUMED, "nvml0 and 1 more: GPUs of no known model (Foo 3000)"));
+    cr_assert(has_finding(import, IMPORT_ASSUMED, "nvml0 and 1 more: no known model (Foo 3000)"));
     const struct import_options named = {.model = device_find("H100-PCIE-80GB")};
     import = from_text(hwloc_text("2.8.0", two_gpus("Foo 3000", 15.75, arena), "", arena), &named, arena);
     cr_assert(eq(str, (char *)import->gpus[1].model->name, "H100-PCIE-80GB"));
@@ -425,7 +425,7 @@ Test(import, nccl_without_models)
     const struct import_options h100 = {.model = device_find("H100-SXM5-80GB")};
     const struct import *unnamed = data_file("nccl-cloud-8.xml", &plain, arena),
                         *named = data_file("nccl-cloud-8.xml", &h100, arena);
-    cr_assert(has_finding(unnamed, IMPORT_ASSUMED, "GPUs of no known model"));
+    cr_assert(has_finding(unnamed, IMPORT_ASSUMED, "no known model"));
     cr_assert(eq(str, (char *)place_of_gpu(unnamed, 0)->bus, "0001:00:00.0"));
     cr_assert(near(named->gpus[3].switch_bandwidth, 450));
     cr_assert(has_finding(named, IMPORT_ASSUMED, "a board of 8 with NVSwitches"));

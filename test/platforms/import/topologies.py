@@ -20,6 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent / "topologies"
 UPDATE = "--update" in sys.argv
 GOLDEN = {"a100.txt": ["--gpu", "A100-SXM4-80GB", "--nodes", "2", "--nic", "ib-hdr"],
           "mi300x.txt": ["--gpu", "MI300X", "--nodes", "2", "--fabric", "dgx-h100"],
+          "mi300x-pairs.txt": ["--gpu", "MI300X"], "fat-tree.conf": ["--node", "dgx-h100"],
           "tree.conf": ["--node", "dgx-h100"], "blocks.conf": ["--node", "gb200-nvl72"],
           "cluster.yaml": ["--node", "dgx-a100"]}
 OTHERS = {"a100.txt": [[], ["--nodes", "2"]], "tree.conf": [[], ["--node", "gb200-nvl72"]],
@@ -200,7 +201,9 @@ def check_mistakes(check, binary, folder):
         (conf.replace("LinkSpeed", "Speed"), "m.txt:3:42: error: 'Speed=400'; expected Nodes=, Switches="),
         (conf.replace("05", "04"), "m.txt:3:1: error: leaf2: node gpu04 is in leaf1, line 2, as well"),
         (conf.replace("leaf[1-2]", "leaf[1-3]"), "m.txt:4:1: error: spine: there is no switch leaf3 below it in this"),
-        (conf + "SwitchName=top Switches=leaf1\n", "m.txt:5:1: error: top: switch leaf1 is below spine already"),
+        (conf.replace("leaf[1-2]", "leaf[1-2],leaf1"), "m.txt:4:1: error: spine: switch leaf1 stands twice below it"),
+        (conf + "SwitchName=top Switches=spine,leaf1\nSwitchName=all Switches=top,all\n", "all: it is below itself"),
+        (text.replace("GPU2\t", "GPU2", 1), "has more cells than the"),
         (conf.replace("leaf[1-2]", "leaf[1-2],spine"), "m.txt:4:1: error: spine: it is below itself"),
         (conf.replace("leaf2", "leaf1"), "m.txt:3:1: error: leaf1: a second record of that name"),
         (conf.replace("[01-04]", "[01-"), "m.txt:2:1: error: leaf1: '[' without ']' at '[01-'"),

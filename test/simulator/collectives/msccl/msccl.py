@@ -205,6 +205,11 @@ def samples(folder):
     text = run("collective", "all-reduce", "--platform", four, "--algorithm", HERE / "allreduce_ring_4.xml", "--sizes",
                "256KiB:512KiB:2").stdout
     check("auto: ring" in text and "allreduce_ring_4 is for 0 B to 256 KiB" in text, text)
+    endless = folder / "endless.xml"  # maxBytes 0 is no limit
+    endless.write_text(re.sub('maxBytes="[0-9]+"', 'maxBytes="0"', (HERE / "allreduce_ring_4.xml").read_text()))
+    text = run("collective", "all-reduce", "--platform", four, "--algorithm", endless, "--sizes",
+               "256KiB:16GiB:256").stdout
+    check("auto" not in text and text.count("endless") >= 3, text)
     other = run("collective", "all-reduce", "--platform", star(folder / "five.xml", 5), "--algorithm",
                 HERE / "allreduce_ring_4.xml", expect=1)
     check("allreduce_ring_4 is a program for 4 ranks" in other.stderr, other.stderr)
