@@ -16,6 +16,9 @@ draw() { # NAME FILE [ARGUMENT]...
 for name in $("$stagesim" list schedules --format csv | tail -n +2 | cut -d , -f 1); do
     case $name in
     stp) draw "$name" "$name" --micro-batches 12 ;; # it needs more micro-batches
+    h-1f1b) draw "$name" "$name" --latency 1 ;;     # without messages it is 1f1b
+    dynapipe) draw "$name" "$name" --option memory=3 ;;
+    v-adaptive) draw "$name" "$name" --option memory=3.5 ;;
     *) draw "$name" "$name" ;;
     esac
 done

@@ -24,15 +24,26 @@ static double mean(const double *values, uint32_t count)
     return sum / count;
 }
 
-/* How long a message to a neighbouring worker takes while nothing else is under way: the longest of those between the
- * first replicas' hosts. */
-static double longest_message(const struct stagesim_job *job, const struct stagesim_pipeline *costs)
+/* [worker]: how long a message to the worker behind takes between the first replicas' hosts while nothing else is under
+ * way. */
+static const double *messages_to_next(const struct stagesim_job *job, const struct stagesim_pipeline *costs)
 {
-    double bytes = 0, longest = 0;
+    uint32_t workers = job->scenario->workers;
+    double bytes = 0, *seconds = arena_array(job->arena, workers, sizeof *seconds);
     for (uint32_t stage = 0; costs->message && stage < costs->stages; stage++)
         bytes = fmax(bytes, costs->message[stage]);
+    for (uint32_t worker = 0; worker + 1 < workers; worker++)
+        seconds[worker] = job_message_seconds(job, worker, worker + 1, bytes);
+    return seconds;
+}
+
+/* The longest of them. */
+static double longest_message(const struct stagesim_job *job, const struct stagesim_pipeline *costs)
+{
+    const double *seconds = messages_to_next(job, costs);
+    double longest = 0;
     for (uint32_t worker = 0; worker + 1 < job->scenario->workers; worker++)
-        longest = fmax(longest, job_message_seconds(job, worker, worker + 1, bytes));
+        longest = fmax(longest, seconds[worker]);
     return longest;
 }
 
@@ -64,6 +75,7 @@ static const struct plan *make_plan(struct stagesim_job *job, const struct stage
     request.grain = costs->slice_grain;
     if (scenario->schedule->adapts || scenario->schedule->slices) {
         times.latency = longest_message(job, costs);
+        times.hops = messages_to_next(job, costs);
         request.costs = &times;
     }
     const struct plan *plan = plan_store_take(scenario->plans, scenario->schedule, &request, &reporter, &job->own_plan);

@@ -11,17 +11,22 @@
     &schedule_gpipe, \
     &schedule_1f1b, \
     &schedule_eager_1f1b, \
+    &schedule_h_1f1b, \
+    &schedule_dynapipe, \
     &schedule_pipedream, \
     &schedule_pipedream_2bw, \
     &schedule_gems, \
     &schedule_chimera, \
+    &schedule_bitpipe, \
     &schedule_interleaved, \
+    &schedule_combined_1f1b, \
     &schedule_breadth_first, \
     &schedule_group_interleaved, \
     &schedule_pipe_offload, \
     &schedule_1f1b_v, \
     &schedule_seq1f1b, \
     &schedule_slimpipe, \
+    &schedule_mepipe, \
     &schedule_hanayo, \
     &schedule_zb_h1, \
     &schedule_zb_h2, \
@@ -31,6 +36,7 @@
     &schedule_zb_v_greedy, \
     &schedule_v_half, \
     &schedule_v_min, \
+    &schedule_v_adaptive, \
     &schedule_dualpipe, \
     &schedule_dualpipe_v, \
     &schedule_stp, \

@@ -15,6 +15,8 @@ struct plan_costs {
                              `weight`  where the backward is split; NULL: the sum of the two. Two forwards take their
                              sum,  braided  ones less as much as a forward and a backward do */
     double latency;       /* from the end of a slot until its message is at another worker; blocks no one */
+    const double *hops;   /* [worker]: the same to the worker behind, for orders that follow the speed of links; plans
+                             are timed with `latency`. NULL: they are alike */
     const double *attention[2]; /* shares of a forward and of a whole backward that are causal attention, for plans that
                                    cut sequences; NULL: none */
     double transfer;            /* of a stash to host memory or back, see plan_transfer_time */

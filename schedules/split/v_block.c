@@ -269,13 +269,28 @@ static void append(struct plan *plan, uint32_t worker, struct order order)
     }
 }
 
-struct plan *v_block_plan(const struct schedule_request *request,
-                          struct v_block (*block)(uint32_t workers, uint32_t worker), uint32_t most)
+uint32_t v_block_peak(v_block_of *block, const void *shape, uint32_t workers, uint32_t count)
+{
+    uint32_t peak = 0;
+    for (uint32_t worker = 0; worker < workers; worker++) {
+        struct order order = repeat(block(shape, workers, worker), count);
+        uint32_t held = 0;
+        for (size_t i = 0; i < order.count; i++) {
+            held += kind_of(order.lanes[i]) == SLOT_FORWARD;
+            held -= kind_of(order.lanes[i]) == SLOT_WEIGHT;
+            peak = held > peak ? held : peak;
+        }
+        free(order.lanes);
+    }
+    return peak;
+}
+
+struct plan *v_block_plan(const struct schedule_request *request, v_block_of *block, const void *shape, uint32_t most)
 {
     uint32_t workers = request->workers;
     struct order *orders = zeros(workers, sizeof *orders);
     for (uint32_t worker = 0; worker < workers; worker++)
-        orders[worker] = repeat(block(workers, worker), request->micro_batches);
+        orders[worker] = repeat(block(shape, workers, worker), request->micro_batches);
     compact(orders, workers, request->micro_batches, most, true);
     compact(orders, workers, request->micro_batches, most, false);
     struct plan *plan = plan_create_waves(request, 2 * workers);

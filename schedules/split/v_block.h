@@ -16,7 +16,14 @@ struct v_block {
  * then compacted: two passes fill the waits at the ends, from the back and from the front, with operations of the same
  * worker that can run by then, as long as no worker holds more than `most` half stages' stashes. Linear in the slots.
  * The caller owns it. */
-struct plan *v_block_plan(const struct schedule_request *request,
-                          struct v_block (*block)(uint32_t workers, uint32_t worker), uint32_t most);
+typedef struct v_block v_block_of(const void *shape, uint32_t workers, uint32_t worker);
+struct plan *v_block_plan(const struct schedule_request *request, v_block_of *block, const void *shape, uint32_t most);
+
+/* The most half stages' stashes that a worker holds while the blocks are repeated so often, before anything is
+ * compacted: less than that leaves no order. */
+uint32_t v_block_peak(v_block_of *block, const void *shape, uint32_t workers, uint32_t count);
+
+/* The blocks of V-Half and V-Min, which have no other shape. */
+v_block_of v_half_block, v_min_block;
 
 #endif

@@ -5,8 +5,9 @@
 #include "schedules/split/split.h"
 #include "schedules/split/v_block.h"
 
-static struct v_block block(uint32_t workers, uint32_t worker)
+struct v_block v_half_block(const void *shape, uint32_t workers, uint32_t worker)
 {
+    (void)shape;
     uint32_t shift = workers % 2 ? 0 : 3; /* keeps the four apart modulo 6 */
     return (struct v_block){
         {2 * worker, 3 * workers - worker - 2, 3 * workers + shift + 2 * worker - 1, 6 * workers + shift - worker - 2}};
@@ -14,7 +15,7 @@ static struct v_block block(uint32_t workers, uint32_t worker)
 
 static struct plan *generate(const struct schedule_request *request)
 {
-    return v_block_plan(request, block, 2 * ((request->workers + 2) / 2));
+    return v_block_plan(request, v_half_block, NULL, 2 * ((request->workers + 2) / 2));
 }
 
 const struct schedule schedule_v_half = {

@@ -6,8 +6,9 @@
 #include "schedules/split/split.h"
 #include "schedules/split/v_block.h"
 
-static struct v_block block(uint32_t workers, uint32_t worker)
+struct v_block v_min_block(const void *shape, uint32_t workers, uint32_t worker)
 {
+    (void)shape;
     uint32_t shift = workers % 3 ? 0 : 2; /* keeps the four apart modulo 6 */
     return (struct v_block){
         {worker, 2 * workers - worker - 1, 2 * workers + shift + worker, 4 * workers + shift - worker - 1}};
@@ -15,7 +16,7 @@ static struct v_block block(uint32_t workers, uint32_t worker)
 
 static struct plan *generate(const struct schedule_request *request)
 {
-    return v_block_plan(request, block, 2 * ((request->workers + 4) / 3));
+    return v_block_plan(request, v_min_block, NULL, 2 * ((request->workers + 4) / 3));
 }
 
 const struct schedule schedule_v_min = {

@@ -178,11 +178,13 @@ def slots(text):
 
 
 REASONS = {"pipedream": "weights are updated while", "pipedream-2bw": "weights are updated while",
-           "gems": "each stage is on 2 workers", "chimera": "each stage is on 2 workers",
+           "gems": "each stage is on 2 workers", "bitpipe": "each stage is on 2 workers",
+           "chimera": "each stage is on 2 workers",
            "dualpipe": "each stage is on 2 workers", "bpipe": "stashes move between workers",
            "pipe-offload": "stashes move to host memory",
            "weipipe": "weights travel",
            "seq1f1b": "sequences are cut into slices", "slimpipe": "sequences are cut into slices",
+           "mepipe": "sequences are cut into slices",
            "mario": "forwards are computed again", "adapipe": "forwards are computed again",
            "stp": "a forward and a weight gradient run as one"}
 OPTIONS = {"interleaved": ["chunks=2", "chunks=4"], "hanayo": ["waves=2"], "breadth-first": ["chunks=3"]}
