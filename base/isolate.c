@@ -51,6 +51,15 @@ static void read_end(FILE *kept, char *text, size_t size)
     text[length] = '\0';
 }
 
+/* Whether it begins with these words: SimGrid's solver bmf says so before all its numbers. */
+static bool begins_with(FILE *kept, const char *words)
+{
+    char text[64];
+    rewind(kept);
+    size_t length = fread(text, 1, sizeof text, kept);
+    return length >= strlen(words) && memcmp(text, words, strlen(words)) == 0;
+}
+
 struct isolation {
     FILE *results, *kept;
     struct shared *shared;
@@ -84,6 +93,8 @@ static void last_words(const struct isolation *isolation, struct fault *fault)
     const char *words = undecorated(text);
     if (strcmp(words, "Segmentation fault.") == 0) /* SimGrid's handler; the plug-in's or the program's own it may be */
         fault_set(fault, "the simulation's process crashed (segmentation fault)");
+    else if (begins_with(isolation->kept, "Unable to find a BMF allocation"))
+        fault_set(fault, "SimGrid's solver bmf finds no shares of the links in this job; maxmin does");
     else if (*words)
         fault_set(fault, "%.900s", words);
     else if (WIFSIGNALED(isolation->status))

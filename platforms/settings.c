@@ -14,7 +14,7 @@ static const char *const factories[] = {"thread", "raw", "boost", "ucontext", NU
 
 const struct stagesim_field simgrid_settings[] = {
     {"network/model", STAGESIM_FIELD_NAME, .names = network_models,
-     .doc = "how flows share links; stagesim's default is CM02"},
+     .doc = "how flows share links; stagesim's default is CM02; SimGrid has IB up to 3.33"},
     {"network/crosstraffic", STAGESIM_FIELD_NAME, .names = switches,
      .doc = "acknowledgements take part of the way back; default 0"},
     {"network/TCP-gamma", STAGESIM_FIELD_RATIO, .least = 0, .most = 1e12,

@@ -24,20 +24,25 @@ def jobs():
 
 
 def run(binary, folder, names):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "source").write_text(str(tool.ROOT))
     for path in jobs():
-        if names and path.stem not in names:
+        name = path.relative_to(tool.ROOT / "scenarios").with_suffix("")
+        if names and str(name) not in names:
             continue
         for engine in ("analytic", "simgrid"):
-            out = folder / engine / path.stem
+            out = folder / engine / name
             command = [binary, "run", path, "--engine", engine, "-o", out, "--trace", "csv", "--quiet"]
             done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
             if done.returncode:
-                raise SystemExit(f"{path.stem}, {engine}: exit code {done.returncode}\n{done.stderr}")
+                raise SystemExit(f"{name}, {engine}: exit code {done.returncode}\n{done.stderr}")
 
 
-def text_of(path):
-    """Without how long the run took, and the versions of what it ran with."""
-    text = path.read_text()
+def text_of(folder, path):
+    """Without how long the run took, the versions of what it ran with, and where the source lay."""
+    text = (folder / path).read_text()
+    if path.suffix in (".json", ".yaml"):
+        text = text.replace((folder / "source").read_text() + "/", "")
     if path.name == "summary.json":
         text = re.sub(r'"simulation": *\{[^}]*\}', "", text)
     return text
@@ -45,6 +50,8 @@ def text_of(path):
 
 def worst(first, second, rounding):
     """The largest relative difference of the numbers of two texts; None: their words differ."""
+    if first == second:
+        return 0.0
     lines = first.splitlines(), second.splitlines()
     if len(lines[0]) != len(lines[1]):
         return None
@@ -58,14 +65,15 @@ def worst(first, second, rounding):
 
 
 def compare(first, second):
-    paths = sorted(path.relative_to(first) for path in first.rglob("*") if path.is_file() and path.name != "about.json")
+    files = (path for path in first.glob("*/**/*") if path.is_file() and path.name != "about.json")
+    paths = sorted(path.relative_to(first) for path in files)
     faults, most = 0, 0.0
     for path in paths:
         exact = path.parts[0] == "analytic"
         if not (second / path).is_file():
             difference = None
         else:
-            difference = worst(text_of(first / path), text_of(second / path), 0 if exact else ROUNDING)
+            difference = worst(text_of(first, path), text_of(second, path), 0 if exact else ROUNDING)
         if difference is None or difference > (0 if exact else TOLERANCE):
             faults += 1
             print(f"{path}: " + ("words differ" if difference is None else f"numbers differ by {difference:.3g}"))

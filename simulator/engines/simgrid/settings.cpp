@@ -12,6 +12,7 @@ extern "C" {
 
 #include <cstring>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 #include "simulator/engines/simgrid/services.h"
@@ -60,6 +61,10 @@ std::string &latency_setting()
  * have both: so they wait. */
 void set(const char *setting)
 {
+    if (!versions::has_infiniband && strcmp(setting, "network/model:IB") == 0)
+        throw std::invalid_argument(
+            "network/model: IB is a model that this release of SimGrid cannot run; 3.32 can, and "
+            "CM02, LV08 and SMPI are there");
     if (key_of(setting) == latency_option)
         latency_setting() = setting;
     else

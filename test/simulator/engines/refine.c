@@ -55,14 +55,13 @@ static void draw(struct graph *graph)
     bool few = rand() % 2;
     for (uint32_t node = 0; node < graph->nodes; node++)
         graph->colours[node] = few ? node == 0 : (uint32_t)rand() % colours;
-    for (uint32_t ring = 0, begin = 0; begin < graph->nodes; ring++) {
-        uint32_t length = 1 + (uint32_t)rand() % 12;
+    for (uint32_t begin = 0, length; begin < graph->nodes; begin += length) {
+        length = 1 + (uint32_t)rand() % 12;
         length = length < graph->nodes - begin ? length : graph->nodes - begin;
         for (uint32_t i = 0; i < length; i++, graph->edges++) {
             graph->from[graph->edges] = begin + i;
             graph->to[graph->edges] = begin + (i + 1) % length;
         }
-        begin += length;
     }
     for (uint32_t more = (uint32_t)rand() % (rand() % 2 ? 6 : 60); more > 0; more--, graph->edges++) {
         graph->from[graph->edges] = (uint32_t)rand() % graph->nodes;
