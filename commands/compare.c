@@ -222,9 +222,8 @@ static int simulate_one(struct comparison *comparison, struct comparison_run *ru
         return code;
     if (chosen != run->scenario)
         run->schedule = chosen->schedule_name;
-    run->scenario = chosen;
     FILE *mistakes = is_variant(comparison) ? tmpfile() : NULL;
-    struct simulation_request request = {.scenario = run->scenario,
+    struct simulation_request request = {.scenario = chosen,
                                          .files = output ? &run->files : NULL,
                                          .output = output,
                                          .draw = draw,

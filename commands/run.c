@@ -30,9 +30,9 @@ static void tell(const struct simulation_result *result, struct arena *arena)
     free(notes.texts);
 }
 
-/* Simulates with its files in the output set, which appears when all went well. */
-static int run_into(struct simulation_request *request, const char *directory, struct simulation_result *result,
-                    struct arena *arena)
+/* Simulates with its files in the output set, which appears when all went well; `asked` is what the records are of. */
+static int run_into(struct simulation_request *request, const struct scenario *asked, const char *directory,
+                    struct simulation_result *result, struct arena *arena)
 {
     struct fault fault = {""};
     struct run_files files;
@@ -47,8 +47,8 @@ static int run_into(struct simulation_request *request, const char *directory, s
     if (ok)
         code = simulate(request, result);
     struct record_notes notes = notes_of(result, arena);
-    if (code == EXIT_DONE && !(record_scenario(request->output, directory, "", request->scenario, false, &fault) &&
-                               record_about(request->output, request->command, &request->scenario, 1, &notes, &fault)))
+    if (code == EXIT_DONE && !(record_scenario(request->output, directory, "", asked, false, &fault) &&
+                               record_about(request->output, request->command, &asked, 1, &notes, &fault)))
         code = EXIT_FAILED;
     free(notes.texts);
     if (!ok || code != EXIT_DONE)
@@ -93,7 +93,8 @@ static int run_scenario(const struct options *options, const char *typed, struct
                                          .print = table_is_read(options->format) || own_table,
                                          .format = options->format};
     struct simulation_result result = {0};
-    code = options->output ? run_into(&request, options->output, &result, arena) : simulate(&request, &result);
+    code =
+        options->output ? run_into(&request, scenario, options->output, &result, arena) : simulate(&request, &result);
     if (code == EXIT_DONE && !options->quiet) {
         scenario_tell(scenario, &diag);
         tell(&result, arena);
