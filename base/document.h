@@ -64,6 +64,8 @@ bool document_set(struct node *root, const char *path, const char *value, struct
 void node_append(struct node *parent, struct node *child);
 /* A node with all below it, in the arena; texts are shared. */
 struct node *node_copy(const struct node *node, struct arena *arena);
+/* Makes of a value the map that has it as its one entry. */
+void node_wrap(struct node *node, const char *key, struct arena *arena);
 /* The entry of a map, or NULL (also when `map` is NULL or no map). */
 struct node *node_get(const struct node *map, const char *key);
 /* The same along a dotted path. */

@@ -40,6 +40,17 @@ static struct node *list_entry(const struct node *list, const char *number)
     return child;
 }
 
+void node_wrap(struct node *node, const char *key, struct arena *arena)
+{
+    struct node *value = arena_alloc(arena, sizeof *value);
+    *value = *node;
+    value->key = key;
+    value->next = NULL;
+    node->kind = NODE_MAP;
+    node->first = node->last = value;
+    node->count = 1;
+}
+
 struct node *node_get(const struct node *map, const char *key)
 {
     if (!map)

@@ -15,6 +15,7 @@
 #include "schedules/schedule.h"
 #include "simulator/collectives/algorithm.h"
 #include "simulator/run/engine_table.h"
+#include "training/failure_rates.h"
 #include "workloads/workload_table.h"
 
 #include <errno.h>
@@ -205,6 +206,15 @@ static void add_frameworks(struct items *items)
     add(items, "none", "no defaults but the scenario's own", NULL);
 }
 
+static void add_failures(struct items *items)
+{
+    for (const struct failure_rates *const *rates = failure_rates_table; *rates; rates++)
+        add(items, (*rates)->name,
+            arena_print(items->arena, "%.3g failures of a node of eight GPUs in 1,000 days; %s; %s",
+                        1000 * failure_rates_per_node_day(*rates), (*rates)->what, (*rates)->source),
+            NULL);
+}
+
 static void add_scenarios(struct items *items)
 {
     add_files(items, INSTALLED_SCENARIOS, "scenario");
@@ -324,6 +334,7 @@ static const struct list {
     {.name = "frameworks", .add = add_frameworks},
     {.name = "scenarios", .add = add_scenarios},
     {.name = "engines", .add = add_engines},
+    {.name = "failures", .add = add_failures},
 };
 
 static int print_list(const struct list *list, enum table_format format, bool plugins)
@@ -380,7 +391,8 @@ static int run(const struct command *command, int argc, char **argv)
 const struct command command_list = {
     .name = "list",
     .arguments =
-        "schedules|workloads|collectives|algorithms|presets|platforms|models|frameworks|scenarios|engines [OPTION]...",
+        "schedules|workloads|collectives|algorithms|presets|platforms|models|frameworks|scenarios|engines|failures "
+        "[OPTION]...",
     .summary = "lists what a scenario can name, each with a line of explanation",
     .help = "  --format FORMAT   text, csv, json, latex or markdown (text); json gives the schedules' options, too\n"
             "  --plugins         asks installed plug-ins what they are: their code runs with your rights\n\n"

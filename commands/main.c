@@ -33,6 +33,7 @@ const struct command *const command_table[] = {
     &command_layouts,
     &command_search,
     &command_sweep,
+    &command_train,
     &command_calibrate,
     &command_import,
     &command_export,

@@ -90,3 +90,7 @@ mv "$work/dlrm/timeline.svg" "$images/dlrm.svg"
 "$stagesim" run "$(dirname "$0")/../scenarios/idle-nodes.yaml" --set idle_nodes.duration=24h -o "$work/idle" \
     --picture png --quiet >"$work/log"
 mv "$work/idle/timeline.png" "$images/idle-nodes.png"
+
+# A month of a training, for doc/train.md.
+"$stagesim" train "$(dirname "$0")/../scenarios/training.yaml" -o "$work/train" --quiet >"$work/log"
+mv "$work/train/month.svg" "$images/train-month.svg"

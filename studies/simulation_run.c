@@ -23,6 +23,7 @@
 #include "studies/choice.h"
 #include "studies/describe.h"
 #include "studies/evaluate.h"
+#include "studies/goodput.h"
 #include "studies/levers.h"
 #include "studies/shortened_report.h"
 
@@ -205,6 +206,8 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     run_all_nested(run, engine, &folded, &nested);
     report->idle = idle_split_of(frame, &nested.timelines, run->arena);
     measure(report, run->platform, wall);
+    guard_doing("simulating the training of %s", run->scenario->name);
+    goodput_add(run->scenario, run->platform, report);
     if (last)
         levers_find(run->scenario, run->platform, (double)count_operations(run->job->program), report, run->arena);
     if (run->alone)
@@ -251,6 +254,7 @@ static bool run_shortened(struct run *run)
         return false;
     guard_doing("reporting on %s", scenario->name);
     measure(report, run->platform, clock_now() - started);
+    goodput_add(scenario, run->platform, report);
     levers_find(scenario, run->platform, operations, report, run->arena);
     struct comparison_row row = comparison_row_of(report);
     struct gantt_choice choice = {.messages = true, .rows_only = true};

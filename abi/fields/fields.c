@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "abi/fields/fields.h"
 
+#include "abi/fields/fields_distribution.h"
 #include "abi/fields/fields_rows.h"
 #include "base/arena.h"
 #include "base/path_near.h"
@@ -41,6 +42,7 @@ static const struct {
     [STAGESIM_FIELD_TEXTS] = {"text or list", sizeof(struct stagesim_texts), QUANTITY_RATIO, ""},
     [STAGESIM_FIELD_WATTS] = {"power", sizeof(double), QUANTITY_POWER, "W"},
     [STAGESIM_FIELD_RATIOS] = {"number or list", sizeof(struct stagesim_list), QUANTITY_RATIO, ""},
+    [STAGESIM_FIELD_DISTRIBUTION] = {"time or distribution", sizeof(void *), QUANTITY_TIME, ""},
 };
 
 const char *fields_type_name(enum stagesim_field_type type)
@@ -110,6 +112,8 @@ static const char *expected(const struct fields_reader *reader, const struct sta
         return "elements such as 9408, or a size such as 37kB";
     case STAGESIM_FIELD_ROWS:
         return "a list of maps, or the name of a csv file";
+    case STAGESIM_FIELD_DISTRIBUTION:
+        return fields_distribution_expected;
     default:
         return quantity_expected(types[field->type].quantity);
     }
@@ -334,6 +338,14 @@ static bool is_misspelt(const struct fields_section *section, const struct node 
     return false;
 }
 
+static bool read_distribution(const struct fields_reader *reader, const char *key, const struct node *node,
+                              const struct fields_distribution **value)
+{
+    const struct fields_distribution *read = fields_read_distribution(reader, key, node);
+    *value = read ? read : *value;
+    return read != NULL;
+}
+
 static bool read_row(const struct fields_reader *reader, const struct stagesim_row_type *type, const struct node *node,
                      void *row)
 {
@@ -406,6 +418,8 @@ bool fields_read_value(const struct fields_reader *reader, const struct stagesim
         return read_amount(reader, field, key, node, value);
     case STAGESIM_FIELD_ROWS:
         return read_rows(reader, field, key, node, value);
+    case STAGESIM_FIELD_DISTRIBUTION:
+        return read_distribution(reader, key, node, value);
     default:
         return read_number(reader, field, key, node, value);
     }

@@ -153,7 +153,8 @@ struct need_value need_field_value(const struct stagesim_field *field, const voi
         return (struct need_value){true, *(const unsigned *)value, NULL};
     case STAGESIM_FIELD_TEXT:
     case STAGESIM_FIELD_PATH:
-        return (struct need_value){true, *(const char *const *)value != NULL, NULL};
+    case STAGESIM_FIELD_DISTRIBUTION:
+        return (struct need_value){true, *(const void *const *)value != NULL, NULL};
     case STAGESIM_FIELD_TIMES:
     case STAGESIM_FIELD_BYTES_LIST:
     case STAGESIM_FIELD_COUNTS:

@@ -13,6 +13,7 @@
 #include "platforms/platform.h"
 #include "simulator/program/steady.h"
 #include "simulator/program/timeline.h"
+#include "training/forecast.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -144,9 +145,11 @@ struct report {
     double peak_bytes, capacity_bytes; /* capacity 0: the platform says nothing of memory */
     bool fits;
     struct limits limits;
-    struct memory_parts parts;        /* of the rank with peak_bytes */
-    double training_s, training_cost; /* time and price of all tokens; 0: not asked for */
-    double million_tokens_cost;       /* price of a million tokens; 0: not asked for */
+    struct memory_parts parts;         /* of the rank with peak_bytes */
+    double training_s, training_cost;  /* time and price of all tokens; 0: not asked for */
+    struct training_job training;      /* what that was made of */
+    struct training_forecast forecast; /* of the training with what fails; filled by the caller */
+    double million_tokens_cost;        /* price of a million tokens; 0: not asked for */
     struct lever *levers; /* of a job that does not fit, the one that saves least first; filled by the caller */
     uint32_t lever_count;
     double energy;      /* joules; negative: the platform has no wattage */

@@ -42,6 +42,8 @@ struct comparison_row comparison_row_of(const struct report *report)
     row.energy = report->energy;
     row.training_s = report->training_s;
     row.training_cost = report->training_cost;
+    row.forecast = report->forecast;
+    row.training = report->training;
     for (size_t i = 0, used = 0; i < report->run.note_count && used < sizeof row.notes; i++)
         used += (size_t)snprintf(row.notes + used, sizeof row.notes - used, "%s\n", report->run.notes[i]);
     return row;

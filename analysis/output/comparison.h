@@ -42,6 +42,8 @@ struct comparison_row {
     double bound;      /* no order of these stages on these workers takes less, without contention; 0: not known */
     double tokens_per_s, mfu, energy, training_s, training_cost; /* as in struct report */
     struct limits limits;
+    struct training_forecast forecast; /* of the training with what fails */
+    struct training_job training;      /* what it was made of */
     struct comparison_queue queue;     /* then `iteration` is its mean completion, and the others say nothing */
     struct comparison_idle idle_nodes; /* then it has no iteration, and the others but samples_per_s say nothing */
     char notes[1000];                  /* what is not as the scenario asks for, a line each */

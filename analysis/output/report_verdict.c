@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/output/html.h"
 #include "analysis/output/report_sections.h"
+#include "base/arena.h"
 #include "base/table.h"
+#include "training/forecast_text.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,16 +11,9 @@
 /* A price for people: "15.5 million USD". */
 static void put_money(FILE *out, double amount, const char *currency)
 {
-    if (amount >= 1e9)
-        fprintf(out, "%.3g billion", amount / 1e9);
-    else if (amount >= 1e6)
-        fprintf(out, "%.3g million", amount / 1e6);
-    else
-        fprintf(out, amount >= 1000 ? "%.0f" : "%.3g", amount);
-    if (currency) {
-        putc(' ', out);
-        html_text(out, currency);
-    }
+    struct arena *arena = arena_create();
+    html_text(out, forecast_money(amount, currency, arena));
+    arena_destroy(arena);
 }
 
 /* A count for people: "15 T". */
@@ -104,11 +99,24 @@ static void put_idle(FILE *out, const struct report *report)
     fputs(". ", out);
 }
 
+static void put_forecast(FILE *out, const struct report *report)
+{
+    struct arena *arena = arena_create();
+    if (report->forecast.known) {
+        fputc(' ', out);
+        html_text(out, forecast_sentence(&report->forecast, report->run.currency, arena));
+        fputc('.', out);
+    }
+    arena_destroy(arena);
+}
+
 static void put_training(FILE *out, const struct report *report)
 {
     char text[READABLE_MAX];
-    if (report->training_s <= 0)
+    if (report->training_s <= 0) {
+        put_forecast(out, report);
         return;
+    }
     put_tokens(out, report->run.figures.tokens);
     double days = report->training_s / 86400;
     fprintf(out, days >= 100 ? " tokens take <b>%.0f days</b>" : " tokens take <b>%.3g days</b>", days);
@@ -120,6 +128,7 @@ static void put_training(FILE *out, const struct report *report)
         fputs("</b>", out);
     }
     fputs(".", out);
+    put_forecast(out, report);
 }
 
 /* Where measured times of such jobs lay. */
@@ -189,7 +198,10 @@ void report_training(FILE *out, const struct report *report)
     if (report->training_s > 0) {
         row_begin(out, "Time");
         fprintf(out, "%.4g days", report->training_s / 86400);
-        row_end(out, "Tokens of the whole training over tokens per second; no failures, checkpoints or evaluation");
+        row_end(out,
+                report->forecast.known
+                    ? "Tokens of the whole training over tokens per second"
+                    : "Tokens of the whole training over tokens per second; no failures, checkpoints or evaluation");
         row_begin(out, "Tokens");
         put_tokens(out, run->figures.tokens);
         row_end(out, "As the scenario says: <code>transformer.tokens</code>");

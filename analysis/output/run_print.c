@@ -3,6 +3,7 @@
 
 #include "analysis/output/contention_print.h"
 #include "base/diagnostics.h"
+#include "training/forecast_text.h"
 
 #include <math.h>
 
@@ -220,6 +221,8 @@ static void print_throughput(FILE *out, const struct report *report)
         print_figure(out, "HFU", readable_percent(text, report->hfu));
     print_limits(out, report);
     print_training(out, report);
+    if (report->forecast.known)
+        forecast_print(out, &report->forecast, report->run.currency);
     print_energy(out, report);
     print_power(out, report);
 }

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/document.h"
+#include "training/forecast_text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -442,6 +443,18 @@ static void read_training(const struct reader *reader, const struct node *root, 
     report->training_s = days * 86400;
 }
 
+static void read_forecast(const struct reader *reader, const struct node *root, struct report *report)
+{
+    struct training_forecast *forecast = &report->forecast;
+    forecast->known = node_get(root, "forecast") != NULL;
+    forecast->interval = forecast->between = INFINITY;
+    for (const struct forecast_figure *figure = forecast_figures; figure->key && forecast->known; figure++) {
+        struct member member = {arena_print(reader->arena, "forecast.%s", figure->key),
+                                figure->count ? TYPE_COUNT : TYPE_POSITIVE, false, figure->offset};
+        read_member(reader, root, &member, (char *)forecast);
+    }
+}
+
 static bool check_schema(const struct reader *reader, const struct node *root)
 {
     const struct node *schema = node_get(root, "schema");
@@ -478,6 +491,7 @@ static struct report *read_report(const struct reader *reader, const struct node
     read_levers(reader, root, report);
     read_lists(reader, root, report);
     read_training(reader, root, report);
+    read_forecast(reader, root, report);
     return reader->diag->errors == before ? report : NULL;
 }
 

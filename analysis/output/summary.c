@@ -3,6 +3,7 @@
 
 #include "analysis/output/contention_print.h"
 #include "base/json_writer.h"
+#include "training/forecast_text.h"
 
 static const uint64_t schema = 1;
 
@@ -165,6 +166,7 @@ static void write_time(struct json_writer *json, const struct report *report)
     json_object_end(json);
     write_limits(json, report);
     write_training(json, report);
+    forecast_write(json, &report->forecast);
 }
 
 static void write_causes(struct json_writer *json, const double *causes)

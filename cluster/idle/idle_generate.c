@@ -2,6 +2,7 @@
 #include "cluster/idle/idle_generate.h"
 
 #include "base/arena.h"
+#include "base/random/draws.h"
 #include "base/rounded/rounded.h"
 
 #include <math.h>
@@ -57,21 +58,12 @@ double idle_fragment_length(double quantile)
 
 /* ---- drawing ---- */
 
-/* splitmix64: G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", 2014. In [0, 1). */
-static double draw(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
-}
-
 /* Each group has a stream of its own, so that more nodes leave the first ones as they are. */
-static uint64_t stream_of(uint64_t seed, uint64_t group)
+static struct draws stream_of(uint64_t seed, uint64_t group)
 {
-    uint64_t state = seed * 0xd1342543de82ef95u + group * 0x2545f4914f6cdd1du + 1;
-    draw(&state);
-    return state;
+    struct draws draws = {seed * 0xd1342543de82ef95u + group * 0x2545f4914f6cdd1du + 1};
+    draw_bits(&draws);
+    return draws;
 }
 
 struct spans {
@@ -95,10 +87,10 @@ static void draw_group(struct spans *spans, const struct idle_generation *genera
     enum { CYCLES_BEFORE = 20 };
     double busy = mean_length * (1 - generation->share) / generation->share;
     double now = -CYCLES_BEFORE * (busy + mean_length);
-    uint64_t state = stream_of(generation->seed, group);
+    struct draws draws = stream_of(generation->seed, group);
     while (now < generation->duration) {
-        now += fmax(1, round(-busy * rounded_log(1 - draw(&state))));
-        double to = now + fmax(1, round(idle_fragment_length(draw(&state))));
+        now += fmax(1, round(-busy * rounded_log(1 - draw_unit(&draws))));
+        double to = now + fmax(1, round(idle_fragment_length(draw_unit(&draws))));
         if (to > 0 && now < generation->duration)
             add_spans(spans, generation, group, fmax(0, now), fmin(to, generation->duration));
         now = to;

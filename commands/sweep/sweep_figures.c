@@ -35,6 +35,10 @@ FIGURE(memory, KNOWN(row->peak_bytes))
 FIGURE(energy, row->energy >= 0 ? row->energy : NAN)
 FIGURE(training, KNOWN(row->training_s))
 FIGURE(cost, KNOWN(row->training_cost))
+#define FORECAST(value) (row->forecast.known && !row->forecast.outcome.stuck ? (value) : NAN)
+FIGURE(days, FORECAST(row->forecast.outcome.wall.middle / 86400))
+FIGURE(goodput, FORECAST(row->forecast.outcome.steps_share.middle))
+FIGURE(price, FORECAST(KNOWN(row->forecast.cost.middle)))
 FIGURE(wait, row->queue.known ? row->queue.wait : NAN)
 FIGURE(completion, row->queue.known ? row->queue.completion : NAN)
 FIGURE(bounded_slowdown, row->queue.known ? row->queue.bounded_slowdown : NAN)
@@ -72,6 +76,9 @@ const struct sweep_figure sweep_figures[] = {
     {"energy_j", "joules per iteration", CHART_NUMBER, -1, of_energy},
     {"training_s", "time of the whole training", CHART_SECONDS, -1, of_training},
     {"training_cost", "price of the whole training", CHART_NUMBER, -1, of_cost},
+    {"days", "days of the whole training with failures", CHART_NUMBER, -1, of_days},
+    {"goodput", "share of time of steps that count", CHART_PERCENT, 1, of_goodput},
+    {"price", "price of the whole training with failures", CHART_NUMBER, -1, of_price},
     {"wait_s", "mean waiting of jobs", CHART_SECONDS, -1, of_wait},
     {"completion_s", "mean completion of jobs", CHART_SECONDS, -1, of_completion},
     {"bounded_slowdown", "mean bounded slowdown of jobs", CHART_NUMBER, -1, of_bounded_slowdown},

@@ -33,18 +33,6 @@ static bool is_own_key(const char *key)
     return is_among(key, section_names) || fields_known(&root_section, key);
 }
 
-/* `schedule: gpipe` is short for `schedule: {name: gpipe}`. */
-static void expand_schedule(struct loader *loader, struct node *node)
-{
-    struct node *name = arena_alloc(loader->fields.arena, sizeof *name);
-    *name = *node;
-    name->key = "name";
-    name->next = NULL;
-    node->kind = NODE_MAP;
-    node->first = node->last = name;
-    node->count = 1;
-}
-
 /* `model: bert.yaml` stands for the content of that file, whose path comes back; NULL after a mistake. */
 static const char *expand_file(struct loader *loader, struct node *node)
 {
@@ -108,8 +96,10 @@ static void expand_section(struct loader *loader, const char *name)
         expand_model(loader, node);
     if (!node || node->kind != NODE_SCALAR || node_is_empty(node))
         return;
-    if (!strcmp(name, "schedule"))
-        expand_schedule(loader, node);
+    if (scenario_expand_training(loader, node, name))
+        return;
+    if (!strcmp(name, "schedule")) /* `schedule: gpipe` is short for `schedule: {name: gpipe}` */
+        node_wrap(node, "name", loader->fields.arena);
     else if (!strcmp(name, "platform"))
         scenario_expand_platform(loader, node);
     else if (!strcmp(name, "model"))
@@ -367,6 +357,7 @@ static void read_scenario(struct loader *loader, const struct scenario_request *
     scenario_read_output_keys(loader);
     read_memory(loader);
     scenario_read_power(loader);
+    scenario_read_training(loader);
     scenario_read_search(loader);
     read_simgrid(loader);
     scenario_check_inputs(loader);

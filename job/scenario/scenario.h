@@ -17,6 +17,7 @@
 #include "schedules/schedule.h"
 #include "simulator/collectives/assignment.h"
 #include "simulator/program/mesh.h"
+#include "training/forecast.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -130,6 +131,7 @@ struct scenario {
     size_t part_count;
 
     struct power_settings power;
+    struct training_settings training;
     double reserve;    /* share of every GPU's memory that is held back */
     bool all_replicas; /* write folded replicas out, too */
 

@@ -44,6 +44,10 @@ const struct schedule *scenario_find_schedule(struct loader *loader, const char 
 void scenario_check_inputs(struct loader *loader);
 /* power: caps, states and carbon. */
 void scenario_read_power(struct loader *loader);
+/* training, failures, checkpoint. */
+void scenario_read_training(struct loader *loader);
+/* Makes a map of one of these sections that is written as one word; false: `section` is another one. */
+bool scenario_expand_training(struct loader *loader, struct node *node, const char *section);
 /* What is given and changes nothing: refused where it cannot be meant, kept otherwise to be told of. Needs all the rest
  * without a mistake. */
 void scenario_check_needs(struct loader *loader);

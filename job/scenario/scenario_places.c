@@ -149,6 +149,9 @@ void scenario_print_keys(FILE *out)
     print_section(out, "memory", "memory.", memory_section.fields, NULL);
     print_section(out, "imported", "imported.", imported_section.fields, NULL);
     print_section(out, "power", "power.", power_section.fields, NULL);
+    print_section(out, "training", "training.", training_section.fields, NULL);
+    print_section(out, "failures", "failures.", failures_section.fields, NULL);
+    print_section(out, "checkpoint", "checkpoint.", checkpoint_section.fields, NULL);
     print_section(out, "output", "output.", output_fields, NULL);
     print_section(out, "search", "search.", search_section.fields, NULL);
     print_section(out, "simgrid", "", simgrid_settings, NULL);

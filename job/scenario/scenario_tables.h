@@ -31,6 +31,19 @@ struct power_values {
 };
 extern const struct power_values power_defaults;
 
+/* NULL, 0: not given. */
+struct training_values {
+    uint64_t steps, evaluate_every, runs, seed, rack, behind_switch, lemon_strikes, every_steps;
+    double step, evaluate, scale, lemons, lemon_rate, bytes, storage, storage_every;
+    const char *rates, *spares, *every;
+    struct stagesim_rows components;
+    unsigned policy, batch, way;
+    const struct fields_distribution *start, *detect, *replacement, *restart, *repair, *pool, *stall, *save, *write,
+        *load, *load_memory;
+};
+/* Memory from the arena. */
+struct training_values training_values_default(struct arena *arena);
+
 struct platform_values { /* NULL, 0: not given */
     const char *file, *preset, *nic;
     uint64_t nodes, gpus_per_node, pod;
@@ -82,7 +95,8 @@ union simgrid_value {
 
 /* Sections of the scenario's own; parallel_fields fill uint64_t[PARALLEL_SIZES]. */
 extern const struct fields_section root_section, platform_section, parallel_section, batch_section, schedule_section,
-    output_section, simgrid_section, search_section, memory_section, power_section, imported_section;
+    output_section, simgrid_section, search_section, memory_section, power_section, training_section, failures_section,
+    checkpoint_section, imported_section;
 /* `communication` may hold keys of the workload, too. */
 extern const struct fields_section communication_section;
 /* Its fields with the words that they take: those of algorithms are the ones of the table of algorithms that carry out

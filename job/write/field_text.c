@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "job/write/field_text.h"
 
-#include "abi/fields/fields.h"
+#include "abi/fields/fields_distribution.h"
 #include "base/arena.h"
 #include "base/bulk.h"
 #include "base/document.h"
@@ -160,6 +160,9 @@ static bool write_value(FILE *out, const struct stagesim_field *field, const voi
     case STAGESIM_FIELD_AMOUNT:
         write_number(out, amount->bytes > 0 ? amount->bytes : amount->elements, amount->bytes > 0 ? &sizes : &none);
         return amount->given;
+    case STAGESIM_FIELD_DISTRIBUTION:
+        return *(const struct fields_distribution *const *)value &&
+               fputs((*(const struct fields_distribution *const *)value)->text, out) >= 0;
     case STAGESIM_FIELD_ROWS:
         return write_rows(out, field, value, directory, arena);
     default:

@@ -68,11 +68,13 @@ static void add_rows(struct inputs *inputs, const struct scenario *scenario, con
 /* Files that keys of the workload and of power name. */
 static void add_values(struct inputs *inputs, const struct scenario *scenario)
 {
-    static const struct stagesim_field table = {.key = "power.table"}, carbon = {.key = "power.carbon"};
+    static const struct stagesim_field table = {.key = "power.table"}, carbon = {.key = "power.carbon"},
+                                       components = {.key = "failures.components"};
     if (scenario->power.table_count)
         add_rows(inputs, scenario, &table);
     if (scenario->power.series)
         add_rows(inputs, scenario, &carbon);
+    add_rows(inputs, scenario, &components);
     for (const struct stagesim_field *field = scenario->workload->fields; field && field->key; field++) {
         const char *const *path = (const void *)((const char *)scenario->parameters + field->offset);
         if (field->type == STAGESIM_FIELD_ROWS)

@@ -314,6 +314,18 @@ static void write_power(const struct resolving *resolving)
     write_own(resolving, &section, &values);
 }
 
+static void write_training(const struct resolving *resolving)
+{
+    static const struct fields_section *const sections[] = {&training_section, &failures_section, &checkpoint_section};
+    struct training_values values = training_values_default(resolving->arena);
+    if (!resolving->scenario->training.given)
+        return;
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        read_given(resolving, sections[i], &values);
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        write_own(resolving, sections[i], &values);
+}
+
 static void write_output(const struct resolving *resolving)
 {
     struct output_values values = {0};
@@ -434,6 +446,7 @@ bool scenario_write_resolved(FILE *out, const struct scenario *scenario, const c
         write_workload(&resolving);
         write_memory(&resolving);
         write_power(&resolving);
+        write_training(&resolving);
         write_output(&resolving);
         write_simgrid(&resolving);
         if (study)

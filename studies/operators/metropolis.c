@@ -8,31 +8,9 @@
 
 static const double SECONDS_PER_EXCESS_BYTE = 1e-9;
 
-uint64_t random_next(struct random_numbers *random)
+bool metropolis_accepts(struct draws *random, double more, double temperature)
 {
-    uint64_t z = random->state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-uint64_t random_below(struct random_numbers *random, uint64_t count)
-{
-    uint64_t most = UINT64_MAX - UINT64_MAX % count, number;
-    do
-        number = random_next(random);
-    while (number >= most);
-    return number % count;
-}
-
-double random_unit(struct random_numbers *random)
-{
-    return (double)(random_next(random) >> 11) * 0x1p-53;
-}
-
-bool metropolis_accepts(struct random_numbers *random, double more, double temperature)
-{
-    return more <= 0 || random_unit(random) < rounded_exp(-more / temperature);
+    return more <= 0 || draw_unit(random) < rounded_exp(-more / temperature);
 }
 
 double metropolis_cost(const struct task_result *result)
@@ -41,11 +19,11 @@ double metropolis_cost(const struct task_result *result)
 }
 
 /* A layer whose turn it is; layers that change together count once. */
-static uint32_t draw_layer(const struct operators *o, struct random_numbers *random)
+static uint32_t draw_layer(const struct operators *o, struct draws *random)
 {
     uint32_t layer;
     do
-        layer = (uint32_t)random_below(random, o->graph->count);
+        layer = (uint32_t)draw_below(random, o->graph->count);
     while (operator_unit(o, layer) != layer);
     return layer;
 }
@@ -57,7 +35,7 @@ static struct task_result propose(const struct metropolis_request *request, stru
     return request->full ? task_graph_evaluate(graph) : result;
 }
 
-struct metropolis_outcome metropolis_search(const struct metropolis_request *request, struct random_numbers *random,
+struct metropolis_outcome metropolis_search(const struct metropolis_request *request, struct draws *random,
                                             uint32_t *choices)
 {
     const struct operators *o = request->operators;
@@ -68,7 +46,7 @@ struct metropolis_outcome metropolis_search(const struct metropolis_request *req
     while (outcome.proposals + 1 < request->budget && outcome.proposals - outcome.found < (request->budget + 1) / 2 &&
            !outcome.stopped) {
         uint32_t layer = draw_layer(o, random);
-        uint32_t choice = (uint32_t)random_below(random, o->spaces[layer].count);
+        uint32_t choice = (uint32_t)draw_below(random, o->spaces[layer].count);
         struct task_result result = propose(request, graph, layer, choice);
         double next = metropolis_cost(&result);
         outcome.proposals++;

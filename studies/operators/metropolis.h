@@ -5,21 +5,11 @@
 #ifndef STAGESIM_METROPOLIS_H
 #define STAGESIM_METROPOLIS_H
 
+#include "base/random/draws.h"
 #include "studies/operators/task_graph.h"
 
-/* SplitMix64 (Steele, Lea and Flood 2014): equal seeds give equal numbers on every machine. */
-struct random_numbers {
-    uint64_t state;
-};
-
-uint64_t random_next(struct random_numbers *random);
-/* 0 <= number < count, all equally likely. */
-uint64_t random_below(struct random_numbers *random, uint64_t count);
-/* 0 <= number < 1 */
-double random_unit(struct random_numbers *random);
-
 /* Whether a proposal that costs so much more is accepted. */
-bool metropolis_accepts(struct random_numbers *random, double more, double temperature);
+bool metropolis_accepts(struct draws *random, double more, double temperature);
 
 /* Seconds of the iteration, and a millisecond for each megabyte beyond the devices' memory, as in FlexFlow's code. */
 double metropolis_cost(const struct task_result *result);
@@ -35,7 +25,7 @@ struct metropolis_request {
 
 /* Searches from choices[layer], which becomes the best strategy. Ends when the budget is used up, when half of it has
  * brought nothing better, or when asked to stop. */
-struct metropolis_outcome metropolis_search(const struct metropolis_request *request, struct random_numbers *random,
+struct metropolis_outcome metropolis_search(const struct metropolis_request *request, struct draws *random,
                                             uint32_t *choices);
 
 #endif

@@ -69,10 +69,10 @@ void start_divided(const struct operators *o, const uint32_t (*degrees)[2], uint
     }
 }
 
-void start_random(const struct operators *o, struct random_numbers *random, uint32_t *choices)
+void start_random(const struct operators *o, struct draws *random, uint32_t *choices)
 {
     for (uint32_t i = 0; i < o->graph->count; i++) {
         uint32_t unit = operator_unit(o, i);
-        choices[i] = unit < i ? choices[unit] : (uint32_t)random_below(random, o->spaces[i].count);
+        choices[i] = unit < i ? choices[unit] : (uint32_t)draw_below(random, o->spaces[i].count);
     }
 }

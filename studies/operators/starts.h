@@ -19,7 +19,7 @@ void start_expert(const struct operators *o, uint32_t node, uint32_t *choices);
 void start_divided(const struct operators *o, const uint32_t (*degrees)[2], uint32_t *choices);
 
 /* Any configuration of each layer, all equally likely; layers that change together have the same. */
-struct random_numbers;
-void start_random(const struct operators *o, struct random_numbers *random, uint32_t *choices);
+struct draws;
+void start_random(const struct operators *o, struct draws *random, uint32_t *choices);
 
 #endif

@@ -22,7 +22,7 @@ struct search {
     uint32_t *choices[STRATEGY_ROWS];
     double best; /* cost */
     double temperature, deadline;
-    struct random_numbers random;
+    struct draws random;
     struct strategy_start *starts;
     uint32_t **bests; /* [start][layer]: choices */
     uint32_t start_count;

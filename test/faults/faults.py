@@ -45,6 +45,8 @@ COMMANDS = {
     "compare": (["compare", "s.yaml", "--schedules", "1f1b,gpipe", "-o", "out", "--trace", "csv", "--picture", "svg",
                  "--set",
                  "stages.forward=TIME"], "out"),
+    "train": (["train", "s.yaml", "-o", "out", "--set", "failures=llama3", "--set", "stages.forward=TIME", "--set",
+               "training={steps: 1000, runs: 10}"], "out"),
     "search": (["search", "t.yaml", "-o", "out", "--jobs", "1", "--set", "model.sequence=SIZE"], "out"),
     "check": (["check", "s.yaml"], None),
     "layouts": (["layouts", "l.yaml", "--top", "1"], None),

@@ -8,8 +8,8 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ("schedules", "platforms", "frameworks", "simulator", "workloads", "job", "analysis", "studies", "cluster",
-           "commands")
+FOLDERS = ("schedules", "platforms", "frameworks", "simulator", "workloads", "training", "job", "analysis",
+           "studies", "cluster", "commands")
 ASKS = re.compile(r"(?<![\w.>])(malloc|calloc|realloc|reallocarray|strdup|strndup|asprintf|aligned_alloc)\s*\(")
 
 

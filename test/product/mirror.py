@@ -10,8 +10,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TESTS = ROOT / "test"
 PAGE = "test/README.md"
-FOLDERS = ("base", "abi", "schedules", "platforms", "simulator", "workloads", "frameworks", "job", "analysis",
-           "studies", "cluster", "commands")
+FOLDERS = ("base", "abi", "schedules", "platforms", "simulator", "workloads", "frameworks", "training", "job",
+           "analysis", "studies", "cluster", "commands")
 faults = []
 
 

@@ -19,6 +19,7 @@ COMMANDS = {
     "compare": ["compare", "s.yaml", "--schedules", "1f1b,gpipe", "--picture", "svg", "--report"],
     "search": ["search", *SEARCH],
     "sweep": ["sweep", "s.yaml", "--set", "batch.micro_batches=4,8"],
+    "train": ["train", "s.yaml", "--set", "failures=llama3", "--set", "training.steps=1000"],
     "schedule": ["schedule", "1f1b", "--workers", "4", "--micro-batches", "8", "--format", "csv"],
     "collective": ["collective", "all-reduce", "--platform", "platform.xml", "--engine", "analytic"],
     "export": ["export", "t.yaml", "--to", "megatron"],

@@ -5,11 +5,17 @@
 
 #include <stdlib.h>
 
+/* Per cent of the cases that the build's option `samples` asks for: 100 as usual, less in CI, more in long tests. */
+static inline unsigned samples_percent(void)
+{
+    const char *given = getenv("STAGESIM_SAMPLES");
+    return given ? (unsigned)strtoul(given, NULL, 10) : 100;
+}
+
 /* Whether a case belongs to the share that the build's option `samples` asks for, evenly spread: case 0 always does. */
 static inline int in_sample(unsigned number)
 {
-    const char *given = getenv("STAGESIM_SAMPLES");
-    unsigned percent = given ? (unsigned)strtoul(given, NULL, 10) : 100;
+    unsigned percent = samples_percent();
     return !number || number * percent / 100 > (number - 1) * percent / 100;
 }
 

@@ -15,7 +15,7 @@
 Test(metropolis, accepts_in_proportion)
 {
     enum { DRAWS = 100000 };
-    struct random_numbers random = {1};
+    struct draws random = {1};
     for (double more = 0.25; more <= 1.5; more += 0.25) {
         int accepted = 0;
         for (int i = 0; i < DRAWS; i++)
@@ -71,7 +71,7 @@ Test(metropolis, finds_the_best_of_small_networks, .timeout = 200)
         start_data(&c->operators, choices);
         struct metropolis_request request = {
             .operators = &c->operators, .budget = 20000, .temperature = 0.1 * cost_of(&c->operators, choices)};
-        struct metropolis_outcome outcome = metropolis_search(&request, &(struct random_numbers){3}, choices);
+        struct metropolis_outcome outcome = metropolis_search(&request, &(struct draws){3}, choices);
         cr_assert(outcome.best == least, "%u layers on %u devices: %.17g, not %.17g", cases[i].layers, cases[i].devices,
                   outcome.best, least);
         cr_assert(cost_of(&c->operators, choices) == least);
@@ -93,7 +93,7 @@ Test(metropolis, delta_takes_the_same_way, .timeout = 200)
         start_data(&c->operators, choices[full]);
         struct metropolis_request request = {
             .operators = &c->operators, .budget = 2000, .temperature = 1e-4, .full = full};
-        outcomes[full] = metropolis_search(&request, &(struct random_numbers){5}, choices[full]);
+        outcomes[full] = metropolis_search(&request, &(struct draws){5}, choices[full]);
     }
     cr_assert(outcomes[0].best == outcomes[1].best && outcomes[0].accepted == outcomes[1].accepted);
     cr_assert(!memcmp(choices[0], choices[1], sizeof choices[0]));
@@ -117,7 +117,7 @@ Test(metropolis, stops_when_asked)
     start_data(&c->operators, choices);
     struct metropolis_request request = {
         .operators = &c->operators, .budget = 1000, .temperature = 1, .stop = stop_at_once, .user = &asked};
-    struct metropolis_outcome outcome = metropolis_search(&request, &(struct random_numbers){0}, choices);
+    struct metropolis_outcome outcome = metropolis_search(&request, &(struct draws){0}, choices);
     cr_assert(outcome.stopped && outcome.proposals == 1 && asked == 1);
     case_destroy(c);
 }

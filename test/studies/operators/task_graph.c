@@ -252,7 +252,7 @@ Test(task_graph, is_the_longest_path, .timeout = 100)
     for (int network = 0; network < NETWORKS; network++)
         for (uint32_t devices = 1; devices <= 8; devices += devices == 1 ? 1 : devices == 2 ? 4 : 2) {
             struct network_case *c = make(network, devices);
-            struct random_numbers random = {(uint64_t)network};
+            struct draws random = {(uint64_t)network};
             c->operators.bucket = devices * 1e5;
             c->operators.overlap = devices % 4;
             for (int i = 0; i < 20; i++) {
@@ -287,7 +287,7 @@ Test(task_graph, delta_is_full, .timeout = 200)
 {
     for (int network = 0; network < NETWORKS; network++) {
         struct network_case *c = make(network, 16);
-        struct random_numbers random = {7};
+        struct draws random = {7};
         uint32_t choices[CASE_LAYERS];
         c->operators.capacity = 1e6;
         c->operators.bucket = 1e5;
@@ -295,11 +295,11 @@ Test(task_graph, delta_is_full, .timeout = 200)
         struct task_graph *graph = task_graph_create(&c->operators, choices);
         task_graph_evaluate(graph);
         for (int i = 0; i < 1000; i++) {
-            uint32_t layer = (uint32_t)random_below(&random, c->count);
-            uint32_t choice = (uint32_t)random_below(&random, c->operators.spaces[layer].count);
+            uint32_t layer = (uint32_t)draw_below(&random, c->count);
+            uint32_t choice = (uint32_t)draw_below(&random, c->operators.spaces[layer].count);
             struct task_result result = task_graph_change(graph, layer, choice);
             expect_same(c, graph, &result, network, i);
-            if (random_below(&random, 2))
+            if (draw_below(&random, 2))
                 task_graph_keep(graph);
             else
                 task_graph_undo(graph);

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Simulated trainings against what is known of them exactly: failures of the whole job at any moment alike, one in M;
+ * T work, then a checkpoint of C; after a failure D in which nothing fails, then a restart of R, which can fail. */
+#include "test/support/samples.h"
+#include "test/training/simple_plan.h"
+#include "training/best_interval.h"
+#include "training/spares.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+/* Mean time of a segment. */
+static double segment(double work, double save, double between, double restart, double wait)
+{
+    return exp(restart / between) * (between + wait) * (exp((work + save) / between) - 1);
+}
+
+static uint32_t runs_of(uint32_t all)
+{
+    return (uint32_t)(all * (samples_percent() / 1000.0)) + 10;
+}
+
+/* The mean of so many runs lies within the tolerance, or within four of its errors where CI runs fewer. */
+static void check_mean(const struct training_plan *plan, uint32_t all, double expected, double tolerance)
+{
+    uint32_t runs = runs_of(all);
+    struct training_outcome outcome = training_outcome_of(plan, runs);
+    cr_assert_eq(outcome.stuck, 0);
+    double allowed = fmax(tolerance * expected, 4 * outcome.error);
+    cr_assert_lt(outcome.error, expected / 50);
+    cr_assert_float_eq(outcome.mean, expected, allowed, "%u runs: %.9g, expected %.9g", runs, outcome.mean, expected);
+}
+
+Test(closed_forms, six_segments_with_checkpoints)
+{
+    struct simple_plan simple;
+    simple_plan_init(&simple, 3600, 3600);
+    simple_plan_checkpoints(&simple, 600, 60);
+    simple.restart = distribution_fixed(120);
+    double expected = 6 * segment(600, 60, 3600, 120, 0);
+    cr_assert_float_eq(expected, 4493.555, 0.0005);
+    check_mean(&simple.plan, 60000, expected, 0.003);
+}
+
+Test(closed_forms, no_checkpoint)
+{
+    struct simple_plan simple;
+    simple_plan_init(&simple, 7200, 3600);
+    double expected = segment(7200, 0, 3600, 0, 0);
+    cr_assert_float_eq(expected, 23000.602, 0.0005);
+    check_mean(&simple.plan, 60000, expected, 0.01);
+}
+
+/* Until a failure is noticed nothing fails. A spare that takes a node's place may fail while it does: then another one
+ * begins anew, as after a failure in a restart. */
+Test(closed_forms, detections_and_replacements)
+{
+    static const double waits[][2] = {{500, 0}, {0, 900}};
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        struct simple_plan simple;
+        simple_plan_init(&simple, 5000, 3000);
+        simple_plan_checkpoints(&simple, 1000, 100);
+        simple.component.replace = true;
+        simple.plan.spares = 1;
+        simple.detect = distribution_fixed(waits[i][0]);
+        simple.replacement = distribution_fixed(waits[i][1]);
+        simple.restart = distribution_fixed(200);
+        simple.load = distribution_fixed(50);
+        check_mean(&simple.plan, 60000, 5 * segment(1000, 100, 3000, 250 + waits[i][1], waits[i][0]), 0.005);
+    }
+}
+
+/* Distributions of waits count by their means alone. */
+Test(closed_forms, waits_that_differ)
+{
+    struct simple_plan simple;
+    simple_plan_init(&simple, 5000, 3000);
+    simple_plan_checkpoints(&simple, 1000, 100);
+    simple.detect = distribution_log_normal(400, 600);
+    simple.restart = distribution_fixed(100);
+    check_mean(&simple.plan, 60000, 5 * segment(1000, 100, 3000, 100, 400), 0.005);
+}
+
+Test(closed_forms, many_nodes_fail_so_many_times_as_often)
+{
+    struct simple_plan simple;
+    simple_plan_init(&simple, 5000, 3000 * 64.0);
+    simple_plan_checkpoints(&simple, 1000, 100);
+    simple.plan.nodes = 64;
+    check_mean(&simple.plan, 20000, 5 * segment(1000, 100, 3000, 0, 0), 0.005);
+    simple.plan.nodes = 8;
+    simple.plan.gpus_per_node = 8;
+    simple.component.unit = UNIT_GPU;
+    check_mean(&simple.plan, 20000, 5 * segment(1000, 100, 3000, 0, 0), 0.005);
+}
+
+/* w/d + (d/2 + l + R + D)/M of the time, to the first order: with M large the simulated loss is that. */
+Test(closed_forms, asynchronous_checkpoints_to_the_first_order)
+{
+    double between = 400000, stall = 5, interval = 2000, late = 600, restart = 300, wait = 100;
+    struct simple_plan simple;
+    simple_plan_init(&simple, 2e8, between);
+    simple_plan_checkpoints(&simple, interval, stall);
+    simple.write = distribution_fixed(late);
+    simple.restart = distribution_fixed(restart);
+    simple.detect = distribution_fixed(wait);
+    struct training_outcome outcome = training_outcome_of(&simple.plan, runs_of(400));
+    double loss = stall / interval + (interval / 2 + late + restart + wait) / between;
+    cr_assert_float_eq((outcome.mean / 2e8 - 1) / loss, 1, 0.01, "%g, expected %g", outcome.mean / 2e8 - 1, loss);
+    cr_assert_float_eq(sqrt(2 * stall * between), 2000, 1e-9); /* the best interval to that order */
+}
+
+/* The formula of the interval against the table, its time against the formula's minimum, and the search by simulation
+ * against both: what half and twice as much cost is known as well. */
+Test(closed_forms, the_best_interval)
+{
+    static const double cases[][6] = {/* M, C, R, T*, E/T*, Daly's */
+                                      {8424, 60, 300, 965.8295, 1.170449, 965.823},
+                                      {86400, 300, 600, 7001.4044, 1.095764, 7001.389}};
+    for (size_t i = 0; i < 2; i++) {
+        const double *c = cases[i];
+        double best = best_interval_formula(c[1], c[0]), ratio = c[1] / (2 * c[0]);
+        double daly = sqrt(2 * c[1] * c[0]) * (1 + sqrt(ratio) / 3 + ratio / 9) - c[1];
+        cr_assert_float_eq(best / c[3], 1, 1e-7, "%.9g", best);
+        cr_assert_float_eq(segment(best, c[1], c[0], c[2], 0) / best, c[4], 1e-6);
+        cr_assert_float_eq(daly, c[5], 0.0005);
+        struct simple_plan simple;
+        simple_plan_init(&simple, 200 * c[3], c[0]);
+        simple_plan_checkpoints(&simple, 1, c[1]);
+        simple.restart = distribution_fixed(c[2]);
+        struct best_interval found = best_interval_find(simple.plan, runs_of(600));
+        double least = 200 * c[3] / best * segment(best, c[1], c[0], c[2], 0);
+        cr_assert_float_eq(found.interval, best, best / 2, "%g", found.interval);
+        cr_assert_float_eq(found.mean / least, 1, 0.01);
+        cr_assert_float_eq(found.half / (400 * c[3] / best * segment(best / 2, c[1], c[0], c[2], 0)), 1, 0.012);
+        cr_assert_float_eq(found.twice / (100 * c[3] / best * segment(2 * best, c[1], c[0], c[2], 0)), 1, 0.012);
+    }
+}
+
+/* A failure every 18 minutes, 10 minutes of standing still: 0.444 where failures come so often whatever the job does,
+ * and M/(M + s) where they come so often while it runs. */
+Test(closed_forms, stalls_and_renewals)
+{
+    struct simple_plan simple;
+    simple_plan_init(&simple, 4e6, 1080);
+    simple_plan_checkpoints(&simple, 1, 0);
+    simple.detect = distribution_fixed(600);
+    struct training_outcome renewals = training_outcome_of(&simple.plan, runs_of(1000));
+    cr_assert_float_eq(4e6 / renewals.mean, 1080.0 / 1680, 0.004);
+    simple.component.shape = 100; /* nearly as regular as a clock */
+    struct training_outcome regular = training_outcome_of(&simple.plan, 4);
+    cr_assert_float_eq(4e6 / regular.mean, 0.444, 0.002, "%g", 4e6 / regular.mean);
+}
+
+/* Median 222 s, mean 2,334 s, one failure a day: 2.63 % are lost by means; by medians it would be 0.26 %. */
+Test(closed_forms, recoveries_with_a_tail)
+{
+    struct simple_plan simple;
+    double failures = runs_of(4000000);
+    simple_plan_init(&simple, failures * 86400, 86400);
+    simple_plan_checkpoints(&simple, 10, 0);
+    simple.detect = distribution_log_normal_of_median(222, 2334);
+    struct training_run run = training_simulate(&simple.plan, 0, NULL);
+    double loss = run.parts[PART_DETECTION] / run.wall, expected = 2334 / (86400 + 2334.0);
+    double spread = sqrt(exp(2.169 * 2.169) - 1) / sqrt(failures);
+    cr_assert_float_eq(expected, 0.0263, 0.00005);
+    cr_assert_float_eq(loss / expected, 1, fmax(0.01, 4 * spread), "%g", loss);
+}
+
+/* 1 - s/M - R/(n M): one of n replicas is away for R, and the others lose s when it leaves and when it comes back. */
+Test(closed_forms, a_replica_drops_out_and_comes_back)
+{
+    uint32_t replicas = 8;
+    double between = 20000, still = 60, away = 3000;
+    struct simple_plan simple;
+    simple_plan_init(&simple, 4e7, between * replicas);
+    simple_plan_checkpoints(&simple, 1000, 0);
+    simple.plan.nodes = simple.plan.replicas = replicas;
+    simple.plan.policy = POLICY_REPLICA;
+    simple.stall = distribution_fixed(still / 2);
+    simple.restart = distribution_fixed(away);
+    struct training_outcome outcome = training_outcome_of(&simple.plan, runs_of(200));
+    double lost = 1 - 4e7 / outcome.mean, expected = still / between + away / (replicas * between);
+    cr_assert_float_eq(lost / expected, 1, 0.06, "%g, expected %g", lost, expected);
+    cr_assert_float_eq(outcome.parts[PART_REPLICAS] / outcome.mean, away / (replicas * between), 0.06 * expected);
+    cr_assert_lt(outcome.parts[PART_LOST] / outcome.mean, 1e-4);
+}
+
+Test(closed_forms, nodes_in_repair)
+{
+    cr_assert_float_eq(spares_lacking(2048 * 6.50e-3, 20), 0.0310, 1e-4);
+    cr_assert_eq(spares_for(2048 * 6.50e-3, 0.0311), 20);
+    cr_assert_eq(spares_for(2048 * 6.50e-3, 0.0309), 21);
+    cr_assert_eq(spares_for(0, 0.01), 0);
+    cr_assert_float_eq(spares_lacking(3000, 3000), 0.5, 0.01); /* where e^-a is no double any more */
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "training/forecast.h"
+
+#include "base/arena.h"
+#include "training/best_interval.h"
+#include "training/spares.h"
+
+#include <math.h>
+
+/* With as many spares, one waits in all but so much of the time. */
+static const double LACKING = 0.01;
+/* Simulations for the choice of an interval; they meet the same failures, so few are enough. */
+enum { CHOICE_RUNS = 24 };
+/* Recovery from the memory of other nodes is up to so many times as fast as from storage: Wang et al., "Gemini", SOSP
+ * 2023. */
+static const double NEAR_SPEED = 13;
+
+static const struct distribution *fixed(double seconds, struct arena *arena)
+{
+    struct distribution *distribution = arena_alloc(arena, sizeof *distribution);
+    *distribution = distribution_fixed(seconds);
+    return distribution;
+}
+
+/* Saving and loading take what the bytes take, where nothing else is said. */
+static void fill_times(struct training_plan *plan, const struct training_settings *settings, double bytes,
+                       struct arena *arena)
+{
+    double transfer = bytes / settings->storage;
+    bool blocking = settings->way == CHECKPOINT_BLOCKING;
+    plan->near = settings->way == CHECKPOINT_MEMORY;
+    if (!plan->save)
+        plan->save = fixed(blocking ? transfer : plan->near ? 0.04 : 0.5, arena);
+    if (!plan->write)
+        plan->write = fixed(blocking ? 0 : transfer, arena);
+    if (!plan->load)
+        plan->load = fixed(transfer, arena);
+    plan->write_near = fixed(0, arena);
+    if (!plan->load_near)
+        plan->load_near = fixed(distribution_mean(plan->load) / NEAR_SPEED, arena);
+}
+
+static double in_whole_steps(double seconds, double step)
+{
+    return isfinite(seconds) ? fmax(1, round(seconds / step)) * step : INFINITY;
+}
+
+static void fill_interval(struct training_plan *plan, const struct training_settings *settings,
+                          struct training_forecast *forecast)
+{
+    plan->evaluate_every = settings->evaluate_steps > 0 ? settings->evaluate_steps * plan->step : INFINITY;
+    plan->far_interval = plan->near ? in_whole_steps(settings->far_interval, plan->step) : INFINITY;
+    forecast->interval_chosen = !(settings->interval_steps > 0) && settings->interval < 0;
+    if (settings->interval_steps > 0)
+        plan->interval = settings->interval_steps * plan->step;
+    else if (settings->interval >= 0)
+        plan->interval = in_whole_steps(settings->interval, plan->step);
+    else {
+        struct best_interval best =
+            best_interval_find(*plan, settings->runs < CHOICE_RUNS ? settings->runs : CHOICE_RUNS);
+        plan->interval = best.interval;
+        forecast->formula = best.formula;
+        forecast->half = best.half;
+        forecast->twice = best.twice;
+    }
+}
+
+struct training_plan *training_plan_of(const struct training_settings *settings, const struct training_job *job,
+                                       struct training_forecast *forecast, struct arena *arena)
+{
+    struct training_plan *plan = arena_alloc(arena, sizeof *plan);
+    double bytes = settings->state_bytes > 0 ? settings->state_bytes : job->state_bytes;
+    *plan = settings->plan;
+    plan->step = settings->step > 0 ? settings->step : job->iteration;
+    forecast->step = plan->step;
+    forecast->steps = settings->steps > 0 ? settings->steps : ceil(job->tokens / job->per_step);
+    forecast->work = plan->work = forecast->steps * plan->step;
+    plan->nodes = job->nodes;
+    plan->gpus_per_node = job->gpus_per_node;
+    plan->replicas = job->replicas < job->nodes ? job->replicas : job->nodes;
+    plan->micro_batches = settings->batch_kept ? job->micro_batches : 0;
+    fill_times(plan, settings, bytes, arena);
+    forecast->spares_chosen = settings->spares == SPARES_AUTO;
+    plan->spares = forecast->spares_chosen ? spares_for(spares_away(plan), LACKING) : settings->spares;
+    fill_interval(plan, settings, forecast);
+    double rate = failures_per_second(plan, 1u << EFFECT_STOP | 1u << EFFECT_CORRUPT);
+    forecast->nodes = plan->nodes;
+    forecast->gpus_per_node = plan->gpus_per_node;
+    forecast->spares = plan->spares;
+    forecast->between = rate > 0 ? 1 / rate : INFINITY;
+    forecast->interval = plan->interval;
+    forecast->state_bytes = bytes;
+    forecast->save = distribution_mean(plan->save);
+    forecast->write = distribution_mean(plan->write);
+    forecast->load = distribution_mean(plan->load);
+    return plan;
+}
+
+struct training_forecast training_forecast_of(const struct training_settings *settings, const struct training_job *job)
+{
+    struct arena *arena = arena_create();
+    struct training_forecast forecast = {.known = true};
+    const struct training_plan *plan = training_plan_of(settings, job, &forecast, arena);
+    struct training_outcome *outcome = &forecast.outcome;
+    *outcome = training_outcome_of(plan, settings->runs);
+    double hours = outcome->wall.middle / 3600, gpus = (double)(plan->nodes + plan->spares) * plan->gpus_per_node;
+    forecast.joules = -1;
+    if (job->joules >= 0)
+        forecast.joules = job->joules / job->iteration * outcome->computed +
+                          fmax(0, job->idle_watts) * (outcome->mean - outcome->computed);
+    forecast.cost = (struct training_band){outcome->wall.low / 3600 * gpus * job->price, hours * gpus * job->price,
+                                           outcome->wall.high / 3600 * gpus * job->price};
+    arena_destroy(arena);
+    return forecast;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "training/outcome.h"
+
+#include "base/arena.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int by_value(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+double training_quantile(const double *sorted, uint32_t count, double share)
+{
+    uint32_t place = (uint32_t)ceil(share * count);
+    return sorted[place > 0 ? place - 1 : 0];
+}
+
+static struct training_band band_of(double *values, uint32_t count)
+{
+    qsort(values, count, sizeof *values, by_value);
+    return (struct training_band){training_quantile(values, count, 0.1), training_quantile(values, count, 0.5),
+                                  training_quantile(values, count, 0.9)};
+}
+
+static void add_run(struct training_outcome *outcome, const struct training_run *run)
+{
+    double runs = outcome->runs;
+    for (int part = 0; part < TRAINING_PARTS; part++)
+        outcome->parts[part] += run->parts[part] / runs;
+    outcome->mean += run->wall / runs;
+    outcome->computed += run->computed / runs;
+    outcome->stops += run->stops / runs;
+    outcome->slowed += run->slowed / runs;
+    outcome->checkpoints += run->checkpoints / runs;
+    outcome->stuck += run->stuck;
+}
+
+struct training_outcome training_outcome_of(const struct training_plan *plan, uint32_t runs)
+{
+    struct training_outcome outcome = {.runs = runs};
+    double *values = array_zeroed(3 * (size_t)runs, sizeof *values), squares = 0;
+    double *walls = values, *shares = values + runs, *spares = values + 2 * (size_t)runs;
+    for (uint32_t i = 0; i < runs && !outcome.stuck; i++) {
+        struct training_run run = training_simulate(plan, i, NULL);
+        add_run(&outcome, &run);
+        walls[i] = run.wall;
+        shares[i] = plan->work / run.wall;
+        spares[i] = run.spares_used;
+    }
+    for (uint32_t i = 0; i < runs; i++)
+        squares += (walls[i] - outcome.mean) * (walls[i] - outcome.mean);
+    outcome.error = runs > 1 ? sqrt(squares / (runs - 1.0) / runs) : 0;
+    outcome.wall = band_of(walls, runs);
+    outcome.steps_share = band_of(shares, runs);
+    outcome.spares_used = (uint32_t)band_of(spares, runs).high;
+    free(values);
+    return outcome;
+}
