@@ -434,24 +434,19 @@ static void read_lists(const struct reader *reader, const struct node *root, str
     report->run.imported.assumed = read_texts(reader, imported, "assumed");
 }
 
-/* What takes as long as its days say. */
+/* What takes as long as its days say, and what is said of failures. */
 static void read_training(const struct reader *reader, const struct node *root, struct report *report)
 {
     static const struct member days_member = {"training.days", TYPE_POSITIVE, false, 0};
     double days = 0;
     read_member(reader, root, &days_member, (char *)&days);
     report->training_s = days * 86400;
-}
-
-static void read_forecast(const struct reader *reader, const struct node *root, struct report *report)
-{
-    struct training_forecast *forecast = &report->forecast;
-    forecast->known = node_get(root, "forecast") != NULL;
-    forecast->interval = forecast->between = INFINITY;
-    for (const struct forecast_figure *figure = forecast_figures; figure->key && forecast->known; figure++) {
-        struct member member = {arena_print(reader->arena, "forecast.%s", figure->key),
-                                figure->count ? TYPE_COUNT : TYPE_POSITIVE, false, figure->offset};
-        read_member(reader, root, &member, (char *)forecast);
+    report->forecast.known = node_get(root, "forecast") != NULL;
+    report->forecast.interval = report->forecast.between = INFINITY;
+    for (const struct forecast_figure *figure = forecast_figures; figure->key && report->forecast.known; figure++) {
+        const char *path = arena_print(reader->arena, "forecast.%s", figure->key);
+        enum type type = figure->count ? TYPE_COUNT : TYPE_POSITIVE;
+        read_member(reader, root, &(struct member){path, type, false, figure->offset}, (char *)&report->forecast);
     }
 }
 
@@ -491,7 +486,6 @@ static struct report *read_report(const struct reader *reader, const struct node
     read_levers(reader, root, report);
     read_lists(reader, root, report);
     read_training(reader, root, report);
-    read_forecast(reader, root, report);
     return reader->diag->errors == before ? report : NULL;
 }
 

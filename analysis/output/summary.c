@@ -135,10 +135,8 @@ static void write_time(struct json_writer *json, const struct report *report)
     write_band(json, report);
     json_number(json, "makespan_s", report->makespan);
     json_integer(json, "iterations", report->iterations);
-    if (report->longest_iteration > 0) {
-        json_number(json, "shortest_iteration_s", report->shortest_iteration);
-        json_number(json, "longest_iteration_s", report->longest_iteration);
-    }
+    write_positive(json, "shortest_iteration_s", report->shortest_iteration);
+    write_positive(json, "longest_iteration_s", report->longest_iteration);
     if (report->period)
         json_integer(json, "period", report->period);
     if (report->independent)
@@ -255,8 +253,7 @@ static void write_collectives(struct json_writer *json, const struct report *rep
         json_text(json, "collective", use->collective);
         json_integer(json, "ranks", use->ranks);
         json_text(json, "algorithm", use->algorithm);
-        if (use->protocol)
-            json_text(json, "protocol", use->protocol);
+        write_text(json, "protocol", use->protocol);
         json_number(json, "count", use->count);
         json_number(json, "least_bytes", use->least_bytes);
         json_number(json, "most_bytes", use->most_bytes);

@@ -110,7 +110,8 @@ def keys(stagesim, folder):
     node = ["--set", "failures={components: [{name: node, every: 20h}, "
             "{name: slow, every: 50h, effect: slow, slow: 2}], detect: 1min, restart: 5min, repair: 6h, spares: 2}",
            
-            "--set", "training.steps=200000", "--set", "training.runs=20", "--set", "checkpoint={every: 10min, save: 1s, bytes: 1TB, storage: 10GBps}"]
+            "--set", "training.steps=200000", "--set", "training.runs=20",
+            "--set", "checkpoint={every: 10min, save: 1s, bytes: 1TB, storage: 10GBps}"]
     base = forecast(stagesim, folder, *node)
     longer = ["failures.spares=0", "failures.scale=2", "failures.detect=10min", "failures.restart=20min",
               "training.start=1h", "checkpoint.storage=1GBps", "checkpoint.every=1h"]
