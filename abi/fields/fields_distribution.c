@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "abi/fields/fields_distribution.h"
 
+#include "abi/fields/fields_rows.h"
 #include "base/arena.h"
 #include "base/bulk.h"
 #include "base/number_text.h"
+#include "base/paths.h"
+#include "base/quantity.h"
+#include "base/text/names.h"
 
 #include <assert.h>
 #include <math.h>
@@ -21,52 +25,85 @@ struct reading {
     const char *key; /* for messages */
 };
 
-/* ---- numbers that describe one ---- */
-
-/* Each is 0 where it is not given. */
-struct described {
-    double mean, deviation, median, shape;
-};
-
-#define NUMBER(name, field_type, low, high)                                                                            \
-    {                                                                                                                  \
-#name, field_type, offsetof(struct described, name), .least = low, .most = high                                \
-    }
-
-static const struct stagesim_field mean_deviation[] = {NUMBER(mean, STAGESIM_FIELD_TIME, TIME_LEAST, TIME_MOST),
-                                                       NUMBER(deviation, STAGESIM_FIELD_TIME, 0, TIME_MOST),
-                                                       {0}};
-static const struct stagesim_field mean_deviation_median[] = {
-    NUMBER(mean, STAGESIM_FIELD_TIME, TIME_LEAST, TIME_MOST),
-    NUMBER(deviation, STAGESIM_FIELD_TIME, 0, TIME_MOST),
-    NUMBER(median, STAGESIM_FIELD_TIME, TIME_LEAST, TIME_MOST),
-    {0}};
-static const struct stagesim_field mean_shape[] = {
-    NUMBER(mean, STAGESIM_FIELD_TIME, TIME_LEAST, TIME_MOST), NUMBER(shape, STAGESIM_FIELD_RATIO, 0.2, 100), {0}};
-
 static bool mistake(const struct reading *reading, struct place at, const char *what)
 {
     diag_error(reading->reader->diag, at, "%s: %s", reading->key, what);
     return false;
 }
 
-/* The keys of a kind; false after a mistake. */
-static bool read_described(const struct reading *reading, const struct node *node, const struct stagesim_field *fields,
+static bool unknown(const struct reading *reading, const struct node *node, const char *what, const char *const *words,
+                    size_t count)
+{
+    struct names_text list;
+    const char *near = diag_nearest(node->key, words, count);
+    if (near)
+        diag_error(reading->reader->diag, node->key_at, "'%.60s' is not a key of %s; did you mean '%s'?", node->key,
+                   what, near);
+    else
+        diag_error(reading->reader->diag, node->key_at, "'%.60s' is not a key of %s; expected %s", node->key, what,
+                   names_list(&list, node->key, words, count, "doc/scenario.md"));
+    return false;
+}
+
+/* ---- numbers ---- */
+
+/* A time, or a plain number; from `least` on. */
+static bool read_number(const struct reading *reading, const struct node *node, enum quantity quantity, double least,
+                        double *value)
+{
+    struct quantity_reason reason;
+    struct diag *diag = reading->reader->diag;
+    double number;
+    if (node->kind == NODE_REFUSED)
+        return false;
+    if (node->kind != NODE_SCALAR || node_is_empty(node))
+        diag_error(diag, node->at, "%s is %s; expected %s", reading->key, node_describe(node, reading->reader->arena),
+                   quantity_expected(quantity));
+    else if (!quantity_parse(quantity, node->text, &number, &reason))
+        diag_error(diag, node->at, "%s: %s", reading->key, reason.text);
+    else if (number < least || number > TIME_MOST)
+        diag_error(diag, node->at, "%s is %s; expected from %g to %g", reading->key, node->text, least, TIME_MOST);
+    else
+        return *value = number, true;
+    return false;
+}
+
+/* What describes one; 0: not given. */
+enum description { MEAN, DEVIATION, MEDIAN, SHAPE, DESCRIPTIONS };
+struct described {
+    double mean, deviation, median, shape;
+};
+
+/* Those of the keys that a kind has, bits 1 << enum description; false after a mistake. */
+static bool read_described(const struct reading *reading, const struct node *node, unsigned keys,
                            struct described *described)
 {
-    unsigned errors = reading->reader->diag->errors;
-    struct fields_section section = {node->key, true, fields};
+    static const char *const names[DESCRIPTIONS] = {"mean", "deviation", "median", "shape"};
+    double *const values[DESCRIPTIONS] = {&described->mean, &described->deviation, &described->median,
+                                          &described->shape};
+    const char *words[DESCRIPTIONS];
+    size_t count = 0;
+    bool good = true;
     if (node->kind != NODE_MAP)
         return node->kind != NODE_REFUSED && mistake(reading, node->at, "expected a map such as {mean: 5min, ...}");
-    fields_check_keys(reading->reader, &section, NULL, node);
-    fields_read(reading->reader, &section, node, node->at, described);
-    return reading->reader->diag->errors == errors;
+    for (int i = 0; i < DESCRIPTIONS; i++)
+        if (keys >> i & 1)
+            words[count++] = names[i];
+    for (const struct node *child = node->first; child; child = child->next) {
+        int which = 0;
+        while (which < DESCRIPTIONS && (!(keys >> which & 1) || strcmp(names[which], child->key) != 0))
+            which++;
+        good &= which < DESCRIPTIONS ? read_number(reading, child, which == SHAPE ? QUANTITY_RATIO : QUANTITY_TIME,
+                                                   which == SHAPE ? 0.2 : TIME_LEAST, values[which])
+                                     : unknown(reading, child, node->key, words, count);
+    }
+    return good;
 }
 
 static bool read_normal(const struct reading *reading, const struct node *node, struct distribution *d)
 {
     struct described given = {0};
-    if (!read_described(reading, node, mean_deviation, &given))
+    if (!read_described(reading, node, 1u << MEAN | 1u << DEVIATION, &given))
         return false;
     if (!(given.mean > 0 && given.deviation > 0 && given.deviation <= given.mean / 5))
         return mistake(reading, node->at,
@@ -79,7 +116,7 @@ static bool read_normal(const struct reading *reading, const struct node *node, 
 static bool read_log_normal(const struct reading *reading, const struct node *node, struct distribution *d)
 {
     struct described given = {0};
-    if (!read_described(reading, node, mean_deviation_median, &given))
+    if (!read_described(reading, node, 1u << MEAN | 1u << DEVIATION | 1u << MEDIAN, &given))
         return false;
     if (!(given.mean > 0 && (given.deviation > 0) != (given.median > 0)))
         return mistake(reading, node->at, "expected a mean, and a median or a deviation");
@@ -93,7 +130,7 @@ static bool read_log_normal(const struct reading *reading, const struct node *no
 static bool read_gamma(const struct reading *reading, const struct node *node, struct distribution *d)
 {
     struct described given = {0};
-    if (!read_described(reading, node, mean_deviation, &given))
+    if (!read_described(reading, node, 1u << MEAN | 1u << DEVIATION, &given))
         return false;
     if (!(given.mean > 0 && given.deviation >= given.mean / 1000 && given.deviation <= 100 * given.mean))
         return mistake(reading, node->at, "expected a mean, and a deviation of a thousandth to a hundred times of it");
@@ -104,7 +141,7 @@ static bool read_gamma(const struct reading *reading, const struct node *node, s
 static bool read_weibull(const struct reading *reading, const struct node *node, struct distribution *d)
 {
     struct described given = {0};
-    if (!read_described(reading, node, mean_shape, &given))
+    if (!read_described(reading, node, 1u << MEAN | 1u << SHAPE, &given))
         return false;
     if (!(given.mean > 0 && given.shape > 0))
         return mistake(reading, node->at, "expected a mean and a shape; below 1, what has lived long lives longer");
@@ -114,20 +151,22 @@ static bool read_weibull(const struct reading *reading, const struct node *node,
 
 /* ---- one or two times, and many ---- */
 
+/* One time, or a list of them. */
 static bool read_list(const struct reading *reading, const struct node *node, struct stagesim_list *list)
 {
-    static const struct stagesim_field times = {"", STAGESIM_FIELD_TIMES, 0, .least = 0, .most = TIME_MOST};
-    return fields_read_value(reading->reader, &times, reading->key, node, list);
+    bool scalar = node->kind != NODE_LIST, good = true;
+    size_t count = scalar ? 1 : node->count, i = 0;
+    double *values = arena_array(reading->reader->arena, count + 1, sizeof *values);
+    for (const struct node *entry = scalar ? node : node->first; i < count; entry = entry->next, i++)
+        good &= read_number(reading, entry, QUANTITY_TIME, 0, &values[i]);
+    *list = (struct stagesim_list){count, values};
+    return good && (count || mistake(reading, node->at, "expected times such as [1min, 2min]"));
 }
 
 static bool read_exponential(const struct reading *reading, const struct node *node, struct distribution *d)
 {
-    static const struct stagesim_field time = {"", STAGESIM_FIELD_TIME, 0, .least = TIME_LEAST, .most = TIME_MOST};
-    double mean = 0;
-    if (!fields_read_value(reading->reader, &time, reading->key, node, &mean))
-        return false;
-    *d = distribution_exponential(mean);
-    return true;
+    *d = distribution_exponential(0);
+    return read_number(reading, node, QUANTITY_TIME, TIME_LEAST, &d->a);
 }
 
 static bool read_uniform(const struct reading *reading, const struct node *node, struct distribution *d)
@@ -141,22 +180,36 @@ static bool read_uniform(const struct reading *reading, const struct node *node,
     return true;
 }
 
-static const struct stagesim_field sample_fields[] = {
-    {"time", STAGESIM_FIELD_TIME, 0, .required = true, .least = 0, .most = TIME_MOST}, {0}};
+static const struct stagesim_field sample_fields[] = {{"time", STAGESIM_FIELD_TIME, 0, .required = true}, {0}};
 static const struct stagesim_row_type sample_type = {"a sample", sample_fields, sizeof(double), NULL};
+
+/* The rows of a table as a list of times. */
+static bool read_file(const struct reading *reading, const struct node *node, struct stagesim_list *list)
+{
+    const struct fields_reader *reader = reading->reader;
+    const char *directory = node->at.line ? path_directory(node->at.file, reader->arena) : reader->directory;
+    const char *path = path_of_file(directory, node->text, node->at.line == 0, reader->arena);
+    struct fault fault = {0};
+    if (!path_check_readable(path, &fault))
+        return mistake(reading, node->at, fault.text);
+    const struct node *rows = fields_load_rows(path, &sample_type, node->at, reader->arena, reader->diag);
+    double *values = arena_array(reader->arena, rows ? rows->count + 1 : 1, sizeof *values);
+    bool good = rows && (rows->count || mistake(reading, node->at, "the file has no rows"));
+    size_t count = 0;
+    for (const struct node *row = rows ? rows->first : NULL; row; row = row->next, count++)
+        good &= node_get(row, "time") ? read_number(reading, node_get(row, "time"), QUANTITY_TIME, 0, &values[count])
+                                      : mistake(reading, row->at, "the row has no time");
+    *list = (struct stagesim_list){count, values};
+    return good;
+}
 
 static bool read_samples(const struct reading *reading, const struct node *node, struct distribution *d)
 {
-    static const struct stagesim_field rows = {"", STAGESIM_FIELD_ROWS, 0, .rows = &sample_type};
-    struct stagesim_rows table = {0};
     struct stagesim_list list = {0};
     bool file = node->kind == NODE_SCALAR && strstr(node->text, ".csv");
-    if (file ? !fields_read_value(reading->reader, &rows, reading->key, node, &table)
-             : !read_list(reading, node, &list))
+    if (!(file ? read_file : read_list)(reading, node, &list))
         return false;
-    *d = (struct distribution){.kind = DISTRIBUTION_SAMPLES,
-                               .values = file ? table.rows : (const void *)list.values,
-                               .count = file ? table.count : list.count};
+    *d = (struct distribution){.kind = DISTRIBUTION_SAMPLES, .values = list.values, .count = list.count};
     return d->count <= DISTRIBUTION_SAMPLES_MAX || mistake(reading, node->at, "expected at most 10,000 samples");
 }
 
@@ -177,13 +230,12 @@ enum { KINDS = sizeof kinds / sizeof *kinds, SIMPLE_KINDS = KINDS - 1 };
 /* `count` of the kinds may be meant. */
 static bool read_value(const struct reading *reading, const struct node *node, size_t count, struct distribution *d)
 {
-    static const struct stagesim_field time = {"", STAGESIM_FIELD_TIME, 0, .least = 0, .most = TIME_MOST};
     const char *names[KINDS];
     if (node->kind == NODE_REFUSED)
         return false;
     if (node->kind == NODE_SCALAR && !node_is_empty(node)) {
         *d = distribution_fixed(0);
-        return fields_read_value(reading->reader, &time, reading->key, node, &d->a);
+        return read_number(reading, node, QUANTITY_TIME, 0, &d->a);
     }
     if (node->kind != NODE_MAP || node->count != 1) {
         diag_error(reading->reader->diag, node->at, "%s is %s; expected %s", reading->key,
@@ -195,20 +247,17 @@ static bool read_value(const struct reading *reading, const struct node *node, s
         if (!strcmp(kinds[i].name, node->first->key))
             return kinds[i].read(reading, node->first, d);
     }
-    fields_report_unknown(reading->reader, "a distribution", node->first, names, count);
-    return false;
+    return unknown(reading, node->first, "a distribution", names, count);
 }
 
 /* Shares of 1 and what each is of; shares[i] is what parts up to i have together. */
 static bool read_part(const struct reading *reading, const struct node *node, double *share, struct distribution *d)
 {
-    static const struct stagesim_field ratio = {"", STAGESIM_FIELD_RATIO, 0, .least = 0, .most = 1};
     const struct node *given = node_get(node, "share"), *of = node_get(node, "of");
     if (node->kind != NODE_MAP || node->count != 2 || !given || !of)
         return node->kind != NODE_REFUSED &&
                mistake(reading, node->at, "expected a part such as {share: 0.95, of: 5min}");
-    return fields_read_value(reading->reader, &ratio, "share", given, share) &&
-           read_value(reading, of, SIMPLE_KINDS, d);
+    return read_number(reading, given, QUANTITY_RATIO, 0, share) && read_value(reading, of, SIMPLE_KINDS, d);
 }
 
 static bool read_mixture(const struct reading *reading, const struct node *node, struct distribution *d)
