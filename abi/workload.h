@@ -42,8 +42,7 @@ enum stagesim_field_type {
     STAGESIM_FIELD_NAMES,      /* unsigned: one of `names`, or a list of them; bit i is set for names[i] */
     STAGESIM_FIELD_COUNTS,     /* struct stagesim_list: one plain integer, or a list of them */
     STAGESIM_FIELD_AMOUNT,     /* struct stagesim_amount: elements as a plain number, or bytes with their unit */
-    STAGESIM_FIELD_ROWS,       /* struct stagesim_rows: a list of maps with the keys of `rows`, or a CSV file with such
-                                  columns */
+    STAGESIM_FIELD_ROWS,       /* struct stagesim_rows: maps with the keys of `rows`, or a CSV file with such columns */
     STAGESIM_FIELD_TEXTS,      /* struct stagesim_texts: any text, or a list of texts */
     STAGESIM_FIELD_WATTS,      /* double, watts: 500W */
     STAGESIM_FIELD_RATIOS,     /* struct stagesim_list: one plain number, or a list of them */
@@ -320,10 +319,9 @@ struct stagesim_pipeline {
      * are not in `gradient` and `gathered`. NULL: none. */
     const double *expert_gradient, *expert_gathered;
     const char *expert_axes;
-    bool late_gather; /* weights are gathered when the layer before has ended, not while it runs */
-    bool
-        blocking_scatter; /* with shard_axes: what follows a layer's backward waits until its gradients are scattered */
-    bool late_replicas;   /* with shard_axes: the all-reduce along sync_axes only after the iteration's last backward */
+    bool late_gather;      /* weights are gathered when the layer before has ended, not while it runs */
+    bool blocking_scatter; /* with shard_axes: what follows a layer's backward waits for its gradients' scatter */
+    bool late_replicas; /* with shard_axes: the all-reduce along sync_axes only after the iteration's last backward */
     /* For schedules that cut sequences into slices. Shares of `forward` and of `backward` that are causal attention, of
      * which a slice has the more the later it is; the rest is in proportion to its length. NULL: none, and of
      * `attention_backward` the same as of `attention`. */
@@ -339,16 +337,17 @@ struct stagesim_pipeline {
     const uint32_t *gathers_ahead;
     double gather_bucket;
     uint32_t gather_pieces;
+    /* Bytes, in `gradient` of both, of weights of which the first and the last stage have a copy each (a tied
+     * embedding). Other workers of both all-reduce them, synchronised, before their steps; asynchronous ones go on. */
+    double tied_gradient;
 };
 
 /* How iterations follow each other, if not one after the other with all ranks together. */
 struct stagesim_pace {
     size_t size;      /* sizeof(struct stagesim_pace) at build time */
-    uint32_t period;  /* this many iterations repeat as a whole, and figures are means over them; 1 or 0: all iterations
-                         are alike */
+    uint32_t period;  /* so many iterations repeat as a whole: figures are means over them; 0, 1: all are alike */
     bool overlapping; /* an iteration begins before the previous one has ended */
-    bool independent; /* computing ranks go through iterations at their own speed; T is the inverse of the mean of their
-                         rates */
+    bool independent; /* ranks go on at their own speed; T is the inverse of the mean of their rates */
 };
 
 struct stagesim_api {
@@ -457,6 +456,8 @@ struct stagesim_api {
     /* Tells of what is not as the scenario asks for and is no mistake: a key that changes nothing, a value that others
      * stand in for. `key` as for error. What was told before is not told again. */
     void (*note)(struct stagesim_job *job, const char *key, const char *format, ...);
+    /* Whether the schedule has every worker compute all stages, whose weights travel. Call it before `pipeline`. */
+    bool (*weights_travel)(struct stagesim_job *job);
 };
 
 /* ---- what a plug-in is ---- */

@@ -181,6 +181,7 @@ static const struct stagesim_api api = {
     .scheduled = api_scheduled,
     .pace = api_pace,
     .collective_seconds = job_collective_seconds,
+    .weights_travel = job_weights_travel,
     .stage_workers = job_stage_workers,
     .trouble = api_trouble,
     .recomputed = job_recomputed,

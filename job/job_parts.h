@@ -60,9 +60,10 @@ bool job_plan_pipeline(struct stagesim_job *job, const struct stagesim_pipeline 
 bool job_read_plan(struct stagesim_job *job);
 /* Whether so many operations are more than are to be evaluated, which is then reported. */
 bool job_refuse_operations(struct stagesim_job *job, double operations);
-/* The calls of struct stagesim_api that ask where stages are, and what of one is recomputed. */
+/* The calls of struct stagesim_api that ask where stages are, what of one is recomputed, and whether weights travel. */
 uint32_t job_stage_workers(struct stagesim_job *job, uint32_t stage, uint32_t *workers, uint32_t capacity);
 double job_recomputed(struct stagesim_job *job, uint32_t stage);
+bool job_weights_travel(struct stagesim_job *job);
 
 /* ---- job_operations.c: the calls of struct stagesim_api that add to the program ---- */
 

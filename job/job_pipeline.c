@@ -120,6 +120,12 @@ double job_recomputed(struct stagesim_job *job, uint32_t stage)
     return plan && stage < plan->stages ? plan_recomputed(plan, stage) : 0;
 }
 
+bool job_weights_travel(struct stagesim_job *job)
+{
+    const struct plan *plan = outline(job);
+    return plan && plan_travels(plan);
+}
+
 static void copy_staleness(struct stagesim_job *job)
 {
     job->job->asynchronous = job->plan->asynchronous;

@@ -257,8 +257,7 @@ static void add_coarse_parts(struct lowering *l, uint32_t stage, struct stage_co
 
 /* ---- groups ---- */
 
-/* Workers that hold a stage, each once, or where weights travel its owner; returns how many. */
-static uint32_t holders(const struct plan *plan, uint32_t stage, uint32_t *workers)
+uint32_t lowering_holders(const struct plan *plan, uint32_t stage, uint32_t *workers)
 {
     uint32_t count = 0;
     if (plan_travels(plan)) {
@@ -279,7 +278,7 @@ static uint32_t holders(const struct plan *plan, uint32_t stage, uint32_t *worke
 static uint32_t add_stage_group(struct lowering *l, uint32_t stage, uint32_t axes, enum family family)
 {
     uint32_t *workers = arena_array(l->arena, l->plan->pipelines, sizeof *workers);
-    uint32_t count = holders(l->plan, stage, workers);
+    uint32_t count = lowering_holders(l->plan, stage, workers);
     if (gradient_bytes(l, stage, family) <= 0 || count * mesh_product(l->mesh, axes) < 2)
         return NONE;
     return program_add_group(l->builder, axes, workers, count);

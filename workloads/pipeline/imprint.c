@@ -117,7 +117,7 @@ void pipeline_imprint(struct imprint *imprint, const struct stagesim_pipeline *c
                                     costs->gradient_memory, costs->buffers,           costs->attention,
                                     costs->expert_gradient, costs->expert_gathered,   costs->keys_values,
                                     costs->checkpoint,      costs->attention_backward};
-    _Static_assert(sizeof(void *) != 8 || sizeof *costs == 304, "a new cost is part of the imprint, too");
+    _Static_assert(sizeof(void *) != 8 || sizeof *costs == 312, "a new cost is part of the imprint, too");
     imprint_add(imprint, costs->stages);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         add_numbers(imprint, arrays[i], costs->stages);
@@ -129,6 +129,7 @@ void pipeline_imprint(struct imprint *imprint, const struct stagesim_pipeline *c
     imprint_add_number(imprint, costs->slice_grain);
     imprint_add_number(imprint, costs->gather_bucket);
     imprint_add(imprint, costs->gather_pieces);
+    imprint_add_number(imprint, costs->tied_gradient);
     for (uint32_t stage = 0; costs->gathers_ahead && stage < costs->stages; stage++)
         imprint_add(imprint, costs->gathers_ahead[stage]);
     imprint_add_text(imprint, costs->sync_axes);

@@ -129,6 +129,8 @@ struct lowering {
     uint32_t **updated_shard; /* the same with sharded weights, which are gathered before their next use: what the next
                                  gather awaits; NONE: nothing, or a gather does already */
     uint32_t norm_cost, norm_group, nothing_cost;
+    uint32_t tied_cost, tied_group; /* the group: NONE where no weights are tied */
+    uint32_t *tied_stage;           /* [worker]: the stage with whose gradients tied ones are exchanged; NONE: none */
     struct exchange_group *exchange_groups;
     size_t exchange_group_count, exchange_group_capacity;
     bool blocking;                               /* see struct pipeline_request */
@@ -266,6 +268,10 @@ struct stagesim_static_memory lowering_memory(const struct plan *plan, const str
 /* Entries of the cost table and groups of all stages; groups of the workers. */
 void lowering_add_costs(struct lowering *l);
 
+/* Workers that hold a stage, each once, or where weights travel its owner; returns how many. `workers` has room for as
+ * many as there are pipelines. */
+uint32_t lowering_holders(const struct plan *plan, uint32_t stage, uint32_t *workers);
+
 /* ---- axes.c ---- */
 
 /* The mesh axes of a list as for mesh_select, a bit each; none where it is NULL or wrong. */
@@ -323,6 +329,16 @@ void lowering_add_outer_sync(struct lowering *l, struct worker_state *state, uin
                              double bytes);
 /* Whether the slot's gradients are complete with it, or are applied after every slot. */
 bool lowering_completes(const struct lowering *l, const struct worker_state *state, const struct slot *slot);
+
+/* The operation waits for a stage's synchronisation. */
+void lowering_await_sync(struct lowering *l, const struct worker_state *state, uint32_t stage, uint32_t id);
+
+/* ---- tied.c: weights of which the first and the last stage have a copy each ---- */
+
+/* Their group and cost. */
+void lowering_add_tied_group(struct lowering *l);
+/* Exchanges their gradients when those of the stages that are ready are synchronised; steps of these stages wait. */
+void lowering_add_tied_sync(struct lowering *l, struct worker_state *state, uint32_t iteration);
 
 /* ---- step.c ---- */
 

@@ -25,14 +25,6 @@ static void add_weight_gather(struct lowering *l, struct worker_state *state, ui
     }
 }
 
-/* The operation waits for a stage's synchronisation. */
-static void await_sync(struct lowering *l, const struct worker_state *state, uint32_t stage, uint32_t id)
-{
-    for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++)
-        if (state->sync[FAMILIES * stage + family] != NONE)
-            program_add_wait(l->builder, state->worker, id, state->sync[FAMILIES * stage + family]);
-}
-
 static uint32_t add_norm(struct lowering *l, struct worker_state *state, uint32_t iteration)
 {
     if (l->norm_group == NONE)
@@ -41,7 +33,7 @@ static uint32_t add_norm(struct lowering *l, struct worker_state *state, uint32_
                                          identify_step(STAGESIM_OPTIMIZER, NONE, iteration), l->norm_cost);
     program_add_wait(l->builder, state->worker, id, state->last);
     for (uint32_t i = 0; i < state->ready_count; i++)
-        await_sync(l, state, state->ready[i], id);
+        lowering_await_sync(l, state, state->ready[i], id);
     return id;
 }
 
@@ -62,7 +54,7 @@ static void add_optimizer(struct lowering *l, struct worker_state *state, uint32
     if (norm != NONE)
         program_add_wait(l->builder, state->worker, id, norm);
     else
-        await_sync(l, state, stage, id);
+        lowering_await_sync(l, state, stage, id);
     lowering_await_pending(l, state, id);
     released[FAMILY_REPLICAS] = released[FAMILY_EXPERTS] = NONE; /* the compute stream's order says it */
     add_weight_gather(l, state, stage, iteration, id);
@@ -77,6 +69,7 @@ void lowering_step(struct lowering *l, struct worker_state *state, uint32_t iter
         if (state->owed_outer[stage])
             lowering_add_outer_sync(l, state, stage, iteration, at(l->costs->gradient, stage));
     }
+    lowering_add_tied_sync(l, state, iteration);
     uint32_t norm = add_norm(l, state, iteration);
     for (uint32_t i = 0; i < state->ready_count; i++) {
         uint32_t stage = state->ready[i];

@@ -91,3 +91,10 @@ void lowering_add_whole_sync(struct lowering *l, struct worker_state *state, uin
                                     gradient_bytes(l, stage, FAMILY_EXPERTS)};
     lowering_add_sync(l, state, stage, iteration, bytes, complete);
 }
+
+void lowering_await_sync(struct lowering *l, const struct worker_state *state, uint32_t stage, uint32_t id)
+{
+    for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++)
+        if (state->sync[FAMILIES * stage + family] != NONE)
+            program_add_wait(l->builder, state->worker, id, state->sync[FAMILIES * stage + family]);
+}

@@ -49,8 +49,9 @@ double transformer_block_parameters(const struct transformer_job *j, enum transf
     switch (block) {
     case BLOCK_INPUT:
         return transformer_vocabulary_matrix(m) / t + transformer_input_rest(m) / w;
-    case BLOCK_OUTPUT: /* a tied matrix is held by the first stage, and by the last one if that is another */
-        return (m->tied && j->stages == 1 ? 0 : transformer_vocabulary_matrix(m) / t) + transformer_output_rest(m) / w;
+    case BLOCK_OUTPUT:
+        return (m->tied && !j->embedding_copied ? 0 : transformer_vocabulary_matrix(m) / t) +
+               transformer_output_rest(m) / w;
     case BLOCK_ATTENTION:
     case BLOCK_PROJECTIONS:
     case BLOCK_CORE:

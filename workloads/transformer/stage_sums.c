@@ -99,7 +99,9 @@ double transformer_stage_parameters(const struct transformer_job *j, uint32_t st
     sum += transformer_stage_sum(j, stage, router_of);
     sum += transformer_stage_further(j, stage) * transformer_block_parameters(j, BLOCK_PREDICTION);
     sum += stage == 0 ? transformer_block_parameters(j, BLOCK_INPUT) + transformer_tower_parameters(j) : 0;
-    return sum + (stage + 1 == j->stages ? transformer_block_parameters(j, BLOCK_OUTPUT) : 0);
+    if (stage + 1 == j->stages)
+        sum += transformer_block_parameters(j, BLOCK_OUTPUT) + transformer_further_embedding(j);
+    return sum;
 }
 
 /* ---- adapters ---- */

@@ -115,7 +115,10 @@ static void list_parts(struct stages *s, uint32_t stage, uint32_t first_layer)
         parts[count++] = transformer_part(&on, BLOCK_OUTPUT, STAGESIM_NONE);
     for (uint32_t number = 0; number < transformer_stage_further(j, stage); number++) {
         parts = array_grow(parts, &capacity, count + LAYER_PARTS_MAX + 3, sizeof *parts);
+        uint32_t first = count;
         count += list_further(&on, (uint32_t)j->model.layers + number, &parts[count]);
+        if (!number && !j->parameters->adapter_rank)
+            parts[first].gradient += transformer_further_embedding(j) * j->layout.gradient_bytes;
     }
     if (count && stage > 0 && divides_messages(j))
         gather_message(j, stage, &parts[0]);
@@ -430,6 +433,7 @@ bool transformer_lower(const struct transformer_job *j)
         .gathers_ahead = axonn && !(overlap & OVERLAP_GATHER) ? NULL : s.ahead,
         .gather_bucket = p->gather_bucket,
         .gather_pieces = (uint32_t)p->gather_pieces,
+        .tied_gradient = transformer_tied_gradient(j),
     };
     bool ok = check_gathers(&s) && j->api->pipeline(j->job, &pipeline);
     finish(&s);

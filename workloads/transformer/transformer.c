@@ -189,6 +189,7 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     transformer_division_finish(&j.division);
     return ok;
 }
+    transformer_find_copies(&j);
 
 const struct stagesim_workload transformer_workload = {
     .abi = STAGESIM_WORKLOAD_ABI,

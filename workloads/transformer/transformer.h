@@ -78,6 +78,7 @@ struct transformer_job {
     uint32_t *layer_kinds; /* [layer, those that predict further tokens behind the last]: layers of the same number are
                               alike */
     uint32_t layer_kind_count;
+    bool embedding_copied; /* the last stage needs the token embedding, and is on other workers than the first */
     struct transformer_division division;
     struct transformer_device *kinds;    /* GPUs that are alike; a list */
     struct transformer_device **devices; /* [stage] */
@@ -144,6 +145,15 @@ struct stagesim_part transformer_part(const struct transformer_job *job, enum tr
 /* Parameters on one rank, before any sharding among replicas: of a block, and of the routed experts of one layer. */
 double transformer_block_parameters(const struct transformer_job *job, enum transformer_block block);
 double transformer_expert_parameters(const struct transformer_job *job);
+
+/* ---- tied.c: a token embedding that the first stage and the last one need ---- */
+
+/* Sets embedding_copied. Needs the number of stages. */
+void transformer_find_copies(struct transformer_job *job);
+/* Parameters on one rank that the last stage holds as it predicts further tokens, whose embeddings it needs. */
+double transformer_further_embedding(const struct transformer_job *job);
+/* Bytes of a rank's gradient of the copies, as they are exchanged between the two stages; 0: there is one. */
+double transformer_tied_gradient(const struct transformer_job *job);
 
 /* ---- tower_parts.c ---- */
 

@@ -182,6 +182,7 @@ static const struct expected members[] = {
     MEMBER(stagesim_api, clock, 264),
     MEMBER(stagesim_api, pairs_cost, 272),
     MEMBER(stagesim_api, note, 280),
+    MEMBER(stagesim_api, weights_travel, 288),
     MEMBER(stagesim_shape, distinct, 0),
     MEMBER(stagesim_shape, extra, 4),
     MEMBER(stagesim_workload, abi, 0),
@@ -317,7 +318,8 @@ Test(abi, other_sizes_are_refused)
         struct fault fault = {""};
         bool known = size == offsetof(struct stagesim_pipeline, sync_axes) ||
                      size == offsetof(struct stagesim_pipeline, attention) ||
-                     size == offsetof(struct stagesim_pipeline, gathers_ahead) || size == sizeof theirs;
+                     size == offsetof(struct stagesim_pipeline, gathers_ahead) ||
+                     size == offsetof(struct stagesim_pipeline, tied_gradient) || size == sizeof theirs;
         if (known)
             continue;
         cr_assert(!abi_read(ABI_PIPELINE, &theirs, size, &ours, &fault), "%zu bytes were taken", size);
