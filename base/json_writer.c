@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/json_writer.h"
 
+#include "base/figure.h"
 #include "base/number_text.h"
 
 #include <assert.h>
@@ -118,11 +119,11 @@ void json_text(struct json_writer *writer, const char *key, const char *text)
 
 void json_number(struct json_writer *writer, const char *key, double value)
 {
-    if (!isfinite(value) && key)
+    if (isnan(value) && key)
         return;
     char text[NUMBER_TEXT_MAX];
     item(writer, key);
-    fwrite(text, 1, number_write(text, isfinite(value) ? value : 0), writer->out);
+    fwrite(text, 1, number_write(text, figure(key ? key : "an item", value)), writer->out);
 }
 
 void json_integer(struct json_writer *writer, const char *key, uint64_t value)

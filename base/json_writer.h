@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes JSON as it goes: members in the order given, two spaces of indent for what is written in blocks, one line for
- * what is written inline. Never writes NaN or infinities: such members are left out. */
+ * what is written inline. Members that are not known (NaN) are left out; other
+ * numbers have to be finite (base/figure.h). */
 #ifndef STAGESIM_JSON_WRITER_H
 #define STAGESIM_JSON_WRITER_H
 
@@ -26,7 +27,7 @@ void json_object_end(struct json_writer *writer);
 void json_array_begin(struct json_writer *writer, const char *key, bool lines);
 void json_array_end(struct json_writer *writer);
 void json_text(struct json_writer *writer, const char *key, const char *text);
-/* Left out when not finite (an array item becomes 0). */
+/* NaN: not known, a member is left out. Anything else, and an item of an array, is finite. */
 void json_number(struct json_writer *writer, const char *key, double value);
 void json_integer(struct json_writer *writer, const char *key, uint64_t value);
 void json_flag(struct json_writer *writer, const char *key, bool value);

@@ -2,6 +2,7 @@
 #include "base/number_text.h"
 
 #include "base/arena.h"
+#include "base/figure.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -110,6 +111,10 @@ static size_t write_long(char *text, double value)
 
 size_t number_write(char *text, double value)
 {
+    if (!isfinite(value)) {
+        figure("a number", value);
+        value = 0;
+    }
     if (value == 0) {
         text[0] = '0';
         return 1;

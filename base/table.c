@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/figure.h"
 
 #include <assert.h>
 #include <math.h>
@@ -64,6 +65,19 @@ void table_columns(struct table *table, ...)
     va_end(columns);
 }
 
+/* Of the column of the last cell. */
+static const char *last_title(const struct table *table)
+{
+    return table->column_count ? table->titles[(table->cell_count - 1) % table->column_count].text : "a cell";
+}
+
+/* A number that printf wrote: "inf", "-nan %". */
+static bool is_no_number(const char *text)
+{
+    text += *text == '-';
+    return (!strncmp(text, "inf", 3) || !strncmp(text, "nan", 3)) && (!text[3] || strchr(" %,;", text[3]));
+}
+
 void table_cell(struct table *table, const char *format, ...)
 {
     table->cells = array_grow(table->cells, &table->cell_capacity, table->cell_count + 1, sizeof *table->cells);
@@ -75,6 +89,8 @@ void table_cell(struct table *table, const char *format, ...)
     char whole[TABLE_WHOLE_MAX];
     vsnprintf(whole, sizeof whole, format, arguments);
     va_end(arguments);
+    if (strcmp(format, "%s") != 0 && is_no_number(whole))
+        figure(last_title(table), NAN);
     snprintf(cell->text, TABLE_CELL_MAX, "%.*s", TABLE_CELL_MAX - 1, whole);
     diag_clean(cell->text, TABLE_CELL_MAX);
     if (strlen(whole) < TABLE_CELL_MAX)
@@ -86,7 +102,8 @@ void table_cell(struct table *table, const char *format, ...)
 
 void table_value(struct table *table, double value)
 {
-    assert(table->cell_count > 0 && isfinite(value));
+    assert(table->cell_count > 0);
+    figure(last_title(table), value);
     table->cells[table->cell_count - 1].value = value;
 }
 
@@ -266,7 +283,9 @@ size_t table_terminal_width(FILE *out)
 /* Four significant digits, at least one of them before the point. */
 static const char *scaled(char *text, double value, const char *unit)
 {
-    double size = fabs(value);
+    char name[READABLE_MAX];
+    snprintf(name, sizeof name, "a figure in %s", unit);
+    double size = fabs(figure(name, value));
     int decimals = size == 0 ? 0 : size < 9.9995 ? 3 : size < 99.995 ? 2 : size < 999.95 ? 1 : 0;
     snprintf(text, READABLE_MAX, "%.*f %s", decimals, value, unit);
     return text;
@@ -333,6 +352,6 @@ const char *readable_plural(size_t count)
 
 const char *readable_percent(char *text, double share)
 {
-    snprintf(text, READABLE_MAX, "%.2f %%", share * 100 + 0.0);
+    snprintf(text, READABLE_MAX, "%.2f %%", figure("a share", share) * 100 + 0.0);
     return text;
 }

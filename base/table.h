@@ -21,7 +21,8 @@ void table_column(struct table *table, const char *title, char align);
 __attribute__((sentinel)) void table_columns(struct table *table, ...);
 /* Fills the rows cell by cell, from left to right. */
 __attribute__((format(printf, 2, 3))) void table_cell(struct table *table, const char *format, ...);
-/* The number, in units without a prefix, that the last cell shows rounded: what programs read of it. Finite. */
+/* The number, in units without a prefix, that the last cell shows rounded: what programs read of it. Finite, as all
+ * numbers of cells and quantities (base/figure.h). */
 void table_value(struct table *table, double value);
 /* Cells of a number with its value: readable_seconds, readable_percent, four significant digits. */
 void table_seconds(struct table *table, double seconds);

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/figure.h"
 #include "base/files/output.h"
 #include "base/process/apart.h"
 #include "base/process/crash.h"
@@ -17,6 +18,7 @@
 
 #include <locale.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -157,7 +159,14 @@ int main(int argc, char **argv)
     room_set_limit();
     apart_ready();
     cluster_register();
+    static char buffer[1 << 18]; /* what is printed waits in it until all of it is known to be finite */
+    setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     int code = run_arguments(argc, argv);
+    if (code == EXIT_DONE && !figures_finite(&fault)) {
+        __fpurge(stdout);
+        fprintf(stderr, "stagesim: %s\n", fault.text);
+        code = EXIT_FAILED;
+    }
     if (!standard_output_finish(&fault) && code == EXIT_DONE) {
         fprintf(stderr, "stagesim: %s\n", fault.text);
         code = EXIT_FAILED;

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/exit_code.h"
+#include "base/figure.h"
 #include "base/isolate.h"
 #include "base/process/clock.h"
 #include "base/process/guard.h"
@@ -215,6 +216,8 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     struct comparison_row row = comparison_row_of(report);
     row.bound = run->job->bound;
     row.bound_splits = run->job->bound_splits;
+    if (!figures_finite(&fault)) /* before pictures are made of them */
+        return fail(run, EXIT_FAILED, &fault);
     fwrite(&row, sizeof row, 1, run->self->results);
     if (last) {
         struct gantt *gantt = make_gantt(run, timeline, report);
@@ -391,6 +394,9 @@ void simulation_hand_over(const struct simulation_context *context, const struct
                           const struct comparison_row *parts, size_t count, const struct gantt *gantt)
 {
     FILE *out = context->self->results;
+    comparison_check(whole);
+    for (size_t i = 0; i < count; i++)
+        comparison_check(&parts[i]);
     fwrite(whole, sizeof *whole, 1, out);
     fwrite(&count, sizeof count, 1, out);
     if (count)
@@ -398,11 +404,23 @@ void simulation_hand_over(const struct simulation_context *context, const struct
     gantt_save(gantt, out);
 }
 
+/* What was handed over counts only where all of it is finite. */
+static int end_with(struct isolated *self, const struct simulation_request *request, int code)
+{
+    struct fault fault = {""};
+    if (code != EXIT_DONE || figures_finite(&fault))
+        return code;
+    diag_print(request->mistakes ? request->mistakes : self->console, "stagesim: %s\n", fault.text);
+    fflush(request->mistakes ? request->mistakes : self->console);
+    return EXIT_FAILED;
+}
+
 int run_child(void *user, struct isolated *self)
 {
     const struct simulation_request *request = user;
     struct run run = {.request = request, .scenario = request->scenario};
-    if (request->scenario->kind)
-        return run_visit_kind(request, request->scenario, request->scenario->engine != ENGINE_ANALYTIC, self);
-    return run_prepared(run_engines, run.scenario->engine != ENGINE_ANALYTIC, &run, self);
+    bool simulates = request->scenario->engine != ENGINE_ANALYTIC;
+    int code = request->scenario->kind ? run_visit_kind(request, request->scenario, simulates, self)
+                                       : run_prepared(run_engines, simulates, &run, self);
+    return end_with(self, request, code);
 }

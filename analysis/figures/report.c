@@ -126,7 +126,7 @@ static void average_ranks(struct making *making)
     }
     double mean_busy = sum_total(&busy) / report->counted_ranks;
     report->bubble = report->iteration > 0 ? 1 - mean_busy / report->iteration : 0;
-    report->over_ideal = mean_busy > 0 ? report->iteration / mean_busy - 1 : INFINITY;
+    report->over_ideal = mean_busy > 0 ? report->iteration / mean_busy - 1 : NAN;
     report->exposed = sum_total(&exposed) / report->counted_ranks;
     report->overlapped = sum_total(&overlapped) / report->counted_ranks;
     for (int i = 0; i < CAUSES; i++)
@@ -379,7 +379,7 @@ struct report *report_of_time(const struct run_description *run, const struct pr
     struct report *report = of_program(run, program, arena);
     report->iteration = report->makespan = iteration;
     report->bubble = iteration > 0 ? 1 - busy / iteration : 0;
-    report->over_ideal = busy > 0 ? iteration / busy - 1 : INFINITY;
+    report->over_ideal = busy > 0 ? iteration / busy - 1 : NAN;
     report->fits = true;
     find_throughput(report, program->mesh);
     return report;

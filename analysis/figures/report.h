@@ -137,7 +137,7 @@ struct report {
     double cycle_start, cycle_length; /* seconds; 0: iterations do not overlap, or no state came back */
     uint32_t cycle_iterations;
     double samples_per_s, tokens_per_s, model_flops_per_s_per_gpu, mfu, hfu; /* 0: does not apply */
-    double bubble, bubble_min, bubble_max, over_ideal, span_max; /* over_ideal: INFINITY where nothing is computed */
+    double bubble, bubble_min, bubble_max, over_ideal, span_max; /* over_ideal: NaN where nothing is computed */
     double causes[CAUSES];
     struct idle_split idle; /* filled by the caller where the program was run with free transfers, too */
     double exposed, overlapped, sent_bytes;

@@ -5,6 +5,7 @@
 #include "analysis/output/comparison_queue.h"
 #include "base/arena.h"
 #include "base/csv.h"
+#include "base/figure.h"
 #include "base/json_writer.h"
 #include "base/number_text.h"
 #include "base/table.h"
@@ -46,7 +47,47 @@ struct comparison_row comparison_row_of(const struct report *report)
     row.training = report->training;
     for (size_t i = 0, used = 0; i < report->run.note_count && used < sizeof row.notes; i++)
         used += (size_t)snprintf(row.notes + used, sizeof row.notes - used, "%s\n", report->run.notes[i]);
+    comparison_check(&row);
     return row;
+}
+
+void comparison_check(const struct comparison_row *row)
+{
+    const struct {
+        const char *name;
+        double value;
+    } figures[] = {
+        {"iteration", row->iteration},
+        {"samples per second", row->samples_per_s},
+        {"bubble", row->bubble},
+        {"in flight", row->peak_in_flight},
+        {"memory", row->peak_bytes},
+        {"bound", row->bound},
+        {"tokens per second", row->tokens_per_s},
+        {"MFU", row->mfu},
+        {"energy", row->energy},
+        {"training", row->training_s},
+        {"cost of the training", row->training_cost},
+        {"wait", row->queue.wait},
+        {"completion", row->queue.completion},
+        {"bounded slowdown", row->queue.bounded_slowdown},
+        {"fairness", row->queue.fairness},
+        {"makespan", row->queue.makespan},
+        {"allocated", row->queue.allocated},
+        {"busy", row->queue.busy},
+        {"work", row->idle_nodes.work},
+        {"efficiency", row->idle_nodes.efficiency},
+        {"of the best", row->idle_nodes.attainment},
+        {"used", row->idle_nodes.used},
+    };
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        figure(figures[i].name, figures[i].value);
+    for (int cause = 0; cause < CAUSES; cause++)
+        figure(cause_names[cause], row->causes[cause]);
+    for (int part = 0; part < IDLE_PARTS; part++)
+        figure(idle_names[part], row->idle[part]);
+    for (int limit = 0; limit < LIMITS; limit++)
+        figure(limit_names[limit], row->limits.shares[limit]);
 }
 
 /* NaN: nothing to compare with. The first run is what times are relative to. */
@@ -96,7 +137,7 @@ static void put_number(FILE *out, double value, bool applies)
 {
     char text[NUMBER_TEXT_MAX];
     putc(',', out);
-    if (applies && isfinite(value))
+    if (applies && !isnan(value))
         fwrite(text, 1, number_write(text, value), out);
 }
 

@@ -51,6 +51,8 @@ struct comparison_row {
 };
 
 struct comparison_row comparison_row_of(const struct report *report);
+/* Notes what of it is not finite (base/figure.h); comparison_row_of does. */
+void comparison_check(const struct comparison_row *row);
 
 /* Whether nothing stands against taking that run: it was run, trains synchronously and is not known not to fit. */
 bool comparison_is_choice(const struct comparison_row *row);

@@ -467,7 +467,7 @@ static struct report *read_report(const struct reader *reader, const struct node
     struct report *report = arena_alloc(reader->arena, sizeof *report);
     bool synchronous = true;
     static const struct member synchronous_member = {"scenario.synchronous", TYPE_FLAG, false, 0};
-    *report = (struct report){.over_ideal = INFINITY, .energy = -1, .power = {.compute_bound = -1}, .fits = true};
+    *report = (struct report){.over_ideal = NAN, .energy = -1, .power = {.compute_bound = -1}, .fits = true};
     read_members(reader, root, report_members, COUNT_OF(report_members), report);
     read_band(reader, root, report);
     read_member(reader, root, &synchronous_member, (char *)&synchronous);

@@ -2,6 +2,7 @@
 #include "base/files/output.h"
 
 #include "base/arena.h"
+#include "base/figure.h"
 #include "base/files/owner.h"
 #include "base/files/stage.h"
 #include "base/files/stream_reason.h"
@@ -468,7 +469,7 @@ static void finish(struct output *output, bool placed)
 
 bool output_commit(struct output *output, struct fault *fault)
 {
-    bool fine = output_flush(output, fault);
+    bool fine = figures_finite(fault) && output_flush(output, fault);
     sigset_t before = block_interruptions();
     for (size_t i = 0; i < output->file_count && fine; i++)
         if (output->files[i].stream)

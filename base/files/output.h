@@ -41,7 +41,8 @@ bool output_flush(struct output *output, struct fault *fault);
 /* The final names of all files opened so far, a line each, in the order of opening. */
 void output_print_names(const struct output *output, FILE *out);
 
-/* Closes all files and brings them to their places, all at once, replacing older files. When anything fails the older
+/* Closes all files and brings them to their places, all at once, replacing older files. When anything fails, also when
+ * a figure was not finite (base/figure.h), the older
  * files are as they were; false with the fault filled. Frees the set either way. */
 bool output_commit(struct output *output, struct fault *fault);
 

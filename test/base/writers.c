@@ -2,6 +2,7 @@
 /* Numbers, JSON and tables as text. */
 #include "analysis/output/comparison.h"
 #include "base/bulk.h"
+#include "base/figure.h"
 #include "base/json_writer.h"
 #include "base/number_text.h"
 #include "base/table.h"
@@ -87,7 +88,6 @@ Test(json, layout_and_escapes)
     json_object_begin(&json, NULL, true);
     json_text(&json, "text", "a\"b\\c\n\x01 \xc3\xa9 \xff \xe2\x82");
     json_number(&json, "nan", NAN);
-    json_number(&json, "infinite", INFINITY);
     json_array_begin(&json, "empty", true);
     json_array_end(&json);
     json_object_begin(&json, "inline", false);
@@ -98,6 +98,64 @@ Test(json, layout_and_escapes)
     cr_assert_str_eq(contents(file),
                      "{\n  \"text\": \"a\\\"b\\\\c\\u000a\\u0001 \xc3\xa9 \\ufffd \\ufffd\\ufffd\",\n  \"empty\": [],\n"
                      "  \"inline\": {\"big\": 18446744073709551615, \"flag\": true}\n}\n");
+}
+
+/* Criterion runs each test in a process of its own: what one notes no other one sees. */
+static void expect_named(const char *name)
+{
+    struct fault fault = {""};
+    cr_assert(!figures_finite(&fault));
+    cr_assert_eq(strncmp(fault.text, name, strlen(name)), 0, "%s", fault.text);
+}
+
+Test(figures, finite_ones_are_fine)
+{
+    struct fault fault = {""};
+    cr_assert_eq(figure("time", 1e308), 1e308);
+    cr_assert(figures_finite(&fault) && !*fault.text);
+}
+
+Test(figures, the_first_that_is_not_finite_is_named)
+{
+    cr_assert(isinf(figure("time", INFINITY)));
+    figure("bubble", NAN);
+    expect_named("time is infinite");
+}
+
+Test(figures, of_json)
+{
+    FILE *file = tmpfile();
+    struct json_writer json = json_writer_init(file);
+    json_object_begin(&json, NULL, true);
+    json_number(&json, "iteration_s", -INFINITY);
+    json_object_end(&json);
+    fclose(file);
+    expect_named("iteration_s is infinite");
+}
+
+Test(figures, of_cells)
+{
+    struct table *table = table_create();
+    table_columns(table, "<name", ">seconds", NULL);
+    table_cell(table, "%s", "inf"); /* a name */
+    table_cell(table, "%.4g", -NAN);
+    table_destroy(table);
+    expect_named("seconds is not a number");
+}
+
+Test(figures, of_quantities)
+{
+    char text[READABLE_MAX];
+    readable_percent(text, NAN);
+    expect_named("a share is not a number");
+}
+
+Test(figures, of_numbers_in_texts)
+{
+    struct text_writer *writer = text_writer_create(tmpfile());
+    text_number(writer, INFINITY);
+    text_writer_destroy(writer);
+    expect_named("a number is infinite");
 }
 
 Test(table, aligns)
