@@ -95,7 +95,8 @@ static void print_time(FILE *out, const struct kernel_answer *a)
         fprintf(out, "rate            %.4g GB/s, %.1f %% of the bandwidth\n", bytes / a->time.seconds / 1e9,
                 100 * bytes / a->time.seconds / model->bandwidth);
     fprintf(out, "model alone     %s\n", readable_seconds(seconds, a->time.modelled));
-    fprintf(out, "source          %s, %u measured kernels in %s\n", model->source, a->time.rows->row_count, a->rows);
+    fprintf(out, "source          %s%s, %u measured kernels in %s\n", model->source,
+            model->user == KERNEL_INFERENCE ? ", an inference library's own" : "", a->time.rows->row_count, a->rows);
     fputs("measured range  ", out);
     print_range(out, a);
 }
@@ -150,6 +151,7 @@ void kernel_json_write(FILE *out, const struct kernel_answer *a)
     json_number(&json, "model_seconds", a->time.modelled);
     json_number(&json, "flops", kernel_flops(&a->shape));
     json_text(&json, "source", a->time.model->source);
+    json_text(&json, "user", kernel_user_names[a->time.model->user]);
     json_integer(&json, "measured", a->time.rows->row_count);
     json_flag(&json, "outside", a->time.outside != 0);
     write_near(&json, a);

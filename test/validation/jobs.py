@@ -3,7 +3,8 @@
 """jobs.py STAGESIM SET...: published training jobs (test/validation/jobs, each file names its source and licence)
 beside stagesim's predictions, by framework and class of model.
 
-Sets are simumax, torchtitan, bridge and nemo, each with the compute that its framework's jobs are predicted with.
+Sets are simumax, default, torchtitan, bridge and nemo, each with the compute that its framework's jobs are predicted
+with.
 Prints each row and, by class, errors of throughput (+: too fast): mean, bias and worst, with those rows apart that
 something was fitted to. Fails where a class leaves the band around MEASURED. What a row needs and its source does not
 say is an assumption, written beside the set. Rows of models without a shape in models.csv are left out."""
@@ -138,6 +139,14 @@ def simumax(row, model, folder):
                   "transformer": ", extra_memory: 0B"}
 
 
+def default(row, model, folder):
+    """The same jobs with `kernels: measured` and nothing else said: what is taken by itself are the kernels of a library
+    that trains. Nothing is fitted. With those of inference libraries, which counted before, the biases were +39.5 %
+    with experts, +31.6 % without and +18.0 % of long contexts."""
+    name = "long context" if number(row, "context") > 1 else kind(model)
+    return name, {"framework": "megatron", "compute": ", kernels: measured"}
+
+
 def slow_memory(folder, nodes):
     """The H100 of these rows: 96 GB of HBM2e at 2.4 TB/s."""
     path = os.path.join(folder, f"hbm2e-{nodes}.xml")
@@ -197,6 +206,8 @@ def nemo(row, model, folder):
 
 SETS = {"simumax": ("simumax-b200.csv", simumax), "torchtitan": ("torchtitan.csv", torchtitan),
         "bridge": ("megatron-bridge.csv", bridge), "nemo": ("nemo.csv", nemo)}
+# Jobs that are among those already: they count in no band.
+AGAIN = {"default": ("simumax-b200.csv", default)}
 
 
 def given(row):
@@ -213,7 +224,7 @@ def label(row):
 
 
 def run_set(name, folder):
-    file, settings = SETS[name]
+    file, settings = (SETS | AGAIN)[name]
     errors, wrong = collections.defaultdict(list), False
     print(f"{name}: {settings.__doc__}")
     for row in table(file):
@@ -249,6 +260,9 @@ MEASURED = {
     ("simumax", "MoE"): (0.0684, 0.0684),
     ("simumax", "long context"): (0.0155, -0.0155),
     ("simumax", "memory"): (0.0212, -0.0175),
+    ("default", "dense"): (0.0606, 0.0606),
+    ("default", "MoE"): (0.1301, 0.1301),
+    ("default", "long context"): (0.0552, 0.0552),
     ("torchtitan", "dense, bf16"): (0.0937, 0.0835),
     ("torchtitan", "dense, bf16, fitted"): (0.1188, 0.1188),
     ("torchtitan", "dense, bf16, others"): (0.0560, 0.0306),
@@ -274,7 +288,7 @@ BARS = {("simumax", "dense"): 0.06, ("simumax", "MoE"): 0.08, ("simumax", "long 
 def main():
     wrong = False
     with tempfile.TemporaryDirectory() as folder:
-        for name in sys.argv[2:] or SETS:
+        for name in sys.argv[2:] or SETS | AGAIN:
             errors, failed = run_set(name, folder)
             wrong |= failed
             for group, found in sorted(errors.items()):

@@ -20,13 +20,25 @@ const char *const kernel_stage_names[] = {
     "forward", "input", "weight",    "backward", "forward-full", "backward-full", "norm",        "add",
     "silu",    "rope",  "embedding", "cast",     "permute",      "loss",          "convolution", NULL};
 
+const char *const kernel_user_names[] = {"training", "shared", "inference", NULL};
+
 /* Both files begin with the columns that say which model is meant. */
 enum column { KIND, TYPE, STAGE, SOURCE, FIRST_NUMBER };
 
-enum model_column { PROCESSORS = FIRST_NUMBER, PEAK, BANDWIDTH, LAUNCH, COMPUTE, MEMORY, EXTRA, MODEL_COLUMNS };
+enum model_column {
+    PROCESSORS = FIRST_NUMBER,
+    PEAK,
+    BANDWIDTH,
+    LAUNCH,
+    COMPUTE,
+    MEMORY,
+    EXTRA,
+    USER, /* may be left out, and mostly is in tables of the user's own */
+    MODEL_COLUMNS
+};
 static const char *const model_columns[MODEL_COLUMNS] = {"kind",          "type",         "stage",          "source",
                                                          "processors",    "peak_tflops",  "bandwidth_gbps", "launch_us",
-                                                         "compute_share", "memory_share", "extra"};
+                                                         "compute_share", "memory_share", "extra",          "user"};
 
 enum row_column { GROUPS = FIRST_NUMBER, M, N, K, TIME, ROW_COLUMNS };
 static const char *const row_columns[ROW_COLUMNS] = {"kind", "type", "stage", "source", "groups",
@@ -69,6 +81,10 @@ static bool read_model(struct csv *csv, struct kernel_table *table)
         !read_number(csv, MEMORY, "memory_share", 1e-3, 2, &model->memory) ||
         !read_number(csv, EXTRA, "extra", 0, 1e6, &model->extra))
         return false;
+    unsigned user = KERNEL_TRAINING;
+    if (csv_get(csv, USER).size && !csv_word(csv, USER, kernel_user_names, &user))
+        return false;
+    model->user = (enum kernel_user)user;
     model->peak *= 1e12;
     model->bandwidth *= 1e9;
     model->launch *= 1e-6;
@@ -141,7 +157,7 @@ static bool read_file(const char *path, const struct csv_columns *columns, struc
 
 bool kernel_table_read(const char *models, const char *rows, struct kernel_table *table, struct fault *fault)
 {
-    static const struct csv_columns of_models = {model_columns,    MODEL_COLUMNS, MODEL_COLUMNS,
+    static const struct csv_columns of_models = {model_columns,    MODEL_COLUMNS, USER,
                                                  "a kernel model", true,          "doc/kernel.md"};
     static const struct csv_columns of_rows = {row_columns,        ROW_COLUMNS, ROW_COLUMNS,
                                                "measured kernels", true,        "doc/kernel.md"};
@@ -164,11 +180,12 @@ void kernel_table_finish(struct kernel_table *table)
 const struct kernel_model *kernel_model_find(const struct kernel_table *table, const struct kernel_shape *shape,
                                              const char *source)
 {
+    const struct kernel_model *found = NULL;
     for (unsigned i = 0; i < table->model_count; i++) {
         const struct kernel_model *model = &table->models[i];
         if (model->kind == shape->kind && model->type == shape->type && model->stage == shape->stage &&
-            (!source || strcmp(source, model->source) == 0))
-            return model;
+            (!source || strcmp(source, model->source) == 0) && (!found || model->user < found->user))
+            found = model;
     }
-    return NULL;
+    return found;
 }

@@ -46,6 +46,11 @@ enum kernel_stage {
 };
 extern const char *const kernel_stage_names[];
 
+/* Who runs what was measured: a library that trains; one that infers, with a kernel that training runs, too (products
+ * of cuBLAS, flash attention, copies); one that infers, with a kernel of its own (grouped products). */
+enum kernel_user { KERNEL_TRAINING, KERNEL_SHARED, KERNEL_INFERENCE };
+extern const char *const kernel_user_names[]; /* NULL-terminated */
+
 enum { KERNEL_SIZES = 4, KERNEL_SOURCE_SIZE = 24 };
 
 /* Scans carry a state from chunk to chunk: Mamba-2's, the gated and the Kimi delta rule's, lightning attention's.
@@ -67,6 +72,7 @@ struct kernel_model {
     enum kernel_type type;
     enum kernel_stage stage;
     char source[KERNEL_SOURCE_SIZE];
+    enum kernel_user user;
     double processors, peak, bandwidth; /* flop/s, bytes/s */
     double launch;                      /* seconds of a kernel */
     double compute, memory;             /* shares of peak and bandwidth */
@@ -86,7 +92,7 @@ struct kernel_row {
 };
 
 struct kernel_table {
-    struct kernel_model *models; /* model_count of them, the preferred ones first */
+    struct kernel_model *models; /* model_count of them */
     unsigned model_count;
 };
 
@@ -99,7 +105,8 @@ void kernel_table_finish(struct kernel_table *table);
 /* The sizes as rows have them. */
 void kernel_sizes(const struct kernel_shape *shape, double sizes[KERNEL_SIZES]);
 
-/* The first model of a kind, type and stage; `source`: of that source, NULL: of any. NULL: there is none. */
+/* The first model of a kind, type and stage; `source`: of that source. NULL: of any, those of libraries that train
+ * before shared ones, and those before what inference alone runs. NULL: there is none. */
 const struct kernel_model *kernel_model_find(const struct kernel_table *table, const struct kernel_shape *shape,
                                              const char *source);
 

@@ -41,16 +41,59 @@ static struct kernel_known *slot_of(struct kernel_use *use, const struct kernel_
     return NULL;
 }
 
-/* The time with the source that is asked for, or with the first that has such a kernel; in what share of the device's
- * peak or bandwidth it was measured. Negative: there is none. */
+/* Whether libraries that train have measured anything on the GPU. */
+static bool knows_training(const struct kernel_table *table)
+{
+    unsigned i = 0;
+    while (i < table->model_count && table->models[i].user != KERNEL_TRAINING)
+        i++;
+    return i < table->model_count;
+}
+
+/* Grouped products that only inference measured: its kernels are fused, training launches a product for each group. */
+static bool find_one_by_one(struct kernel_use *use, struct kernel_shape one, struct kernel_time *time)
+{
+    const struct kernel_model *fused = time->model;
+    double groups = one.groups;
+    one.kind = KERNEL_MATMUL;
+    one.groups = 1;
+    if (one.stage == KERNEL_WEIGHT) { /* a group sums over its rows */
+        double rows = one.m;
+        one.m = one.n;
+        one.n = one.k;
+        one.k = rows;
+    }
+    if (!kernel_time(&use->table, &one, NULL, time) || time->model->user == KERNEL_INFERENCE)
+        return false;
+    time->seconds *= groups;
+    use->one_by_one++;
+    use->inference = fused->source;
+    return true;
+}
+
+/* The time with the source that is asked for; or of a library that trains, of which some kernels may be shared. */
+static bool find_time(struct kernel_use *use, const struct kernel_shape *shape, struct kernel_time *time)
+{
+    if (use->source && kernel_time(&use->table, shape, use->source, time))
+        return true;
+    if (!kernel_time(&use->table, shape, NULL, time))
+        return false;
+    if (time->model->user == KERNEL_INFERENCE)
+        return shape->kind == KERNEL_GROUPED && find_one_by_one(use, *shape, time);
+    if (use->source || (time->model->user == KERNEL_SHARED && knows_training(&use->table))) {
+        use->elsewhere++;
+        use->other = time->model->source;
+    }
+    return true;
+}
+
+/* In what share of the device's peak or bandwidth it was measured. Negative: there is none. */
 static double look_up(struct kernel_use *use, const struct efficiency_device *device, const struct kernel_shape *shape)
 {
     struct kernel_time time;
-    bool own = use->source && kernel_time(&use->table, shape, use->source, &time);
-    if (!own && !kernel_time(&use->table, shape, NULL, &time))
+    if (!find_time(use, shape, &time))
         return -1;
     use->asked++;
-    use->elsewhere += use->source && !own;
     use->outside += time.outside != 0;
     double peak = shape->type == KERNEL_BF16 ? device->wide_peak : device->peak;
     if (shape->kind == KERNEL_MEMORY)

@@ -18,12 +18,14 @@ struct kernel_known {
 
 struct kernel_use {
     struct kernel_table table;
-    const char *source; /* whose measurements are taken where there are several; NULL: the first */
+    const char *source; /* whose measurements are taken; NULL: those of libraries that train, then shared ones */
     double clock;       /* of products and attention, over the clock that they were measured at */
     double cast_bytes;  /* moved for each element of an operand in 8 bits */
-    /* Different kernels that were asked for; of them those beyond what was measured, and those that `source` has not
-     * measured. */
-    unsigned asked, outside, elsewhere;
+    /* Different kernels that were asked for; of them those beyond what was measured, those that are taken of another
+     * source than `source` or than one that trains, and grouped products that are taken one by one, since only
+     * inference measured them; whose these are. */
+    unsigned asked, outside, elsewhere, one_by_one;
+    const char *other, *inference;
     struct kernel_known known[KERNEL_MEMORY_SLOTS];
 };
 

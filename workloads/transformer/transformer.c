@@ -138,6 +138,20 @@ static double repeated_flops(const struct transformer_job *j, const struct trans
     return sum;
 }
 
+/* Kernels that are not of the source that was asked for, nor of a library that trains. */
+static void tell_sources(const struct transformer_job *j, const struct kernel_use *use)
+{
+    const char *source = j->parameters->source;
+    if (use->elsewhere)
+        j->api->note(j->job, "compute.source", "%s has not measured %u of %u kernels; those of %s count",
+                     source ? source : "a library that trains", use->elsewhere, use->asked, use->other);
+    if (use->one_by_one)
+        j->api->note(j->job, "compute.source",
+                     "no library that trains has measured %u of %u kernels, grouped products; they take as long as the "
+                     "products of their groups one by one; `compute.source: %s` takes those of an inference library",
+                     use->one_by_one, use->asked, use->inference);
+}
+
 static void declare(const struct transformer_job *j)
 {
     char *layout = layout_text(j);
@@ -158,9 +172,7 @@ static void declare(const struct transformer_job *j)
     for (const struct transformer_device *kind = j->kinds; kind; kind = kind->next) {
         figures.kernels += kind->kernels.asked;
         figures.kernels_outside += kind->kernels.outside;
-        if (kind->kernels.elsewhere)
-            j->api->note(j->job, "compute.source", "%s has not measured %u of %u kernels; those of other sources count",
-                         j->parameters->source, kind->kernels.elsewhere, kind->kernels.asked);
+        tell_sources(j, &kind->kernels);
     }
     j->api->declare(j->job, &figures);
     free(layout);
@@ -177,6 +189,7 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     ok = ok && set_profile(&j);
     repeat_kv_heads(&j);
     j.stages = api->stages(job);
+    transformer_find_copies(&j);
     j.layers = array_zeroed(j.stages, sizeof *j.layers);
     ok = ok && transformer_find_kinds(&j);
     ok = ok && j.layers && transformer_find_devices(&j) && transformer_assign_layers(&j);
@@ -189,7 +202,6 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     transformer_division_finish(&j.division);
     return ok;
 }
-    transformer_find_copies(&j);
 
 const struct stagesim_workload transformer_workload = {
     .abi = STAGESIM_WORKLOAD_ABI,
