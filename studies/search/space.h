@@ -56,6 +56,10 @@ bool search_space_create(struct search_space *space, const struct scenario *scen
                          struct arena *arena, struct diag *diag);
 void search_space_finish(struct search_space *space);
 
+/* unused.c: tells of values of the section `search` that no candidate has. */
+void search_space_tell_unused(const struct search_space *space, const struct scenario *scenario, struct arena *arena,
+                              struct diag *diag);
+
 /* The value of every dimension of a candidate; NULL: the scenario's own, or none. Texts from the arena. */
 void search_space_values(const struct search_space *space, uint64_t index, const char *values[DIMENSIONS],
                          struct arena *arena);

@@ -415,6 +415,21 @@ def refused(check, binary, folder):
         check.that(not (folder / "refused").exists(), f"{arguments}: something was written")
 
 
+def unused_values(check, binary, folder):
+    """Values that no layout has are told of, each key by its name; values that some layout has are not."""
+    for sets, said in (
+        (["search.tensor=[1, 2, 999]"], "search.tensor: no layout has 999: "),
+        (["search.data=[1, 3]"], "search.data: no layout has 3: "),
+        (["search.waves=2"], "search.waves: no layout has 2: none of the schedules takes it"),
+        (["search.tensor=1", "search.sequence_parallel=[false, true]"], "search.sequence_parallel: no layout has"),
+        (["search.tensor=[1, 2]", "search.chunks=3", "search.sequence_parallel=[false, true]"], ""),
+    ):
+        options = [part for each in sets for part in ("--set", each)]
+        stderr = tool.run(binary, "search", "s.yaml", "--top", 1, *options, cwd=folder, expect=None).stderr
+        notes = [line for line in stderr.splitlines() if "note:" in line and "search." in line]
+        check.that(len(notes) == bool(said) and said in "".join(notes), f"{sets}: {stderr!r}")
+
+
 def main():
     check, binary = tool.Checker(), tool.binary_argument()
     os.environ["STAGESIM_PLATFORMS"] = str(tool.ROOT / "platforms")
@@ -425,7 +440,7 @@ def main():
         for part in (brute_force, winner_runs, page_shows_the_same, warns_of_asynchronous,
                      same_for_any_number_of_processes, parts, killed_and_resumed, keeps_the_journal,
                      stopped_early, bounds_discard_nothing_that_counts, reserve_counts, verified, other_axes_and_files,
-                     refused):
+                     unused_values, refused):
             part(check, binary, folder)
     return check.done()
 
