@@ -14,7 +14,8 @@ struct number_cache;
 struct number_cache *number_cache_create(void);
 void number_cache_destroy(struct number_cache *cache);
 
-/* Writes the text of a number, which has to be finite (base/figure.h), without a terminating zero, and returns its length, below NUMBER_TEXT_MAX. */
+/* Writes the text of a number, which has to be finite (base/figure.h), without a terminating zero, and returns its
+ * length, below NUMBER_TEXT_MAX. */
 size_t number_write(char *text, double value);
 /* The same through the cache (NULL is fine). */
 size_t number_write_cached(struct number_cache *cache, char *text, double value);

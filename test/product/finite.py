@@ -133,7 +133,9 @@ def tables(folder):
 
 def others(folder, chance):
     """Commands without a job, and what is no job."""
-    sizes = lambda *names: [part for name in names for part in (name, chance.choice(("1", "7", "4096", "1000000", "1000000000000")))]
+    def sizes(*names):
+        return [part for name in names for part in (name, chance.choice(("1", "7", "4096", "1000000", "1" + 12 * "0")))]
+
     for _ in range(CASES // 6):
         times = [chance.choice(NUMBERS[:5]) for _ in range(2)]
         look(tool.run(STAGESIM, "schedule", "1f1b", "--workers", 4, "--micro-batches", 4, "--forward", times[0],

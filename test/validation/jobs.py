@@ -140,9 +140,9 @@ def simumax(row, model, folder):
 
 
 def default(row, model, folder):
-    """The same jobs with `kernels: measured` and nothing else said: what is taken by itself are the kernels of a library
-    that trains. Nothing is fitted. With those of inference libraries, which counted before, the biases were +39.5 %
-    with experts, +31.6 % without and +18.0 % of long contexts."""
+    """The same jobs with `kernels: measured` and nothing else said: what is taken by itself are the kernels of a
+    library that trains. Nothing is fitted. With those of inference libraries, which counted before, the biases were
+    +39.5 % with experts, +31.6 % without and +18.0 % of long contexts."""
     name = "long context" if number(row, "context") > 1 else kind(model)
     return name, {"framework": "megatron", "compute": ", kernels: measured"}
 

@@ -57,7 +57,8 @@ def placements(folder):
         exchanged = synced(rows, size)
         check.that({int(row["rank"]) for row in exchanged} == (ends if apart else set()), f"{schedule}: who exchanges")
         for row in exchanged:
-            check.near(float(row["end_s"]) - float(row["data_start_s"]), 2 * LATENCY + size / BANDWIDTH, f"{schedule}: its time")
+            check.near(float(row["end_s"]) - float(row["data_start_s"]), 2 * LATENCY + size / BANDWIDTH,
+                       f"{schedule}: its time")
         _, rows = run(folder, name, "model.tied=false")
         check.that(not synced(rows, size) or not apart, f"{schedule}: exchanged although it is not tied")
         simulated, _ = run(folder, name, "engine=simgrid")
