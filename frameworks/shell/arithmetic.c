@@ -122,7 +122,11 @@ static int64_t read_target(struct sum *sum, const struct target *target)
         sum->open = shell_unknown_as(s, target->name, s->state->lost);
         return 0;
     }
-    if (!variable) /* of the environment, if anybody's: 0 */
+    if (s->state->nounset && !variable)
+        sum->open = shell_needed(s, target->name, sum->source, sum->place);
+    else if (s->state->nounset && !variable->set)
+        sum->wrong = true;
+    else if (!variable) /* of the environment, if anybody's: 0 */
         shell_is_free(s, target->name);
     else if (variable->set && variable->value.unknown)
         sum->open = shell_unknown_as(s, target->name, variable->value.unknown);
@@ -187,6 +191,16 @@ static bool name(struct sum *sum, struct target *target)
 
 /* ---- operands ---- */
 
+/* Whether ++ or -- stands here as one operator: before what is no name these are two signs. */
+static bool take_step(struct sum *sum, const char *step)
+{
+    blanks(sum);
+    if (strncmp(sum->at, step, 2) != 0 || !shell_name_length(sum->at + 2 + strspn(sum->at + 2, " \t\n\r")))
+        return false;
+    sum->at += 2;
+    return true;
+}
+
 static int64_t step_by(struct sum *sum, const struct target *target, int64_t by, bool before)
 {
     int64_t old = read_target(sum, target), new = wrapped((uint64_t)old + (uint64_t)by);
@@ -212,11 +226,11 @@ static int64_t prefixed(struct sum *sum, int64_t by)
 {
     struct target target;
     blanks(sum);
-    if (!name(sum, &target)) { /* of a number these are two signs */
-        sum->wrong = true;
-        return 0;
-    }
-    return step_by(sum, &target, by, true);
+    name(sum, &target);
+    int64_t value = step_by(sum, &target, by, true);
+    blanks(sum);
+    sum->wrong |= !strncmp(sum->at, "++", 2) || !strncmp(sum->at, "--", 2); /* of a value */
+    return value;
 }
 
 static int64_t operand(struct sum *sum)
@@ -226,9 +240,9 @@ static int64_t operand(struct sum *sum)
     sum->wrong |= ++sum->depth > DEPTH_MAX;
     if (failed(sum))
         value = 0;
-    else if (take(sum, "++", ""))
+    else if (take_step(sum, "++"))
         value = prefixed(sum, 1);
-    else if (take(sum, "--", ""))
+    else if (take_step(sum, "--"))
         value = prefixed(sum, -1);
     else if (take(sum, "!", ""))
         value = !operand(sum);
@@ -317,10 +331,19 @@ static const char *const ranks[][9] = {
     {"==", "", "!=", "", NULL},
     {"<=", "", ">=", "", "<", "<=", ">", ">="},
     {"<<", "=", ">>", "=", NULL},
-    {"+", "+=", "-", "-=", NULL},
+    {"+", "=", "-", "=", NULL},
     {"*", "*=", "/", "=", "%", "=", NULL},
 };
 enum { RANKS = sizeof ranks / sizeof *ranks };
+
+/* + and - before a sign, but for ++NAME, which stands behind no value. */
+static bool take_binary(struct sum *sum, const char *operator, const char * not_before)
+{
+    const char *before = sum->at;
+    bool step = strchr("+-", operator[0]) && (take_step(sum, "++") || take_step(sum, "--"));
+    sum->at = before;
+    return !step && take(sum, operator, not_before);
+}
 
 static int64_t binary(struct sum *sum, size_t rank)
 {
@@ -330,7 +353,7 @@ static int64_t binary(struct sum *sum, size_t rank)
     for (bool more = true; more && !failed(sum);) {
         more = false;
         for (const char *const *each = ranks[rank]; *each && !more; each += 2)
-            if (take(sum, each[0], each[1])) {
+            if (take_binary(sum, each[0], each[1])) {
                 int64_t other = binary(sum, rank + 1);
                 value = apply(sum, each[0], value, other);
                 more = true;
@@ -436,28 +459,8 @@ static int64_t comma(struct sum *sum)
     return value;
 }
 
-/* Every name in an expression that could not be followed, where it assigns any. */
-static void forget(struct sum *sum, const char *text)
-{
-    bool assigns = strstr(text, "++") || strstr(text, "--");
-    for (const char *at = strchr(text, '='); at && !assigns; at = strchr(at + 1, '=')) {
-        if (at[1] == '=')
-            at++;
-        else
-            assigns = at == text || !strchr("!<>", at[-1]) || (at - text > 1 && at[-1] == at[-2]);
-    }
-    uint32_t why =
-        sum->open ? sum->open
-                  : shell_unknown(sum->shell, "(( ))", "arithmetic that is not understood", sum->source, sum->place);
-    for (const char *at = text; assigns && *at; at++) {
-        size_t length = at > text && (isalnum((unsigned char)at[-1]) || at[-1] == '_') ? 0 : shell_name_length(at);
-        if (length)
-            shell_set_unknown(sum->shell, arena_copy_part(sum->shell->arena, at, length), why);
-    }
-}
-
-enum arithmetic shell_arithmetic(struct shell *s, const char *text, int64_t *value, uint32_t *open, uint16_t source,
-                                 size_t at)
+enum arithmetic shell_compute(struct shell *s, const char *text, int64_t *value, uint32_t *open, uint16_t source,
+                              size_t at)
 {
     struct sum sum = {.shell = s, .at = text, .source = source, .place = at};
     shell_spend(s, strlen(text));
@@ -470,25 +473,6 @@ enum arithmetic shell_arithmetic(struct shell *s, const char *text, int64_t *val
     sum.wrong |= !sum.open && *sum.at;
     if (!failed(&sum))
         return ARITHMETIC_KNOWN;
-    forget(&sum, text);
     *open = sum.open;
     return sum.open ? ARITHMETIC_UNKNOWN : ARITHMETIC_WRONG;
-}
-
-bool shell_evaluate(struct shell *s, const struct cells *cells, int64_t *value, uint32_t *open, uint16_t source,
-                    size_t at)
-{
-    struct cells plain = shell_without_free(s, cells);
-    uint32_t unused;
-    const char *written = shell_text(s, cells, &unused), *text = shell_text(s, &plain, open);
-    if (*open)
-        return false;
-    enum arithmetic state = shell_arithmetic(s, text, value, open, source, at);
-    const char *missing = s->free_count ? s->free_names[s->free_count - 1] : NULL;
-    if (state == ARITHMETIC_WRONG && missing && strstr(written, missing))
-        shell_refuse(s, source, at, "'%s': the script does not set %s; expected a whole number: --define %s=VALUE",
-                     written, missing, missing);
-    else if (state == ARITHMETIC_WRONG)
-        shell_refuse(s, source, at, "'%s' is arithmetic that bash refuses; expected whole numbers and names", written);
-    return state == ARITHMETIC_KNOWN;
 }

@@ -184,16 +184,9 @@ static void assign_element(struct shell *s, uint16_t source, const struct raw *r
     shell_set_element(s, name, key, index, &all);
 }
 
-void shell_assign(struct shell *s, uint16_t source, const struct raw *raw, const char *declared)
+/* A value that is expanded: NAME=, NAME+=, NAME[i]=. */
+static void assign_cells(struct shell *s, uint16_t source, const struct raw *raw, const char *name, struct cells cells)
 {
-    const char *written = arena_copy_part(s->arena, s->sources[source].text + raw->from, raw->name);
-    const char *target = declared ? declared : shell_target(s, written), *name = target ? target : written;
-    struct cells cells = {0};
-    if (raw->array) {
-        assign_array(s, source, raw, name);
-        return;
-    }
-    shell_expand_value(s, source, raw->value, raw->to, &cells);
     if (raw->index_to > raw->index_from) {
         assign_element(s, source, raw, name, &cells);
         return;
@@ -205,6 +198,19 @@ void shell_assign(struct shell *s, uint16_t source, const struct raw *raw, const
         shell_set_element(s, name, old->value.keyed ? "0" : NULL, 0, &cells);
     else
         shell_set(s, name, shell_single(s, &cells));
+}
+
+void shell_assign(struct shell *s, uint16_t source, const struct raw *raw)
+{
+    const char *written = arena_copy_part(s->arena, s->sources[source].text + raw->from, raw->name);
+    const char *target = shell_target(s, written), *name = target ? target : written;
+    struct cells cells = {0};
+    if (raw->array) {
+        assign_array(s, source, raw, name);
+        return;
+    }
+    shell_expand_value(s, source, raw->value, raw->to, &cells);
+    assign_cells(s, source, raw, name, cells);
 }
 
 /* ---- export, declare, local, readonly, typeset ---- */
@@ -289,7 +295,7 @@ static void declare_text(struct shell *s, const struct declaration *d, const str
         return;
     }
     if (name != length || !name) {
-        if (open)
+        if (open || text[0] == '-' || text[0] == '+') /* options of a variable */
             shell_lose(s, "names and values that are not known are declared", source, at);
         return; /* bash refuses it and goes on */
     }
@@ -308,38 +314,38 @@ static void declare_text(struct shell *s, const struct declaration *d, const str
     shell_set(s, variable, shell_single(s, &value));
 }
 
-static void declare_raw(struct shell *s, const struct declaration *d, uint16_t source, const struct raw *raw)
+/* NAME=(...): bash assigns it while it expands the words, before the plain values of the same command. */
+static void declare_array(struct shell *s, const struct declaration *d, uint16_t source, const struct raw *raw)
 {
     const char *name = arena_copy_part(s->arena, s->sources[source].text + raw->from, raw->name);
-    struct cells value = {0};
-    if (d->reference) {
-        struct variable *variable = shell_declare(s, name, d->local);
-        shell_expand_value(s, source, raw->value, raw->to, &value);
-        variable = shell_declare(s, name, d->local);
-        variable->reference = true;
-        variable->value = shell_single(s, &value);
-        variable->set = true;
-        return;
-    }
-    if (d->local && !raw->array && !raw->more && raw->index_from == raw->index_to) { /* seen by its own value: outer */
-        shell_expand_value(s, source, raw->value, raw->to, &value);
-        set_flags(s, d, name);
-        shell_set(s, name, shell_single(s, &value));
-        return;
-    }
     struct list list = {0};
-    if (d->local && raw->array && !raw->more && !d->keyed) {
-        read_array(s, source, raw->value + 1, raw->to - 1, NULL, &list);
+    if (!d->local || raw->more || d->keyed) {
         set_flags(s, d, name);
-        if (list.open)
-            shell_set_unknown(s, name, list.open);
-        else
-            shell_set(s, name,
-                      (struct value){.items = list.items, .count = list.count, .array = true, .ragged = list.ragged});
+        assign_array(s, source, raw, name);
         return;
     }
+    read_array(s, source, raw->value + 1, raw->to - 1, NULL, &list); /* sees the outer one by its own name */
     set_flags(s, d, name);
-    shell_assign(s, source, raw, name);
+    if (list.open)
+        shell_set_unknown(s, name, list.open);
+    else
+        shell_set(s, name,
+                  (struct value){.items = list.items, .count = list.count, .array = true, .ragged = list.ragged});
+}
+
+static void declare_value(struct shell *s, const struct declaration *d, uint16_t source, const struct raw *raw,
+                          const struct cells *value)
+{
+    const char *name = arena_copy_part(s->arena, s->sources[source].text + raw->from, raw->name);
+    if (!d->reference) {
+        set_flags(s, d, name);
+        assign_cells(s, source, raw, name, *value);
+        return;
+    }
+    struct variable *variable = shell_declare(s, name, d->local);
+    variable->reference = true;
+    variable->value = shell_single(s, value);
+    variable->set = true;
 }
 
 /* `local` outside of functions: bash refuses it, and goes on. */
@@ -360,40 +366,69 @@ static void forbid(struct shell *s, uint16_t source, const struct raw *raw)
         variable->readonly = true;
 }
 
+/* One word behind the options, expanded. */
+struct declared {
+    const struct raw *raw;
+    struct cells value, *words; /* of NAME=value; what it becomes else */
+    size_t count;
+};
+
+/* The options, up to the first word that is none; false: bash declares nothing, or it is not followed. */
+static bool read_declaration(struct shell *s, const struct step *step, size_t *first, struct declaration *d)
+{
+    for (; *first < step->count && !s->broken && !step->words[*first].name; ++*first) {
+        struct cells word = {0};
+        uint32_t open;
+        const struct raw *raw = &step->words[*first];
+        const char *text = s->sources[step->source].text + raw->from;
+        if (text[0] != '-' && text[0] != '+')
+            break;
+        s->expand(s, step->source, raw->from, raw->to, false, &word);
+        text = shell_text(s, &word, &open);
+        if (!text[1])
+            break;
+        read_letters(d, text);
+    }
+    bool lost = d->other || d->global || (d->export && d->reference) || (d->unexport && d->reference); /* export -n */
+    if (lost)
+        shell_lose(s, "a declaration that is not followed", step->source, step->at);
+    if (s->capture && (*first == step->count || d->print || d->functions)) /* of all, or of these */
+        shell_add_open(s, s->capture, shell_unknown(s, "(declare)", "the output of a command", step->source, step->at),
+                       false);
+    if (*first == step->count || d->print || d->functions)
+        s->state->status = -1;
+    return *first < step->count && !lost && !d->functions && !d->print;
+}
+
 void shell_run_declaration(struct shell *s, const struct step *step, size_t first, const char *name)
 {
     struct declaration d = {.export = !strcmp(name, "export"), .readonly = !strcmp(name, "readonly")};
-    bool options = true, remove = false;
     d.local = !d.export && !d.readonly && s->functions > 0;
     if (!strcmp(name, "local") && !s->functions) {
         expand_only(s, step, first);
         return;
     }
+    if (!read_declaration(s, step, &first, &d))
+        return;
+    struct declared *all = arena_array(s->arena, step->count - first, sizeof *all);
     for (size_t i = first; i < step->count && !s->broken; i++) {
-        const struct raw *raw = &step->words[i];
-        struct cells *words = NULL;
-        size_t count = 0;
-        uint32_t open;
-        if (!raw->name)
-            shell_expand_word(s, step->source, raw->from, raw->to, &words, &count);
-        const char *text = count ? shell_text(s, &words[0], &open) : "";
-        if (options && count == 1 && (text[0] == '-' || text[0] == '+') && text[1]) {
-            read_letters(&d, text);
-            remove |= d.export && d.reference; /* export -n */
-            continue;
-        }
-        options = false;
-        if (d.other || d.functions || d.print || remove || d.global) {
-            if (d.other || remove || d.global)
-                shell_lose(s, "a declaration that is not followed", step->source, step->at);
-            return;
-        }
-        if (raw->name)
-            declare_raw(s, &d, step->source, raw);
-        for (size_t k = 0; k < count; k++)
-            declare_text(s, &d, &words[k], step->source, raw->from);
-        if (d.readonly && raw->name)
-            forbid(s, step->source, raw);
+        struct declared *each = &all[i - first];
+        each->raw = &step->words[i];
+        if (each->raw->array)
+            declare_array(s, &d, step->source, each->raw);
+        else if (each->raw->name)
+            shell_expand_value(s, step->source, each->raw->value, each->raw->to, &each->value);
+        else
+            shell_expand_word(s, step->source, each->raw->from, each->raw->to, &each->words, &each->count);
+    }
+    for (size_t i = first; i < step->count && !s->broken; i++) {
+        const struct declared *each = &all[i - first];
+        if (each->raw->name && !each->raw->array)
+            declare_value(s, &d, step->source, each->raw, &each->value);
+        for (size_t k = 0; k < each->count; k++)
+            declare_text(s, &d, &each->words[k], step->source, each->raw->from);
+        if (d.readonly && each->raw->name)
+            forbid(s, step->source, each->raw);
     }
     s->state->status = 0;
 }

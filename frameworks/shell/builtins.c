@@ -47,6 +47,16 @@ static long number_of(const struct call *c, long other)
     return is_open(c, 1) || *end ? -1 : number;
 }
 
+/* What it prints is not known. */
+static void print_unknown(const struct call *c)
+{
+    if (c->s->capture)
+        shell_add_open(c->s, c->s->capture,
+                       shell_unknown(c->s, arena_print(c->s->arena, "(%s)", text_of(c, 0)), "the output of a command",
+                                     c->step->source, c->step->at),
+                       false);
+}
+
 /* ---- the way through the script ---- */
 
 static void run_exit(struct call *c)
@@ -120,7 +130,9 @@ static void set_letter(struct call *c, char letter, bool on)
         state->allexport = on;
     else if (letter == 'f')
         state->noglob = on;
-    else if (!strchr("uxvhmbBEHTCP", letter) || (letter == 'B' && !on))
+    else if (letter == 'u')
+        state->nounset = on;
+    else if (!strchr("xvhmbBEHTCP", letter) || (letter == 'B' && !on))
         shell_refuse(c->s, c->step->source, c->step->at, "'set %c%c' changes what a script means, and is not followed",
                      on ? '-' : '+', letter);
 }
@@ -158,6 +170,8 @@ static void run_set(struct call *c)
         for (const char *letter = text + 1; *letter && !arguments; letter++)
             if (*letter == 'o' && i + 1 < c->count)
                 set_long(c, text_of(c, ++i), text[0] == '-');
+            else if (*letter == 'o')
+                print_unknown(c);
             else if (*letter != 'o')
                 set_letter(c, *letter, text[0] == '-');
     }
@@ -190,18 +204,11 @@ static void run_shopt(struct call *c)
     }
 }
 
-/* What runs at an error or at the end is not followed, where it could matter to a launch. */
 static void run_trap(struct call *c)
 {
-    const char *action = text_of(c, 1);
-    c->s->state->status = 0;
-    for (size_t i = 2; i < c->count; i++) {
-        const char *signal = text_of(c, i);
-        bool always = !strcmp(signal, "DEBUG") || !strcmp(signal, "RETURN");
-        if ((always && *action && strcmp(action, "-") != 0) || (!strcmp(signal, "ERR") && strchr(action, '=')))
-            shell_refuse(c->s, c->step->source, c->step->at,
-                         "'trap ... %s' runs commands between all others, which is not followed", signal);
-    }
+    if (c->count < 3)
+        print_unknown(c);
+    shell_trap(c->s, c->words, c->count, c->step->source, c->step->at);
 }
 
 /* ---- variables ---- */
@@ -318,6 +325,8 @@ static void run_cd(struct call *c)
 {
     size_t i = 1;
     struct stat info;
+    if (!strcmp(text_of(c, c->count - 1), "-"))
+        print_unknown(c);
     while (i < c->count &&
            (!strcmp(text_of(c, i), "--") || !strcmp(text_of(c, i), "-P") || !strcmp(text_of(c, i), "-L")))
         i++;
@@ -383,10 +392,7 @@ static void run_inner(struct call *c)
         }
     if (query || c->count < 2) {
         c->s->state->status = -1;
-        if (c->s->capture)
-            shell_add_open(c->s, c->s->capture,
-                           shell_unknown(c->s, "(command)", "which programs there are", c->step->source, c->step->at),
-                           false);
+        print_unknown(c);
         return;
     }
     struct call inner = {c->s, c->step, c->words + 1, c->count - 1, FLOW_NEXT};
@@ -472,11 +478,9 @@ static bool run_again(struct call *c, const char *name)
     for (size_t i = 0; builtins[i].name; i++)
         if (!strcmp(builtins[i].name, name)) {
             builtins[i].run(c);
-            if ((builtins[i].run == run_nothing || builtins[i].run == run_environment) && c->s->capture)
-                shell_add_open(c->s, c->s->capture,
-                               shell_unknown(c->s, arena_print(c->s->arena, "(%s)", name), "the output of a command",
-                                             c->step->source, c->step->at),
-                               false);
+            if (builtins[i].run == run_nothing || builtins[i].run == run_environment || builtins[i].run == run_popd ||
+                builtins[i].run == run_shopt || !strcmp(name, "pushd") || (!strcmp(name, "set") && c->count == 1))
+                print_unknown(c);
             return true;
         }
     return false;

@@ -217,6 +217,17 @@ void shell_is_free(struct shell *s, const char *name)
     s->free_names[s->free_count++] = arena_copy(s->arena, name);
 }
 
+uint32_t shell_needed(struct shell *s, const char *name, uint16_t source, size_t at)
+{
+    const char *before = s->needed ? s->needed : "";
+    shell_spend(s, strlen(before));
+    if (!s->needed)
+        s->needed = arena_copy(s->arena, name);
+    else if (!strstr(before, name) && !s->broken)
+        s->needed = arena_print(s->arena, "%s, %s", before, name);
+    return shell_unknown(s, name, "the script ends where nothing sets it", source, at);
+}
+
 static bool is_free(const struct shell *s, const struct cell *cell)
 {
     return cell->c == CELL_OPEN && !s->unknowns[cell->at].why;

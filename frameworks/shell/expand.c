@@ -108,6 +108,8 @@ static size_t expand_dollar(struct shell *s, uint16_t source, size_t at, size_t 
     else if (!strncmp(text + at, "$((", 3) && end >= at + 5 && text[end - 2] == ')' &&
              shell_bracket_end(&s->sources[source], at + 2, end) == end - 1)
         shell_sum(s, source, at + 3, end - 2, at, out);
+    else if (text[at + 1] == '[') /* as $((...)), of before there was that */
+        shell_sum(s, source, at + 2, text[end - 1] == ']' ? end - 1 : end, at, out);
     else if (text[at + 1] == '(')
         substitute(s, source, at + 2, text[end - 1] == ')' ? end - 1 : end, quoted, out);
     else

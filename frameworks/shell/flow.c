@@ -312,12 +312,17 @@ enum flow shell_for(struct shell *s, const struct step *step)
     if (has_open(words, count) || (step->bare && s->state->arguments_unknown))
         return run_unknown(s, NULL, step->first, step->name, why);
     struct waiting loop = enter_loop(s);
+    const struct round *outer = s->round;
+    struct round *round = arena_alloc(s->arena, sizeof *round);
+    *round = (struct round){step->name, step->at, step->source, outer};
+    s->round = round;
     s->state->status = 0;
     for (size_t i = 0; i < count && !tire(s, step); i++) {
         shell_set(s, step->name, shell_single(s, &words[i]));
         if (!run_round(s, &loop, step->first, &flow, why))
             break;
     }
+    s->round = outer;
     return leave_loop(s, &loop, flow, why);
 }
 

@@ -62,12 +62,28 @@ static const char *find_exported(struct shell *s, const char *name)
     return open ? NULL : text;
 }
 
+static void note(struct shell *s, struct place at, const char *name, const char *text);
+
+/* A command that is an option: the line before it does not go on, which its writer did not see. */
+static bool is_cut_off(struct shell *s, const char *first, uint16_t source, size_t at)
+{
+    if (!is_option(first))
+        return false;
+    note(s, shell_place(s, source, at), "cut off",
+         arena_print(
+             s->arena,
+             "'%s' stands where a command begins, so bash leaves it and what follows out of the launch: the line "
+             "before ends in a comment, or has a blank behind its backslash",
+             first));
+    return true;
+}
+
 void shell_offer(struct shell *s, const struct cells *words, size_t count, uint16_t source, size_t at)
 {
     size_t options = 0;
     bool wanted = false;
     uint32_t open, unknown = 0;
-    if (s->silent || s->broken)
+    if (s->silent || s->broken || is_cut_off(s, shell_text(s, &words[0], &open), source, at))
         return;
     for (size_t i = 0; i < count; i++) {
         const char *text = shell_text(s, &words[i], &open);
@@ -83,9 +99,15 @@ void shell_offer(struct shell *s, const struct cells *words, size_t count, uint1
     if (!wanted)
         return;
     struct candidate *candidate = arena_alloc(s->arena, sizeof *candidate);
-    *candidate = (struct candidate){
-        words,        count, options, s->maybe, (uint32_t)at, source, {0}, NULL, find_exported(s, s->request->variable),
-        s->candidates};
+    *candidate = (struct candidate){.words = words,
+                                    .count = count,
+                                    .options = options,
+                                    .maybe = s->maybe,
+                                    .at = (uint32_t)at,
+                                    .source = source,
+                                    .variable = find_exported(s, s->request->variable),
+                                    .round = s->round,
+                                    .next = s->candidates};
     read_named_file(s, candidate);
     s->candidates = candidate;
 }
@@ -122,6 +144,19 @@ static const struct candidate *best_of(const struct shell *s)
     return best;
 }
 
+/* "the loop over TP of line 3", with those around it. */
+static const char *loops_around(struct shell *s, const struct candidate *command)
+{
+    const char *text = "";
+    for (const struct round *each = command->round; each; each = each->outer) {
+        struct place at = shell_place(s, each->source, each->at);
+        text =
+            arena_print(s->arena, "%s%sthe loop over %s of line %u", text, *text ? " and " : "", each->name, at.line);
+        shell_spend(s, strlen(text));
+    }
+    return *text ? text : "a loop or a function";
+}
+
 /* Whether another launch may be the one. */
 static bool refuse_other(struct shell *s, const struct candidate *best, const struct candidate *other)
 {
@@ -134,11 +169,10 @@ static bool refuse_other(struct shell *s, const struct candidate *best, const st
             if (strcmp(a, b) != 0)
                 first = arena_print(s->arena, ": '%s' and '%s'", b, a);
         }
-        shell_refuse(
-            s, best->source, best->at,
-            "this command runs more than once, in a loop or a function, with different options%s; expected one "
-            "launch: --define NAME=VALUE gives the variable that differs",
-            first);
+        shell_refuse(s, best->source, best->at,
+                     "this command runs more than once, in %s, with different options%s; expected one launch: --define "
+                     "%s=VALUE gives the variable that differs",
+                     loops_around(s, best), first, best->round ? best->round->name : "NAME");
         return true;
     }
     uint32_t maybe = other->maybe ? other->maybe : best->maybe;
@@ -202,13 +236,28 @@ static struct shell_word make_word(struct shell *s, const struct candidate *comm
     return word;
 }
 
-void shell_choose(struct shell *s)
+/* Where there is no launch: what stands in its way, if that is known. */
+static void refuse_none(struct shell *s, bool ended)
 {
-    const struct candidate *best = best_of(s);
-    if (!best && s->lost_why && !s->broken)
+    bool arguments = false;
+    for (size_t i = 0; i < s->free_count; i++)
+        arguments |= s->free_names[i][0] == '@' || isdigit((unsigned char)s->free_names[i][0]);
+    if (s->lost_why)
         shell_refuse(s, s->lost.source, s->lost.at,
                      "no launch with options of %s is known: %s; --define gives a variable", s->request->tool,
                      s->lost_why);
+    else if (ended)
+        shell_refuse(s, s->source, s->at, "the script ends here, before any command with options of %s; %s",
+                     s->request->tool,
+                     arguments ? "it looks at its arguments, taken as none: --define 1=VALUE sets the first"
+                               : "--define NAME=VALUE gives a variable");
+}
+
+void shell_choose(struct shell *s, bool ended)
+{
+    const struct candidate *best = best_of(s);
+    if (!best && !s->broken)
+        refuse_none(s, ended);
     if (!best || s->broken)
         return;
     for (const struct candidate *other = s->candidates; other; other = other->next)
@@ -220,6 +269,12 @@ void shell_choose(struct shell *s)
                  arena_print(s->arena,
                              "another command with options of %s, which is not read: that of line %u has more",
                              s->request->tool, shell_place(s, best->source, best->at).line));
+    if (s->needed)
+        note(s, (struct place){0}, "condition",
+             arena_print(s->arena,
+                         "whether the launch runs depends on a condition that is not known: the script ends where "
+                         "nothing sets %s; --define NAME=VALUE sets one",
+                         s->needed));
     if (best->maybe)
         note(s, shell_place(s, s->unknowns[best->maybe].source, s->unknowns[best->maybe].at), "condition",
              "whether the launch runs depends on a condition that is not known: it is taken to hold");

@@ -150,9 +150,50 @@ static bool run_distant(const struct program *p)
     return true;
 }
 
+/* Words of standard input that xargs puts behind its command; NULL: not known. */
+static const struct cells *input_words(const struct program *p, size_t *count)
+{
+    const struct cells *input = p->s->input;
+    struct cells *words = NULL, plain = {0};
+    for (size_t i = 0; input && i < input->count; i++) {
+        struct cell cell = input->items[i];
+        if (cell.c == CELL_OPEN || strchr("'\"\\", cell.c))
+            return NULL;
+        cell.quoted = false;
+        shell_add(p->s, &plain, cell);
+    }
+    if (input)
+        shell_split(p->s, &plain, &words, count);
+    return *count ? words : NULL;
+}
+
+/* xargs COMMAND: the words behind it are of standard input. */
+static void run_appended(const struct program *p)
+{
+    struct shell *s = p->s;
+    struct cells *all = NULL, unknown = {0};
+    size_t count = 0, more = 0;
+    const struct cells *words = input_words(p, &more);
+    if (p->count > 1 && text_of(p, 1)[0] == '-')
+        words = NULL;
+    shell_add_open(s, &unknown, shell_unknown(s, "(xargs)", "words of standard input", p->source, p->at), false);
+    for (size_t i = 1; i < p->count; i++)
+        shell_append(s, &p->words[i], &all, &count);
+    for (size_t i = 0; i < more && words; i++)
+        shell_append(s, &words[i], &all, &count);
+    if (!words)
+        shell_append(s, &unknown, &all, &count);
+    s->input = NULL;
+    shell_program(s, all, count, p->source, p->at);
+}
+
 static bool run_nested(const struct program *p)
 {
     const char *name = base_of(text_of(p, 0));
+    if (!strcmp(name, "xargs")) {
+        run_appended(p);
+        return true;
+    }
     if (!strcmp(name, "sbatch"))
         return run_batch(p);
     if (is(name, distant))

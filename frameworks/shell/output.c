@@ -226,8 +226,7 @@ static bool has_open(const struct cells *cells)
 /* Words on one line; quotes of xargs are not followed. */
 static bool print_words(const struct print *p)
 {
-    const struct cells *input = p->count == 1 ? p->s->input : NULL;
-    shell_touch(p->s, p->words, p->count);
+    const struct cells *input = p->s->input;
     struct cells *words = NULL, plain = {0};
     size_t count = 0;
     if (!input || has_open(input))
@@ -304,7 +303,7 @@ static bool dispatch(const struct print *p, const char *name, bool *known)
         return print_place(p);
     if (!strcmp(name, "seq"))
         return print_sequence(p);
-    if (!strcmp(name, "xargs"))
+    if (!strcmp(name, "xargs") && p->count == 1)
         return print_words(p);
     if (!strcmp(name, "grep"))
         return print_lines(p);

@@ -14,6 +14,7 @@ struct expansion {
     bool quoted;
     struct cells *out;
     struct subject subject;
+    bool free; /* nobody sets it here */
 };
 
 static void add_unknown(struct expansion *e, uint32_t why)
@@ -63,6 +64,20 @@ static void take_free(struct expansion *e)
         return;
     shell_is_free(e->s, e->s->unknowns[e->subject.open].name);
     e->subject.open = 0;
+    e->free = true;
+}
+
+/* What `set -u` asks of a subject without a default. */
+static void check_bound(struct expansion *e)
+{
+    struct subject *subject = &e->subject;
+    bool free = subject->open && !e->s->unknowns[subject->open].why;
+    if (!e->s->state->nounset || subject->all)
+        return;
+    if (free)
+        subject->open = shell_needed(e->s, subject->name, e->source, e->at);
+    else if (!subject->open && !subject->set)
+        shell_refuse(e->s, e->source, e->at, "the script ends here: %s is not set, under 'set -u'", subject->name);
 }
 
 /* ---- ${NAME:-word} and its relatives ---- */
@@ -116,8 +131,10 @@ static void expand_default(struct expansion *e, char how, bool colon)
         e->s->expand(e->s, e->source, word, e->to, e->quoted, e->out);
     else if (how == '=')
         assign_default(e, word);
+    else if (e->free)
+        add_unknown(e, shell_needed(e->s, e->subject.name, e->source, e->at));
     else
-        add_not_followed(e, "the script ends where it is not set");
+        shell_refuse(e->s, e->source, e->at, "the script ends here: %s is not set", e->subject.name);
 }
 
 /* ---- ${NAME:offset:length} ---- */
@@ -230,6 +247,7 @@ static void expand_length(struct expansion *e)
     struct shell *s = e->s;
     size_t length = 0;
     bool found = shell_subject(s, e->source, &e->at, e->to, &e->subject);
+    check_bound(e);
     take_free(e);
     if (!found || e->at != e->to || e->subject.open || e->subject.ragged) {
         add_not_followed(e, "a length that is not known");
@@ -251,6 +269,8 @@ static void apply(struct expansion *e)
 {
     const char *text = e->s->sources[e->source].text;
     char how = e->at < e->to ? text[e->at] : '\0', next = e->at + 1 < e->to ? text[e->at + 1] : '\0';
+    if (!how || (!strchr("-=+?", how) && (how != ':' || !next || !strchr("-=+?", next))))
+        check_bound(e);
     if (how)
         take_free(e);
     if (!how && e->subject.open)
@@ -280,6 +300,11 @@ static void expand_indirect(struct expansion *e)
         apply(e);
         return;
     }
+    if (found && e->at + 1 == e->to && strchr("*@", s->sources[e->source].text[e->at])) { /* names that begin so */
+        e->subject.open = 0;
+        add_not_followed(e, "an expansion that is not followed");
+        return;
+    }
     take_free(e);
     bool known = found && !e->subject.open && !e->subject.all;
     const char *name = known && e->subject.count ? shell_text(s, &e->subject.items[0], &open) : "";
@@ -302,7 +327,7 @@ static void expand_indirect(struct expansion *e)
 
 void shell_parameter(struct shell *s, uint16_t source, size_t from, size_t to, bool quoted, struct cells *out)
 {
-    struct expansion e = {s, source, from, to, quoted, out, {0}};
+    struct expansion e = {s, source, from, to, quoted, out, {0}, false};
     const char *text = s->sources[source].text;
     if (text[from] == '#' && from + 1 < to && !strchr(":-=+?#%/", text[from + 1])) {
         e.at++;
@@ -318,7 +343,7 @@ void shell_parameter(struct shell *s, uint16_t source, size_t from, size_t to, b
 
 void shell_plain_parameter(struct shell *s, size_t *at, uint16_t source, size_t to, bool quoted, struct cells *out)
 {
-    struct expansion e = {s, source, *at, to, quoted, out, {0}};
+    struct expansion e = {s, source, *at, to, quoted, out, {0}, false};
     if (shell_subject(s, source, at, to, &e.subject)) {
         e.at = e.to;
         apply(&e);

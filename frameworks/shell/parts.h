@@ -57,8 +57,11 @@ struct variable {
     bool set;       /* false: declared only, or unset */
     bool fixed;     /* from outside */
     bool exported, integer, readonly, reference, temporary;
-    bool hidden;  /* it may not be exported after all */
-    char letters; /* of declare: 'u', 'l'; 0 */
+    bool hidden;   /* it may not be exported after all */
+    bool doubted;  /* it is one of a call in one of two ways only: what is assigned may be an outer one's */
+    bool changed;  /* what kind it is of, of declare, differs between two ways */
+    bool referred; /* it may stand for another one */
+    char letters;  /* of declare: 'u', 'l'; 0 */
 };
 
 struct function {
@@ -89,7 +92,7 @@ struct state {
     uint32_t lost;              /* names that are in no list are unknown for this reason; 0: nobody sets them */
     uint32_t splitting;         /* IFS was changed; 0: blanks and ends of lines */
     unsigned depth;
-    bool errexit, allexport, noglob, pipefail;
+    bool errexit, allexport, noglob, pipefail, nounset;
 };
 
 /* States that wait for the end of a loop, or of a function. */
@@ -100,6 +103,14 @@ struct waiting {
 
 enum flow { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN, FLOW_EXIT };
 
+/* A loop whose variable has one value in each round. */
+struct round {
+    const char *name;
+    uint32_t at;
+    uint16_t source;
+    const struct round *outer;
+};
+
 struct candidate {
     const struct cells *words;
     size_t count, options;
@@ -108,6 +119,7 @@ struct candidate {
     uint16_t source;
     struct shell_word file; /* see struct shell_command */
     const char *file_name, *variable;
+    const struct round *round; /* of the innermost loop around it */
     struct candidate *next;
 };
 
@@ -122,11 +134,13 @@ struct shell {
     size_t unknown_count;
     struct state *state;
     struct waiting *loop, *call;
+    const struct round *round;
     struct candidate *candidates;
     struct candidate lost; /* the longest command that could be a launch, but for what is not known */
     const char *lost_why;  /* what stands in its way; NULL: there is none */
     const char **free_names;
     size_t free_count;
+    const char *needed;                /* names without which the script ends; NULL: none */
     struct cells *capture;             /* of standard output; NULL: nobody reads it */
     const struct cells *input;         /* standard input, where it is known */
     uint32_t maybe;                    /* the condition that is not known, of what runs now */
@@ -137,6 +151,7 @@ struct shell {
     unsigned nest, sourced, functions; /* how deep: expansions, texts, calls */
     size_t work;                       /* spent: shell_spend */
     size_t steps, commands;            /* made so far */
+    size_t substitutions;              /* the same: the last one's status is that of an assignment */
     size_t at;                         /* of the command that runs, in `source` */
     uint16_t source;
     struct place last; /* of the byte last_at of a file, from which the next place is counted */
@@ -187,16 +202,18 @@ const char *shell_reason(struct shell *s, uint32_t unknown);
 
 /* 1: it has characters; 0: none, where names that nobody sets count as not set; -1: not known. */
 int shell_has_text(struct shell *s, const struct cells *cells);
+/* What a name is that nobody sets here, where the script ends without it. */
+uint32_t shell_needed(struct shell *s, const char *name, uint16_t source, size_t at);
 /* Without the names that nobody sets. */
 struct cells shell_without_free(struct shell *s, const struct cells *cells);
 
 /* ---- state.c ---- */
 
 struct state *shell_copy(struct shell *s, const struct state *state);
-/* Into `into`: what is not the same in both is unknown because of `why`. */
-void shell_merge(struct shell *s, struct state *into, const struct state *other, uint32_t why);
-/* Whether two states know the same. */
-bool shell_same(struct shell *s, const struct state *a, const struct state *b);
+/* Not set yet, at a depth of calls. */
+struct variable *shell_add_variable(struct shell *s, const char *name, unsigned depth);
+/* A new process: exported variables alone, no functions. */
+struct state *shell_child(struct shell *s);
 struct variable *shell_find(struct shell *s, const char *name);
 /* At the depth of calls now, or where it is; declares it where it is nowhere. */
 struct variable *shell_declare(struct shell *s, const char *name, bool local);
@@ -218,17 +235,29 @@ struct value shell_single(struct shell *s, const struct cells *cells);
 /* Element 0, or the one of an index or key; NULL: none. */
 const struct cells *shell_element(struct shell *s, const struct value *value, const char *key, int64_t index);
 const struct function *shell_function(struct shell *s, const char *name);
+
+/* ---- merge.c ---- */
+
+/* Into `into`: what is not the same in both is unknown because of `why`. */
+void shell_merge(struct shell *s, struct state *into, const struct state *other, uint32_t why);
+/* Whether two states know the same. */
+bool shell_same(struct shell *s, const struct state *a, const struct state *b);
 /* Back to the process outside: files that this one wrote are there now, but not for sure as it did, where it may have
  * ended as `early` or runs `apart` from what follows. */
 void shell_end_process(struct shell *s, struct state *outer, const struct state *early, bool apart);
-/* A new process: exported variables alone, no functions. */
-struct state *shell_child(struct shell *s);
 
 /* ---- arithmetic.c ---- */
 
 enum arithmetic { ARITHMETIC_KNOWN, ARITHMETIC_UNKNOWN, ARITHMETIC_WRONG };
 
-/* Whole numbers as bash computes them; assignments count. `open`: what is not known. */
+/* Whole numbers as bash computes them; assignments count. `open`: what is not known. What could not be followed may
+ * have assigned in part. */
+enum arithmetic shell_compute(struct shell *s, const char *text, int64_t *value, uint32_t *open, uint16_t source,
+                              size_t at);
+
+/* ---- evaluate.c ---- */
+
+/* The same; each name that it may have assigned is unknown where it could not be followed. */
 enum arithmetic shell_arithmetic(struct shell *s, const char *text, int64_t *value, uint32_t *open, uint16_t source,
                                  size_t at);
 /* The same of expanded cells, where names that nobody sets are not set; what bash refuses is refused. False: not known.
@@ -292,7 +321,7 @@ int shell_long_test(struct shell *s, const struct step *step);
 
 /* ---- assign.c ---- */
 
-void shell_assign(struct shell *s, uint16_t source, const struct raw *raw, const char *declared);
+void shell_assign(struct shell *s, uint16_t source, const struct raw *raw);
 /* export, declare, local, readonly, typeset; words behind the first. */
 void shell_run_declaration(struct shell *s, const struct step *step, size_t first, const char *name);
 
@@ -320,6 +349,11 @@ bool shell_format(struct shell *s, const struct cells *words, size_t count, stru
 /* False: no builtin of that name. */
 bool shell_builtin(struct shell *s, const struct step *step, const char *name, struct cells *words, size_t count,
                    enum flow *flow);
+
+/* ---- trap.c ---- */
+
+/* trap ACTION SIGNAL...: refused where it could matter to a launch. */
+void shell_trap(struct shell *s, const struct cells *words, size_t count, uint16_t source, size_t at);
 
 /* ---- flow.c ---- */
 
@@ -364,8 +398,8 @@ void shell_program(struct shell *s, const struct cells *words, size_t count, uin
 void shell_offer(struct shell *s, const struct cells *words, size_t count, uint16_t source, size_t at);
 /* A command that might have held the launch, and what stands in its way. */
 void shell_lost_command(struct shell *s, size_t count, const char *why, uint16_t source, size_t at);
-/* Which launch it is, and the notes. */
-void shell_choose(struct shell *s);
+/* Which launch it is, and the notes; `ended`: the script ends at the last command that ran. */
+void shell_choose(struct shell *s, bool ended);
 
 /* ---- sbatch.c ---- */
 

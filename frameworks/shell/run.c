@@ -229,6 +229,10 @@ static enum flow run_scoped(struct shell *s, const struct plain *p)
 {
     bool inner = p->assignments || (!p->open && shell_function(s, p->name));
     uint32_t splitting = s->state->splitting;
+    bool cuts = false;
+    for (size_t i = 0; i < p->assignments; i++)
+        cuts |= p->step->words[i].name == 3 &&
+                !strncmp(s->sources[p->step->source].text + p->step->words[i].from, "IFS", 3);
     if (!inner)
         return run_words(s, p);
     s->state->depth++;
@@ -237,7 +241,7 @@ static enum flow run_scoped(struct shell *s, const struct plain *p)
     if (p->assignments && (!strcmp(p->name, "eval") || !strcmp(p->name, ".") || !strcmp(p->name, "source")))
         shell_lose(s, "variables before eval or source", p->step->source, p->step->at);
     shell_leave(s);
-    if (p->assignments)
+    if (cuts)
         s->state->splitting = splitting;
     return flow;
 }
@@ -250,10 +254,10 @@ static enum flow run_plain(struct shell *s, const struct step *step)
     while (p.assignments < step->count && step->words[p.assignments].name)
         p.assignments++;
     const char *declared = declaration(s, &p);
+    size_t substitutions = s->substitutions;
     if (!declared)
         expand_words(s, &p);
     begin_redirects(s, step, &streams);
-    int status = s->state->status;
     if (declared && p.assignments)
         shell_lose(s, "variables before a declaration", step->source, step->at);
     if (declared)
@@ -261,9 +265,10 @@ static enum flow run_plain(struct shell *s, const struct step *step)
     else if (p.count)
         flow = run_scoped(s, &p);
     else {
-        s->state->status = p.assignments || step->count == 0 ? 0 : status;
         for (size_t i = 0; i < p.assignments && !s->broken; i++)
-            shell_assign(s, step->source, &step->words[i], NULL);
+            shell_assign(s, step->source, &step->words[i]);
+        if (s->substitutions == substitutions)
+            s->state->status = 0;
         if (step->count == 0 && s->capture && s->input && reads(step)) /* $(< file) */
             shell_add_cells(s, s->capture, s->input);
         else if (step->count == 0 && s->capture && reads(step))

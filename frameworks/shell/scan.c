@@ -53,7 +53,7 @@ static bool begins_comment(const struct source *s, size_t at)
 
 static size_t scan_bracket(const struct source *s, size_t at, size_t end, unsigned depth)
 {
-    char open = s->text[at], close = open == '(' ? ')' : '}';
+    char open = s->text[at], close = open == '(' ? ')' : open == '[' ? ']' : '}';
     size_t i = at + 1, levels = 1;
     if (depth > SCAN_DEPTH_MAX)
         return end;
@@ -61,7 +61,7 @@ static size_t scan_bracket(const struct source *s, size_t at, size_t end, unsign
         char c = s->text[i];
         if (c == close && --levels == 0)
             return i + 1;
-        levels += open == '(' && c == open;
+        levels += open != '{' && c == open;
         if (open == '(' && begins_comment(s, i))
             i += strcspn(s->text + i, "\n");
         else
@@ -73,7 +73,7 @@ static size_t scan_bracket(const struct source *s, size_t at, size_t end, unsign
 static size_t scan_dollar(const struct source *s, size_t at, size_t end, unsigned depth)
 {
     char next = at + 1 < end ? s->text[at + 1] : '\0';
-    if (next == '{' || next == '(')
+    if (next == '{' || next == '(' || next == '[')
         return scan_bracket(s, at + 1, end, depth);
     if (next == '\'')
         return scan_escapes(s, at + 2, end);

@@ -66,8 +66,7 @@ bool shell_read(const struct shell_request *request, struct arena *arena, struct
     for (size_t i = 0; i < request->define_count; i++)
         shell_define(&s, request->defines[i].name, request->defines[i].value, true);
     const struct step *list = shell_parse(&s, 0, 0, request->size);
-    if (list)
-        s.run(&s, list);
-    shell_choose(&s);
+    bool ended = list && s.run(&s, list) == FLOW_EXIT;
+    shell_choose(&s, ended);
     return diag->errors == errors;
 }

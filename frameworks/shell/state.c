@@ -46,7 +46,7 @@ struct variable *shell_find(struct shell *s, const char *name)
     return find_plain(s, target ? target : name);
 }
 
-static struct variable *add_variable(struct shell *s, const char *name, unsigned depth)
+struct variable *shell_add_variable(struct shell *s, const char *name, unsigned depth)
 {
     struct state *state = s->state;
     if (state->count == state->capacity) {
@@ -67,10 +67,12 @@ struct variable *shell_declare(struct shell *s, const char *name, bool local)
     struct variable *variable = local ? find_plain(s, name) : shell_find(s, name);
     if (variable && (!local || variable->depth == s->state->depth || variable->fixed))
         return variable;
-    bool known = variable || !s->state->lost;
+    bool known = variable || !s->state->lost, exported = local && variable && variable->exported,
+         hidden = exported && variable->hidden;
     const char *target = local ? name : shell_target(s, name);
-    variable = add_variable(s, target ? target : name, local ? s->state->depth : 0);
-    variable->exported = s->state->allexport;
+    variable = shell_add_variable(s, target ? target : name, local ? s->state->depth : 0);
+    variable->exported = s->state->allexport || exported;
+    variable->hidden = hidden;
     if (!known && !local) { /* it may be an array, exported, read-only */
         variable->value.unknown = shell_unknown_as(s, name, s->state->lost);
         variable->set = variable->exported = variable->hidden = true;
@@ -113,9 +115,8 @@ static struct cells as_declared(struct shell *s, const struct variable *variable
     struct cells out = {0};
     int64_t number;
     uint32_t open;
-    shell_text(s, cells, &open);
     if (variable->integer) {
-        if (!open && s->evaluate(s, cells, &number, &open, 0, 0))
+        if (s->evaluate(s, cells, &number, &open, 0, 0))
             return shell_cells_of(s, arena_print(s->arena, "%lld", (long long)number), 0, 0);
         shell_add_open(s, &out, open ? open : shell_unknown(s, variable->name, "no whole number", 0, 0), true);
         return out;
@@ -127,6 +128,26 @@ static struct cells as_declared(struct shell *s, const struct variable *variable
         shell_add(s, &out, cell);
     }
     return out;
+}
+
+/* A variable that is there in one of two ways only: in the other one an outer one is assigned. */
+static void doubt_outer(struct shell *s, const char *name)
+{
+    uint32_t why = shell_unknown(s, name, "assigned within a function that may have declared it", 0, 0);
+    bool found = false;
+    shell_spend(s, s->state->count);
+    for (size_t i = 0; i < s->state->count; i++) {
+        struct variable *each = &s->state->variables[i];
+        if (strcmp(each->name, name) != 0 || each->doubted || each->fixed)
+            continue;
+        each->value = (struct value){.unknown = why};
+        each->set = found = true;
+    }
+    if (!found) {
+        struct variable *outer = shell_add_variable(s, name, 0);
+        outer->value.unknown = why;
+        outer->set = true;
+    }
 }
 
 /* A value that is assigned has no quotes any more, but an unknown stays in one word only where it was quoted. */
@@ -143,6 +164,14 @@ void shell_set(struct shell *s, const char *name, struct value value)
     if (variable->readonly) {
         shell_refuse(s, 0, 0, "the script assigns %s, which is read-only", target);
         return;
+    }
+    if (variable->referred)
+        shell_lose(s, "what may be a reference is assigned", 0, 0);
+    if (variable->changed)
+        value = (struct value){.unknown = shell_unknown(s, target, "declared in one of two ways", 0, 0)};
+    if (variable->doubted) {
+        doubt_outer(s, target);
+        variable = shell_declare(s, target, false);
     }
     if ((variable->integer || variable->letters) && !value.unknown) {
         struct value changed = value;
@@ -339,132 +368,7 @@ struct state *shell_child(struct shell *s)
     child->arguments_unknown = 0;
     child->depth = 0;
     child->splitting = 0;
-    child->errexit = child->allexport = child->noglob = false;
+    child->status = 0;
+    child->errexit = child->allexport = child->noglob = child->pipefail = child->nounset = false;
     return child;
-}
-
-static bool values_equal(struct shell *s, const struct value *a, const struct value *b)
-{
-    if (a->unknown || b->unknown)
-        return a->unknown == b->unknown;
-    if (a->count != b->count || a->array != b->array || a->keyed != b->keyed || a->ragged != b->ragged)
-        return false;
-    for (size_t i = 0; i < a->count; i++) {
-        const struct element *x = &a->items[i], *y = &b->items[i];
-        bool keys = x->key && y->key ? !strcmp(x->key, y->key) : x->key == y->key;
-        if (x != y && (!keys || x->index != y->index || !shell_cells_equal(s, &x->cells, &y->cells)))
-            return false;
-    }
-    return true;
-}
-
-static struct variable *same_variable(const struct state *state, const struct variable *variable)
-{
-    for (size_t i = 0; i < state->count; i++)
-        if (state->variables[i].depth == variable->depth && !strcmp(state->variables[i].name, variable->name))
-            return &state->variables[i];
-    return NULL;
-}
-
-static void merge_variable(struct shell *s, struct variable *into, const struct variable *other, uint32_t why)
-{
-    bool flags = into->exported == other->exported && into->integer == other->integer &&
-                 into->readonly == other->readonly && into->reference == other->reference &&
-                 into->letters == other->letters;
-    if (into->fixed || (flags && into->set == other->set && values_equal(s, &into->value, &other->value)))
-        return;
-    if (into->value.unknown && flags && into->hidden == other->hidden)
-        return;
-    into->value = (struct value){.unknown = shell_unknown_as(s, into->name, why)};
-    into->hidden |= other->hidden || into->exported != other->exported;
-    into->exported |= other->exported;
-    into->set = true;
-    into->integer = into->readonly = into->reference = false;
-    into->letters = 0;
-}
-
-static void merge_rest(struct shell *s, struct state *into, const struct state *other, uint32_t why)
-{
-    bool arguments =
-        into->argument_count == other->argument_count && into->arguments_unknown == other->arguments_unknown;
-    for (size_t i = 0; arguments && i < into->argument_count; i++)
-        arguments = shell_cells_equal(s, &into->arguments[i], &other->arguments[i]);
-    if (!arguments)
-        into->arguments_unknown = shell_unknown_as(s, "@", why);
-    if (into->functions != other->functions) { /* any function may be another one */
-        into->functions = NULL;
-        into->lost = into->lost ? into->lost : why;
-    }
-    into->lost = into->lost ? into->lost : other->lost;
-    if (!into->folder || !other->folder || strcmp(into->folder, other->folder) != 0)
-        into->folder = NULL;
-    if (into->status != other->status)
-        into->status = -1;
-    into->splitting = into->splitting ? into->splitting : other->splitting;
-    into->errexit &= other->errexit;
-    into->allexport |= other->allexport;
-    into->noglob &= other->noglob;
-    if (into->files != other->files) {
-        struct written *any = arena_alloc(s->arena, sizeof *any);
-        any->next = into->files;
-        into->files = any;
-    }
-}
-
-void shell_merge(struct shell *s, struct state *into, const struct state *other, uint32_t why)
-{
-    struct state *before = s->state;
-    size_t count = into->count;
-    s->state = into;
-    shell_spend(s, CELL_WORK * count * (1 + other->count / 8));
-    for (size_t i = 0; i < count; i++) {
-        const struct variable *same = same_variable(other, &into->variables[i]);
-        struct variable unset = {.name = into->variables[i].name, .depth = into->variables[i].depth};
-        if (other->lost && !same)
-            unset = (struct variable){.name = unset.name, .set = true, .value = {.unknown = other->lost}};
-        merge_variable(s, &into->variables[i], same ? same : &unset, why);
-    }
-    for (size_t i = 0; i < other->count; i++)
-        if (!same_variable(into, &other->variables[i])) {
-            struct variable *new = add_variable(s, other->variables[i].name, other->variables[i].depth);
-            merge_variable(s, new, &other->variables[i], why);
-        }
-    merge_rest(s, into, other, why);
-    s->state = before;
-}
-
-static void keep_files(struct shell *s, const struct written *files, const struct written *before)
-{
-    for (; files && files != before; files = files->next)
-        shell_write(s, files->path, NULL, false, false);
-}
-
-void shell_end_process(struct shell *s, struct state *outer, const struct state *early, bool apart)
-{
-    struct written *files = s->state->files;
-    const struct written *before = outer->files;
-    s->state = outer;
-    if (!early && !apart) {
-        outer->files = files;
-        return;
-    }
-    keep_files(s, files, before);
-    if (early)
-        keep_files(s, early->files, before);
-}
-
-bool shell_same(struct shell *s, const struct state *a, const struct state *b)
-{
-    shell_spend(s, a->count * b->count / 4);
-    if (a->count != b->count || !a->lost != !b->lost || a->functions != b->functions ||
-        !a->arguments_unknown != !b->arguments_unknown || a->argument_count != b->argument_count ||
-        !a->folder != !b->folder || !a->splitting != !b->splitting)
-        return false;
-    for (size_t i = 0; i < a->count; i++) {
-        const struct variable *x = &a->variables[i], *y = same_variable(b, x);
-        bool open = y && x->value.unknown && y->value.unknown;
-        if (!y || x->set != y->set || (!open && !values_equal(s, &x->value, &y->value)))
-            return false;
-    }
-    return true;
 }

@@ -81,7 +81,7 @@ size_t shell_word_end(const struct source *source, size_t at, size_t end);
 size_t shell_quote_end(const struct source *source, size_t at, size_t end);
 /* Behind what begins with $ at `at`. */
 size_t shell_dollar_end(const struct source *source, size_t at, size_t end);
-/* Behind the bracket that closes the one at `at`, which is ( or {. */
+/* Behind the bracket that closes the one at `at`, which is (, [ or {. */
 size_t shell_bracket_end(const struct source *source, size_t at, size_t end);
 /* Letters, digits and _ that are a variable's name: 0 where a digit comes first. */
 size_t shell_name_length(const char *text);

@@ -60,6 +60,7 @@ void shell_substitute(struct shell *s, uint16_t source, size_t from, size_t to, 
     struct waiting *loop = s->loop, *call = s->call, own = {0};
     struct cells *capture = s->capture;
     unsigned exits = s->exits, tolerant = s->tolerant;
+    s->substitutions++;
     const struct step *list = shell_parse(s, source, from, to);
     s->state = shell_copy(s, before);
     s->state->errexit = false;

@@ -61,7 +61,17 @@ class Maker:
             f"${{#{array}[@]}}", f"${{{array}[*]}}", f"${{{array}[@]}}", f"${array}", f"${{{array}[-1]}}",
             f"${{{array}[@]:1}}", f"$(({self.sum()}))", f"$(({self.sum()}))", f"$(echo {self.literal()})",
             f"`echo ${name}`", "$#", "$1", "$@", "$*", "$?", f"$(printf %s-%s ${name} q)", f"${{!{name}}}",
-            f"$(f{self.random.randrange(3)} 2)", f"${{{name}:-${{{self.name()}:-7}}}}", f"$({name}=6; echo ${name})")
+            f"$(f{self.random.randrange(3)} 2)", f"$[{self.sum()}]", "${@:2}", "${@: -1}",
+            f"${{{array}[@]+\"${{{array}[@]}}\"}}",
+            f"${{{array}[@]%?}}", f"${{{array}[*]^^}}", f"${{{array}[@]: -1}}", f"${{{name}:-'q r'}}",
+            f"${{{name}:+\"$1\"}}",
+            f"${{{name}:-$(echo 3)}}", "$_", "${#}", "${#@}", f"$(echo -n {self.literal()})",
+            f"$(printf '%03d' {name})",
+            f"${{{name}:?}}", f"$(declare -p {name})", f"${{{name}@Q}}", f"$(echo \"${{{array}[@]}}\" | cat)",
+            f"$(case ${name} in (4) echo 5;; (*) echo 6;; esac)", f"${{{name}//\"4\"/y}}", f"${{{name}/#/p}}",
+            f"${{{name}/%/s}}",
+            "${!A*}", f"$(for i in 1 2; do echo -n $i${name}; done)", "${10}", f"${{{array}[${name}]}}",
+            f"${{!{array}[@]}}", f"${{{name}:-${{{self.name()}:-7}}}}", f"$({name}=6; echo ${name})")
 
     def word(self):
         kind = self.random.randrange(8)
@@ -93,7 +103,11 @@ class Maker:
             f"[[ ${name} != {self.literal()} ]]", f"[ \"${{{name}}}\" -gt 2 ]", f"[[ ${name} -le 8 ]]",
             f"(( {self.sum()} ))", f"[ -n \"{self.expansion()}\" ]", f"[[ -z ${name} ]]", f"[ {left} = {right} ]",
             f"[ -z {self.expansion()} ]", f"[[ -n {left} && {right} == a* ]]", f"[[ ${name} || -n ${self.name()} ]]",
-            f"[[ -v {name} ]]", "true", "false", "ok", "bad", f"! [ \"${name}\" = 4 ]", f"test {left}",
+            f"[[ -v {name} ]]", f"[[ ${name} < b ]]", f"[ ! -n \"${name}\" ]", f"[ \"${name}\" = 4 -o 1 = 2 ]",
+            f"[ ${name} ]", f"[[ ! ${name} == 4 && -n ${self.name()} ]]", f"(( {name} == 4 || {self.name()} ))",
+            "[ $# -gt 1 ]",
+            f"[[ ${name} -eq 010 ]]", f"(( {name} ))", "true", "false", "ok", "bad", f"! [ \"${name}\" = 4 ]",
+            f"test {left}",
             f"f{self.random.randrange(3)}", f"[[ {left} == {right} ]]", f"[ 1 -eq ${name} -a 2 = 2 ]", "[ -e env.sh ]",
             f"{{ {name}=1; false; }}", f"[[ \"${name}\" =~ ^[0-9]+$ ]]", f"[ \"${name}\" ]")
 
@@ -130,7 +144,26 @@ class Maker:
             ". ./env.sh", "source env.sh", "source missing.sh", "set -a; . ./env.sh; set +a",
             "export $(cat .env | xargs)",
             "export $(cat .env)", f"{name}=$(number)", f"{name}=$(number) || {other}=3", "set -e", "set +e",
-            "set -- 5 'g h' 6", "shift",
+            "set -- 5 'g h' 6", "shift", "shift 2", "set -u", "set +u", "set -o pipefail", "set -f", "set +f",
+            f"export {name}={self.word()} {other}=${name}", f"declare {name}=1 {other}=${name} {array}=(1 ${name})",
+            f"local {name}=7 {other}=${name}", f"declare -A H=([x]={self.literal()} [y]=2); {name}=${{H[x]}}; unset H",
+            f"{name}=1; {name}+=2; {other}+=${name}", f"declare -i {name}=2; {name}+=3",
+            f"IFS=, ; {name}=$(echo ${other})",
+            f"read -r {name} < env.txt", f"read -r {name} {other} < env.txt", f"read -d '' {name} < one.txt",
+            f"while read -r {name}; do :; done < <(echo 5; echo 6)", f"mapfile -t {array} < <(printf '%s\\n' p q)",
+            f"echo {name}=5 > made.sh; . made.sh x y; {other}=$1", "echo 'return 1' > made.sh; . ./made.sh",
+            f"unset -f f{self.random.randrange(3)}", f"builtin declare {name}=3", f"command eval {name}=4",
+            f"for {name} in {{01..03}} a{{1,2}}; do :; done", f"{name}=$(false; echo $?)",
+            f"{name}=$(true | false); {other}=$?",
+            f"let {name}++ {other}=2", f"(( {name}++ )) || {other}=1", f"{name}=${{{name}:-3}}",
+            f"{array}+=([4]={self.literal()})",
+            f"{array}[${name}]=1", f"printf -v {name} '%s,' 1 2", f"{name}=$({other}=1; (exit 3); echo $?)",
+            f"while getopts ab: {name}; do {other}=$OPTARG; done", f"exec 3>&1", f"{{ {name}=1; }} > /dev/null",
+            f"{name}=1 {other}=${name}", f"{name}=9 {other}=8 bash -c 'exit ${name}'; {other}=$?", "trap - EXIT",
+            f"bash -c '{name}=4'", f"{name}=$(bash -c 'echo ${name}')",
+            f"export {name}; {other}=$(bash -c 'echo ${name}')",
+            f"f{self.random.randrange(3)} | cat", f"! f{self.random.randrange(3)}", f"time {name}=2",
+            f"{name}=\"'\\$A'\"", f"eval \"{name}=\\\"${other}\\\"\"", f"cd conf 2>/dev/null && {name}=1 || {name}=2",
             f"{name}=$(< one.txt)", f"mapfile -t {array} < env.txt",
             f"while read -r {name}; do {other}=${name}; done < env.txt",
             f"{name}=\"$(cat one.txt)\"", "echo D=9 > made.sh; . ./made.sh",
@@ -138,7 +171,8 @@ class Maker:
             f"[[ -f env.sh ]] && {name}=2", f"command ok && {name}=2", f"{name}=1; exit_later=1",
             f"true && {name}={self.literal()}",
             f"false || {name}={self.literal()}", f"bad && {name}={self.literal()}", f"printf -v {array}[1] %s t",
-            f"{name}=${{{array}[@]}}", f"{name}=$'a\\tb'", f"{name}=\"${{{array}[*]}}\"", f"declare -a {array}", "cd .",
+            f"{name}=${{{array}[@]}}", f"{name}=$'a\\tb'", f"{name}=\"${{{array}[*]}}\"", f"declare -a {array}",
+            "cd .",
             f"unset {array}[0]", f"trap 'A=9' EXIT", f"{name}=$(echo \"${{{array}[@]}}\")", f"coproc_{name}=1",
             "number > /dev/null",
             f"export {name}", f"export -n {name}" if self.random.random() < 0.1 else f"export {other}")
@@ -169,7 +203,7 @@ class Maker:
         if kind == 4:
             return f"for ((i=0; i<{self.pick('2', '3')}; i++)); do\n{self.block()}\ndone"
         if kind == 5:
-            end = self.pick("", "\nbreak")
+            end = self.pick("", "\nbreak", "\nbreak 2", "\ncontinue", "\ncontinue 2")
             return f"W=0; while [ $W -lt {self.pick('2', '3')} ]; do\nW=$((W+1))\n{self.block()}{end}\ndone"
         if kind == 6:
             return f"(\n{self.block()}\n)"
@@ -231,7 +265,10 @@ class Maker:
             self.files["inner.sh"] = command + "\n"
             return f"bash ./inner.sh {self.word()} 3"
         if kind == 11:
-            return f"exec {command}"
+            return self.pick(f"exec {command}", f"echo {self.literal()} x | xargs launch --first",
+            f"trap '{command.replace(chr(39), '')}' EXIT",
+                             f"run() ( {name}=3; {command} )\nrun",
+                             f"launch --first {words[0]} \\\n  # --no \\\n  --second")
         if kind == 12:
             return f"run() {{ launch --first \"$@\"; }}\nrun --g {' '.join(words[:2])}"
         return command

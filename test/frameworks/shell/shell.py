@@ -118,8 +118,8 @@ REFUSED = {
     'TP=$(program); launch --tp $TP': "the output of a command (line 1)",
     'TP=1\nif program; then TP=4; fi\nlaunch --tp $TP': "a condition that is not known (line 2)",
     'eval "$(program)"; launch --tp ${TP:-1}': "commands of which not all is known",
-    'for TP in 1 2; do launch --tp $TP; done': "runs more than once, in a loop or a function, with different "
-    "options: '1' and '2'",
+    'for TP in 1 2; do launch --tp $TP; done': "runs more than once, in the loop over TP of line 1, with "
+    "different options: '1' and '2'",
     'if program; then launch --tp 1; else launch --tp 2; fi': "depends on line 1, whose condition is not known",
     'ARGS=$(program)\nlaunch $ARGS': "no launch with options of any is known: $ARGS is not known: the output of "
     "a command (line 1)",
