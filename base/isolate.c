@@ -2,6 +2,7 @@
 #include "base/isolate.h"
 
 #include "base/arena.h"
+#include "base/exit_code.h"
 #include "base/sanitized.h"
 #include "base/standard_streams.h"
 
@@ -157,16 +158,21 @@ static int exit_code(const struct isolation *isolation, struct fault *fault)
     if (ended_itself && isolation->shared->finished)
         return WEXITSTATUS(isolation->status);
     if (ended_itself) {
-        char text[256];
+        char text[400];
         read_end(isolation->kept, text, sizeof text);
         if (strncmp(text, "stagesim: out of memory", 23) == 0) /* the one thing that is not said to the console */
             fprintf(stderr, "%s\n", text);
+        else if (strncmp(text, "stagesim: error: ", 17) == 0) /* of base/process/limit.h */
+            fault_set(fault, "%s", text + 17);
         else
             fault_set(fault, "the process called exit(%d) before it was done; a workload returns",
                       WEXITSTATUS(isolation->status));
         return fault->text[0] ? -1 : WEXITSTATUS(isolation->status);
     }
-    last_words(isolation, fault);
+    if (WIFEXITED(isolation->status) && WEXITSTATUS(isolation->status) == EXIT_CLOSED)
+        fault_set(fault, "a plug-in closed descriptors that are not its own");
+    else
+        last_words(isolation, fault);
     return -1;
 }
 

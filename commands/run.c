@@ -85,7 +85,7 @@ static int run_scenario(const struct options *options, const char *typed, struct
     struct scenario *chosen = choice_make(scenario, arena, &code);
     if (!chosen)
         return code;
-    bool own_table = scenario->kind && scenario->kind->tables;
+    bool own_table = scenario->kind && !scenario->kind->rows;
     struct simulation_request request = {.scenario = chosen,
                                          .command = typed,
                                          .split = true,

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/paths.h"
+#include "base/process/limit.h"
 #include "base/room.h"
 #include "job/placement.h"
 #include "job/scenario/abi.h"
@@ -83,7 +84,10 @@ static bool take(struct stagesim_job *job, enum abi_struct which, const void *th
 static bool api_pipeline(struct stagesim_job *job, const struct stagesim_pipeline *theirs)
 {
     struct stagesim_pipeline costs;
-    return take(job, ABI_PIPELINE, theirs, theirs->size, &costs) && job_plan_pipeline(job, &costs);
+    limit_pause(); /* plans may take long, which is no fault of the plug-in's */
+    bool planned = take(job, ABI_PIPELINE, theirs, theirs->size, &costs) && job_plan_pipeline(job, &costs);
+    limit_go_on();
+    return planned;
 }
 
 /* ---- the device, and figures for the report ---- */
@@ -190,15 +194,34 @@ static const struct stagesim_api api = {
 
 /* ---- the job ---- */
 
+static uint64_t operations_of(const void *builder)
+{
+    return program_builder_operations(builder);
+}
+
+/* One of a workload's functions; those of plug-ins have to go on. */
+static bool call(struct stagesim_job *building, const char *name,
+                 bool (*function)(const void *parameters, struct stagesim_job *job, const struct stagesim_api *api))
+{
+    const struct scenario *scenario = building->scenario;
+    const char *what =
+        scenario->plugin ? arena_print(building->arena, "%s: its function '%s'", scenario->plugin, name) : NULL;
+    if (what)
+        limit_begin(what, limit_seconds(), operations_of, building->builder);
+    bool good = function(scenario->parameters, building, &api);
+    if (what)
+        limit_end();
+    return good;
+}
+
 static bool build(struct stagesim_job *building)
 {
     const struct stagesim_workload *workload = building->scenario->workload;
-    const void *parameters = building->scenario->parameters;
     unsigned before = building->diag->errors;
     if (building->scenario->schedule_file && !job_read_plan(building))
         return false;
-    const char *refusing = workload->check && !workload->check(parameters, building, &api) ? "check" : NULL;
-    if (!refusing && !workload->build(parameters, building, &api))
+    const char *refusing = workload->check && !call(building, "check", workload->check) ? "check" : NULL;
+    if (!refusing && !call(building, "build", workload->build))
         refusing = "build";
     /* Of a pipeline it is known before: an outline builds none. */
     if (!refusing && !building->plan && job_refuse_operations(building, program_builder_operations(building->builder)))

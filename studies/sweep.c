@@ -83,7 +83,7 @@ static struct scenario *load(const struct sweep *sweep, size_t combination, stru
     struct diag diag = {.out = open_memstream(&text, &size)};
     struct scenario_request request = request_of(sweep, combination, arena);
     struct scenario *scenario = scenario_load(&request, arena, &diag);
-    if (scenario && scenario->kind && scenario->kind->tables && !scenario->kind->figure) {
+    if (scenario && scenario->kind && !scenario->kind->rows && !scenario->kind->figure) {
         diag_error(&diag, (struct place){0}, "a scenario of %s has no iteration time to sweep over; expected run",
                    scenario->kind->summary);
         scenario = NULL;

@@ -25,6 +25,8 @@ struct rows {
     uint32_t *first_instance; /* [group]: number of its first instance, counted over all groups */
     struct text_writer *text;
     const char *name, *cell; /* the last name, and how it is written */
+    const char *job;         /* in the first column; NULL: no such column */
+    double begin;            /* seconds at which its time begins */
 };
 
 /* ---- fields ---- */
@@ -113,6 +115,10 @@ static void put_row(struct rows *rows, uint32_t rank, uint32_t id)
     const struct operation *operation = &position->operations[id];
     const struct block *block = operation_block(position, operation);
     const struct moment *moment = &source->timeline->moments[entry][id];
+    if (rows->job) {
+        text_string(rows->text, rows->job);
+        text_char(rows->text, ',');
+    }
     text_integer(rows->text, rank);
     text_char(rows->text, ',');
     put_name(rows, trace_source_host(source, rank)->name);
@@ -134,13 +140,13 @@ static void put_row(struct rows *rows, uint32_t rank, uint32_t id)
     const double times[] = {moment->start, moment->data_start, moment->end};
     for (size_t i = 0; i < 3; i++) {
         text_char(rows->text, ',');
-        text_number(rows->text, times[i]);
+        text_number(rows->text, rows->begin + times[i]);
     }
     if (rows->alone) {
         text_char(rows->text, ',');
         text_number(rows->text, idle_alone_seconds(rows->alone, rank, id));
     }
-    if (rows->program->iterations > 1) {
+    if (rows->program->iterations > 1 || rows->job) {
         text_char(rows->text, ',');
         text_integer(rows->text, operation->iteration);
     }
@@ -153,7 +159,7 @@ static void put_row(struct rows *rows, uint32_t rank, uint32_t id)
 
 /* ---- files ---- */
 
-static struct rows *rows_begin(FILE *out, const struct trace_source *source, double *const *slack)
+static struct rows *rows_create(FILE *out, const struct trace_source *source, double *const *slack)
 {
     struct arena *arena = arena_create();
     struct rows *rows = arena_alloc(arena, sizeof *rows);
@@ -166,10 +172,18 @@ static struct rows *rows_begin(FILE *out, const struct trace_source *source, dou
         rows->first_instance[group + 1] =
             rows->first_instance[group] + group_instances(rows->program, &rows->program->groups[group]);
     rows->text = text_writer_create(out);
-    text_string(rows->text, "rank,host,position,stream,id,kind,stage,micro_batch,pipeline,part,group,peer,bytes,flops,"
-                            "memory_delta_bytes,waits_for,"
-                            "start_s,data_start_s,end_s");
-    rows->alone = source->nested ? idle_alone_create(source->nested, arena) : NULL;
+    return rows;
+}
+
+static const char columns[] =
+    "rank,host,position,stream,id,kind,stage,micro_batch,pipeline,part,group,peer,bytes,flops,"
+    "memory_delta_bytes,waits_for,start_s,data_start_s,end_s";
+
+static struct rows *rows_begin(FILE *out, const struct trace_source *source, double *const *slack)
+{
+    struct rows *rows = rows_create(out, source, slack);
+    text_string(rows->text, columns);
+    rows->alone = source->nested ? idle_alone_create(source->nested, rows->arena) : NULL;
     text_string(rows->text, rows->alone ? ",alone_s" : "");
     text_string(rows->text, rows->program->iterations > 1 ? ",iteration" : "");
     text_string(rows->text, slack ? ",slack_s\n" : "\n");
@@ -214,6 +228,18 @@ void operations_csv_write(FILE *out, const struct trace_source *source)
     struct rows *rows = rows_begin(out, source, NULL);
     put_all(rows);
     rows_end(rows);
+}
+
+void operations_csv_write_jobs(FILE *out, const struct trace_job *jobs, uint32_t count)
+{
+    fprintf(out, "job,%s,iteration\n", columns);
+    for (uint32_t i = 0; i < count && !ferror(out); i++) {
+        struct rows *rows = rows_create(out, &jobs[i].source, NULL);
+        rows->job = csv_cell(jobs[i].name, rows->arena);
+        rows->begin = jobs[i].start;
+        put_all(rows);
+        rows_end(rows);
+    }
 }
 
 void slack_csv_write(FILE *out, const struct trace_source *source)

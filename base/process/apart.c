@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/process/apart.h"
 
+#include "base/exit_code.h"
 #include "base/process/clock.h"
 
 #include <errno.h>
@@ -94,6 +95,8 @@ static void tell_end(int status, bool stopped, struct fault *fault)
     else if (WIFSIGNALED(status))
         fault_set(fault, "%s: it ended the process by signal %d (%s)%s", shared->what, WTERMSIG(status),
                   strsignal(WTERMSIG(status)), when);
+    else if (WEXITSTATUS(status) == EXIT_CLOSED)
+        fault_set(fault, "%s: it closed descriptors that are not its own%s", shared->what, when);
     else
         fault_set(fault, "%s: it ended the process by exit(%d)%s", shared->what, WEXITSTATUS(status), when);
 }

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/output/operations_csv.h"
+#include "analysis/output/traces/chrome_trace.h"
 #include "analysis/output/traces/paje.h"
+#include "analysis/output/traces/perfetto.h"
 #include "base/arena.h"
+#include "base/files/gzip.h"
 #include "base/json_writer.h"
 #include "cluster/jobs/jobs_view.h"
 
@@ -110,16 +114,30 @@ void jobs_summary_write(FILE *out, const struct jobs_figures *figures, const str
 
 /* ---- all files ---- */
 
-static void write_paje(FILE *out, const struct jobs_figures *figures, struct platform *whole)
+static bool write_traces(const struct run_files *files, const struct jobs_figures *figures, struct platform *whole,
+                         struct fault *fault)
 {
     struct arena *arena = arena_create();
-    struct paje_job *jobs = arena_array(arena, figures->count, sizeof *jobs);
+    struct trace_job *jobs = arena_array(arena, figures->count, sizeof *jobs);
     for (uint32_t i = 0; i < figures->count; i++) {
         const struct job_run *run = &figures->jobs[i].run;
-        jobs[i] = (struct paje_job){{run->timeline, whole, run->hosts, false, NULL}, run->described->name, run->start};
+        jobs[i] = (struct trace_job){{run->timeline, whole, run->hosts, false, NULL}, run->described->name, run->start};
     }
-    paje_write_jobs(out, jobs, figures->count);
+    if (files->tables[0])
+        operations_csv_write_jobs(files->tables[0], jobs, figures->count);
+    if (files->paje)
+        paje_write_jobs(files->paje, jobs, figures->count);
+    if (files->chrome)
+        chrome_trace_write_jobs(files->chrome, jobs, figures->count);
+    if (files->perfetto)
+        perfetto_write_jobs(files->perfetto, jobs, figures->count);
+    FILE *packed = files->chrome_gzip ? gzip_open(files->chrome_gzip) : NULL;
+    if (packed)
+        chrome_trace_write_jobs(packed, jobs, figures->count);
+    bool done = !files->chrome_gzip || (packed && !ferror(packed));
+    done = (!packed || fclose(packed) == 0) && done;
     arena_destroy(arena);
+    return done || fault_set(fault, "timeline.chrome.json.gz could not be written");
 }
 
 bool jobs_files_write(const struct run_files *files, const struct jobs_figures *figures,
@@ -127,7 +145,5 @@ bool jobs_files_write(const struct run_files *files, const struct jobs_figures *
 {
     jobs_summary_write(files->summary, figures, description);
     jobs_view_write(files->saved, view);
-    if (files->paje)
-        write_paje(files->paje, figures, figures->jobs[0].run.whole);
-    return jobs_view_draw(files, view, fault);
+    return write_traces(files, figures, figures->jobs[0].run.whole, fault) && jobs_view_draw(files, view, fault);
 }

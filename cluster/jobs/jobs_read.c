@@ -276,13 +276,6 @@ static void read_jobs(struct reading *reading, struct node *list)
             return; /* what is wrong with what they share would be said again */
 }
 
-static void check_traces(const struct reading *reading)
-{
-    if (reading->parts[0]->traces & ~(unsigned)TRACE_PAJE)
-        diag_error(reading->diag, node_place(reading->root, "output.trace"),
-                   "only paje has room for several jobs; expected trace: paje, or a run of one job");
-}
-
 /* So that the scenario is called the same when it is written to another file. */
 static void add_name(const struct reading *reading, const char *name)
 {
@@ -339,7 +332,5 @@ struct scenario *jobs_read(const struct scenario_request *request, struct node *
     read_own(&reading);
     if (diag->errors == errors)
         read_jobs(&reading, list);
-    if (reading.part_count)
-        check_traces(&reading);
     return diag->errors == errors && reading.part_count ? whole_of(&reading) : NULL;
 }

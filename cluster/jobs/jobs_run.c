@@ -12,9 +12,13 @@
 
 #include <string.h>
 
+static const char *const tables[] = {"operations.csv", NULL};
+
 const struct scenario_kind jobs_kind = {
     .key = "jobs",
     .summary = "several jobs on one platform",
+    .tables = tables,
+    .rows = true,
     .saved = JOBS_SAVED,
     .platform = true,
     .read = jobs_read,

@@ -141,6 +141,7 @@ static int pairs_check(struct simulation_context *context)
 }
 
 const struct scenario_kind pairs_kind = {
+    .rows = true,
     .key = "pairs",
     .summary = "which jobs share a GPU",
     .platform = true,

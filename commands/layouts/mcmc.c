@@ -45,7 +45,7 @@ static const uint32_t (*degrees_of(const struct division_study *study, const str
 static void find_others(const struct scenario *scenario, struct others *others, struct arena *arena)
 {
     *others = (struct others){0};
-    others->known = division_find(scenario, PARTITION_ACCPAR, arena, &others->study) == EXIT_DONE;
+    others->known = division_look(scenario, arena, &others->study);
     if (!others->known && !interruption_noted())
         fputs("note: owt, hypar and accpar cannot divide this network so, and are neither started from nor compared "
               "with\n",

@@ -62,6 +62,9 @@ static size_t decimal_length(const char *text)
     return length;
 }
 
+/* Of a step, in whatever measure a log has: the squares of others do not fit a double. */
+static const double STEP_LEAST = 1e-15, STEP_MOST = 1e15;
+
 static bool read_digits(const struct log_cursor *cursor, const char *text, size_t length, double *value)
 {
     if (!length || length > NUMBER_MAX)
@@ -173,6 +176,11 @@ void log_step(struct log_cursor *cursor, double value)
     struct training_log *log = cursor->log;
     if (!(value > 0) || !isfinite(value)) {
         diag_error(cursor->diag, place_of(cursor, cursor->line), "this step takes no time; expected a positive number");
+        return;
+    }
+    if (value < STEP_LEAST || value > STEP_MOST) {
+        diag_error(cursor->diag, place_of(cursor, cursor->line), "a step of %g; expected %g to %g", value, STEP_LEAST,
+                   STEP_MOST);
         return;
     }
     if (log->count == cursor->room) {

@@ -130,6 +130,8 @@ static int64_t read_target(struct sum *sum, const struct target *target)
         shell_is_free(s, target->name);
     else if (variable->set && variable->value.unknown)
         sum->open = shell_unknown_as(s, target->name, variable->value.unknown);
+    if (s->state->nounset && sum->open) /* what it holds may be a name again */
+        shell_needed(s, target->name, sum->source, sum->place);
     if (!variable || !variable->set || sum->open)
         return 0;
     const struct cells *cells =

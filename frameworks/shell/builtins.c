@@ -254,17 +254,18 @@ static void run_unset(struct call *c)
 
 static void run_let(struct call *c)
 {
-    c->s->state->status = 1;
+    enum arithmetic state = ARITHMETIC_WRONG;
+    int64_t value = 0;
     for (size_t i = 1; i < c->count; i++) {
-        int64_t value;
         uint32_t open;
-        if (is_open(c, i)) {
+        state = is_open(c, i) ? ARITHMETIC_UNKNOWN
+                              : shell_arithmetic(c->s, text_of(c, i), &value, &open, c->step->source, c->step->at);
+        if (state == ARITHMETIC_UNKNOWN && (is_open(c, i) || i + 1 < c->count))
             lose(c, "arithmetic with what is not known");
-            return;
-        }
-        enum arithmetic state = shell_arithmetic(c->s, text_of(c, i), &value, &open, c->step->source, c->step->at);
-        c->s->state->status = state == ARITHMETIC_KNOWN ? value == 0 : state == ARITHMETIC_WRONG ? 1 : -1;
+        if (state != ARITHMETIC_KNOWN) /* what follows is not evaluated */
+            break;
     }
+    c->s->state->status = state == ARITHMETIC_KNOWN ? value == 0 : state == ARITHMETIC_WRONG ? 1 : -1;
 }
 
 static void run_printf(struct call *c)

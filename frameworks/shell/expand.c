@@ -117,6 +117,34 @@ static size_t expand_dollar(struct shell *s, uint16_t source, size_t at, size_t 
     return end;
 }
 
+/* $@, ${@...}, ${NAME[@]...}: in quotes no word where there is nothing, but for those with a default. */
+static bool is_list(const struct source *source, size_t at, size_t end)
+{
+    const char *text = source->text;
+    if (text[at + 1] != '{')
+        return text[at + 1] == '@';
+    at += text[at + 2] == '!' ? 3 : 2;
+    size_t name = shell_name_end(source, at, end);
+    if (at < end && text[at] == '@')
+        at++;
+    else if (name > at && name + 3 <= end && !strncmp(text + name, "[@]", 3))
+        at = name + 3;
+    else
+        return false;
+    at += at < end && text[at] == ':';
+    return at >= end || text[at] != '-';
+}
+
+/* Whether all cells from one on are names that nobody sets, which are taken off then. */
+static bool is_nothing(struct shell *s, struct cells *cells, size_t from)
+{
+    const struct cells part = {cells->items ? cells->items + from : NULL, cells->count - from, cells->count - from};
+    if (shell_without_free(s, &part).count)
+        return false;
+    cells->count = from;
+    return true;
+}
+
 /* "..."; a nothing in quotes makes a word, but for "$@" without arguments. */
 static size_t expand_double(struct shell *s, uint16_t source, size_t at, size_t to, struct cells *out)
 {
@@ -132,7 +160,7 @@ static size_t expand_double(struct shell *s, uint16_t source, size_t at, size_t 
         } else if (c == '$') {
             size_t start = i;
             i = expand_dollar(s, source, i, to, true, out);
-            list |= memchr(text + start, '@', i - start) != NULL;
+            list |= is_list(&s->sources[source], start, i);
         } else if (c == '`') {
             size_t end = shell_quote_end(&s->sources[source], i, to);
             substitute_old(s, source, i + 1, end - 1, true, out);
@@ -142,7 +170,7 @@ static size_t expand_double(struct shell *s, uint16_t source, size_t at, size_t 
         else
             shell_add(s, out, (struct cell){(uint32_t)i++, source, c, true});
     }
-    if (!list || out->count > before)
+    if (!list || !is_nothing(s, out, before))
         shell_add(s, out, (struct cell){0, source, CELL_EMPTY, true});
     return i + 1;
 }

@@ -172,6 +172,8 @@ static struct cells value_of(const struct cells *word)
     while (at < word->count && word->items[at].c != '=')
         at++;
     at = at < word->count ? at + 1 : 0;
+    if (!at)
+        return *word;
     return (struct cells){word->items + at, word->count - at, word->count - at};
 }
 

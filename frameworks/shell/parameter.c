@@ -186,7 +186,7 @@ static void expand_part(struct expansion *e)
     for (int64_t i = from; !e->subject.all && i < end; i++)
         shell_add(s, &part, plain.items[i]);
     if (e->subject.all && count)
-        add_items(e, e->subject.items + from, (size_t)(end - from));
+        add_items(e, &e->subject.items[from], (size_t)(end - from));
     else if (e->subject.set)
         add_items(e, &part, 1);
 }

@@ -158,7 +158,7 @@ static void run_read(struct reading *r, uint16_t source, size_t at)
     }
     struct cells *rest = arena_alloc(s->arena, sizeof *rest);
     size_t next = end < input->count ? end + 1 : end;
-    *rest = (struct cells){input->items + next, input->count - next, input->count - next};
+    *rest = next ? (struct cells){input->items + next, input->count - next, input->count - next} : (struct cells){0};
     s->input = rest;
     assign_fields(r, &line);
     s->state->status = end == input->count;

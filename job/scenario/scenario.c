@@ -155,6 +155,7 @@ static void read_workload(struct loader *loader, const char *text)
     if (path && plugin_is_path(text) && !scenario->request.plugins && !typed)
         fault_set(&fault, "%s is a plug-in, whose code would run with your rights; --plugins lets it", text);
     else if (!path || apart_enter(path, &fault)) {
+        scenario->plugin = path;
         scenario->workload = plugin_find(text, scenario->directory, loader->fields.arena, &fault);
         apart_loaded();
     }

@@ -86,6 +86,7 @@ struct scenario {
     const char *platform_name; /* what outputs call the platform: its text, and the changes */
 
     const struct stagesim_workload *workload;
+    const char *plugin;     /* the file that the workload comes from; NULL: it is built in */
     const void *parameters; /* workload->parameters_size bytes, filled from the workload's sections */
 
     struct mesh mesh; /* finished; always has the axes data and pipeline, others where larger than 1 */

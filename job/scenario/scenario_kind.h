@@ -17,8 +17,9 @@ struct scenario_kind {
     bool platform;       /* it has one, which is loaded before it is checked or run */
     bool schedules;      /* its jobs take the schedule of a request; others refuse one */
     /* Tables that it writes where a job writes those of its operations (output.trace: csv), NULL-terminated, at most
-     * KIND_TABLES_MAX. It then prints its own table in every format as well. NULL: neither. */
+     * KIND_TABLES_MAX. NULL: none. */
     const char *const *tables;
+    bool rows; /* its figures are rows as those of a job; false: it prints a table of its own in every format */
     const char *figure; /* of a sweep, by which its best is chosen; NULL: as for a job */
     /* Reads the scenario, whose changes (the request's sets) are not in the tree yet. The result has its place, its
      * name, what every command reads of a scenario (platform, engine, output), `parts` and `whole`. NULL with the

@@ -2,6 +2,7 @@
 #include "job/scenario/scenario_parts.h"
 
 #include "base/arena.h"
+#include "base/process/limit.h"
 #include "job/scenario/scenario_tables.h"
 
 #include <stdio.h>
@@ -175,13 +176,24 @@ void scenario_read_mesh(struct loader *loader)
     scenario->data = mesh_size(mesh, "data");
 }
 
+static uint64_t nothing_done(const void *context)
+{
+    (void)context;
+    return 0;
+}
+
 void scenario_shape_mesh(struct loader *loader)
 {
     struct scenario *scenario = loader->scenario;
     struct stagesim_shape shape = {0};
     if (!scenario->workload->shape)
         return;
+    if (scenario->plugin)
+        limit_begin(arena_print(loader->fields.arena, "%s: its function 'shape'", scenario->plugin), limit_seconds(),
+                    nothing_done, NULL);
     scenario->workload->shape(scenario->parameters, &shape);
+    if (scenario->plugin)
+        limit_end();
     if (!shape.distinct)
         return;
     for (unsigned i = 0; i < scenario->mesh.axis_count; i++)

@@ -77,6 +77,7 @@ struct finding {
     struct platform *platform;
     struct arena *arena;
     struct diag *diag;
+    bool quiet;                   /* what cannot be divided is not reported */
     enum partition_method method; /* that has to be found */
     struct division_study *study;
     struct partition_network *network;
@@ -226,7 +227,7 @@ static int find_all(void *user, struct platform *platform, FILE *results, struct
     struct timed start;
     f.platform = platform;
     f.arena = arena;
-    f.diag = diag;
+    f.diag = f.quiet ? &(struct diag){.out = NULL} : diag;
     interruption_renew(); /* SimGrid has put a handler of its own there */
     bool ok = prepare(&f) && evaluate_partition(&f, NULL, &start);
     for (unsigned method = 0; method < DIVISION_METHODS && ok && !interruption_noted(); method++)
@@ -297,9 +298,9 @@ static void name_layers(const struct scenario *scenario, struct arena *arena, st
 }
 
 /* The figures that divisions need; false with the mistake reported. */
-static bool check(const struct scenario *scenario)
+static bool check(const struct scenario *scenario, bool quiet)
 {
-    struct diag diag = {.out = stderr};
+    struct diag diag = {.out = quiet ? NULL : stderr};
     if (!simulation_expects_samples(scenario, scenario->global_batch > 0, &diag))
         return false;
     if (scenario->workers > 1 || mesh_size(&scenario->mesh, "tensor") > 1)
@@ -309,23 +310,36 @@ static bool check(const struct scenario *scenario)
     return diag.errors == 0;
 }
 
-int division_find(const struct scenario *scenario, enum partition_method method, struct arena *arena,
-                  struct division_study *study)
+static int divide_all(struct finding *finding, struct arena *arena)
 {
     FILE *results = NULL;
-    struct finding finding = {.scenario = scenario, .method = method, .study = study};
+    struct division_study *study = finding->study;
     *study = (struct division_study){0};
-    if (!check(scenario))
+    if (!check(finding->scenario, finding->quiet))
         return EXIT_BAD_INPUT;
-    name_layers(scenario, arena, study);
-    int code = simulation_visit(&(struct simulation_visit){scenario, find_all, &finding}, &results);
+    name_layers(finding->scenario, arena, study);
+    int code = simulation_visit(&(struct simulation_visit){finding->scenario, find_all, finding}, &results);
     if (code == EXIT_DONE && !read_study(results, arena, study))
         code = EXIT_FAILED;
     if (results)
         fclose(results);
+    return code;
+}
+
+int division_find(const struct scenario *scenario, enum partition_method method, struct arena *arena,
+                  struct division_study *study)
+{
+    struct finding finding = {.scenario = scenario, .method = method, .study = study};
+    int code = divide_all(&finding, arena);
     for (int i = 0; i < DIVISION_METHODS && code == EXIT_DONE && !interruption_noted(); i++)
         if (study->methods[i].found)
             code = simulate_division(scenario, study, &study->methods[i]);
     study->stopped = interruption_noted();
     return study->stopped && study->levels ? EXIT_DONE : code;
+}
+
+bool division_look(const struct scenario *scenario, struct arena *arena, struct division_study *study)
+{
+    struct finding finding = {.scenario = scenario, .method = PARTITION_ACCPAR, .study = study, .quiet = true};
+    return divide_all(&finding, arena) == EXIT_DONE;
 }

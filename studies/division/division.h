@@ -38,5 +38,8 @@ struct division_study {
  * every mistake was reported on standard error. Memory from the arena. */
 int division_find(const struct scenario *scenario, enum partition_method method, struct arena *arena,
                   struct division_study *study);
+/* The same for one who can do without: a network that cannot be divided by AccPar's types is none of the user's
+ * mistakes, and SimGrid simulates nothing. False: it cannot, or what failed was reported. */
+bool division_look(const struct scenario *scenario, struct arena *arena, struct division_study *study);
 
 #endif

@@ -8,8 +8,21 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MANNERS_GOOD, MANNERS_SILENT, MANNERS_SILENT_CHECK, MANNERS_EXIT, MANNERS_CRASH, MANNERS_SHAPE };
-static const char *const manners[] = {"good", "silent", "silent-check", "exit", "crash", "shape", NULL};
+enum {
+    MANNERS_GOOD,
+    MANNERS_SILENT,
+    MANNERS_SILENT_CHECK,
+    MANNERS_EXIT,
+    MANNERS_CRASH,
+    MANNERS_SHAPE,
+    MANNERS_LOOP,
+    MANNERS_SLOW,
+    MANNERS_CLOSE,
+    MANNERS_CLOSE_SHAPE,
+    MANNERS_LOOP_SHAPE
+};
+static const char *const manners[] = {"good", "silent", "silent-check", "exit",        "crash",      "shape",
+                                      "loop", "slow",   "close",        "close-shape", "loop-shape", NULL};
 
 struct parameters {
     unsigned manners;
@@ -24,6 +37,12 @@ static void crash(void)
 {
     volatile int *volatile nowhere = NULL;
     *nowhere = 1;
+}
+
+static void close_all(void)
+{
+    for (int descriptor = 0; descriptor < 1024; descriptor++)
+        close(descriptor);
 }
 
 __attribute__((constructor)) static void on_loading(void)
@@ -43,8 +62,13 @@ __attribute__((constructor)) static void on_loading(void)
 static void shape(const void *parameters, struct stagesim_shape *mesh)
 {
     (void)mesh;
-    if (((const struct parameters *)parameters)->manners == MANNERS_SHAPE)
+    unsigned how = ((const struct parameters *)parameters)->manners;
+    if (how == MANNERS_SHAPE)
         crash();
+    while (how == MANNERS_LOOP_SHAPE)
+        usleep(1000);
+    if (how == MANNERS_CLOSE_SHAPE)
+        close_all();
 }
 
 static bool check(const void *parameters, struct stagesim_job *job, const struct stagesim_api *api)
@@ -60,8 +84,16 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
         exit(0);
     if (how == MANNERS_CRASH)
         crash();
+    while (how == MANNERS_LOOP)
+        usleep(1000);
+    if (how == MANNERS_CLOSE)
+        close_all();
     uint32_t cost = api->cost(job, &(struct stagesim_cost){.seconds = 1});
     api->compute(job, 0, (struct stagesim_identity){.kind = STAGESIM_FORWARD, .layer = STAGESIM_NONE}, cost);
+    for (unsigned step = 0; how == MANNERS_SLOW && step < 12; step++) { /* but it goes on */
+        usleep(100000);
+        api->compute(job, 0, (struct stagesim_identity){.kind = STAGESIM_FORWARD, .layer = STAGESIM_NONE}, cost);
+    }
     return how != MANNERS_SILENT;
 }
 

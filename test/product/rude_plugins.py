@@ -97,6 +97,21 @@ def later_failures(rude):
         rude.fails("called exit(0) before it was done", 3, *arguments, manners="exit")
         rude.fails("egmentation fault", 3, *arguments, manners="crash")
         rude.fails("rude.so: it ended the process by signal 11", 3, *arguments, manners="shape")
+        rude.fails("a plug-in closed descriptors that are not its own", 3, *arguments, manners="close")
+        rude.fails("rude.so: it closed descriptors that are not its own", 3, *arguments, manners="close-shape")
+
+
+def endless(rude, check):
+    """What does nothing is ended; what is slow but goes on is not."""
+    os.environ["STAGESIM_PLUGIN_SECONDS"] = "1"
+    for command in COMMANDS:
+        rude.fails("rude.so: its function 'build' has done nothing for 1 s: it does not return", 3, *command,
+                   "--plugins", manners="loop")
+    rude.fails("rude.so: its function 'shape' has done nothing for 1 s: it does not return", 3, "check", "s.yaml",
+               "--plugins", manners="loop-shape")
+    said = rude.run("check", "s.yaml", "--plugins", manners="slow").stdout
+    check.that("26 operations" in said, f"a slow plug-in: {said}")
+    del os.environ["STAGESIM_PLUGIN_SECONDS"]
 
 
 def interrupted(rude, check):
@@ -121,6 +136,7 @@ def main():
         nothing_runs_unasked(rude, check)
         loading_fails(rude, check)
         later_failures(rude)
+        endless(rude, check)
         interrupted(rude, check)
         listing_fails(rude, check)
     return check.done()

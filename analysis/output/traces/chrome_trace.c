@@ -20,6 +20,10 @@ struct trace {
     const struct program *program;
     struct text_writer *text;
     uint64_t *first_message; /* [rank]: number of its first send, for the ids of flows */
+    const char *job;         /* of several; NULL */
+    double start;            /* seconds that its time begins at */
+    uint64_t processes;      /* of the jobs before it */
+    uint64_t messages;
 };
 
 /* `,{"ph":"X","pid":1,"tid":0`; the first event of the file has no comma: it is the one without rank. */
@@ -28,7 +32,7 @@ static void begin_event(struct trace *trace, char phase, uint32_t rank, uint32_t
     text_string(trace->text, ",\n{\"ph\":\"");
     text_char(trace->text, phase);
     text_string(trace->text, "\",\"pid\":");
-    text_integer(trace->text, rank);
+    text_integer(trace->text, trace->processes + rank);
     text_string(trace->text, ",\"tid\":");
     text_integer(trace->text, stream);
 }
@@ -37,6 +41,11 @@ static void put_time(struct trace *trace, const char *key, double seconds)
 {
     text_string(trace->text, key);
     text_number(trace->text, seconds * microseconds);
+}
+
+static void put_moment(struct trace *trace, const char *key, double seconds)
+{
+    put_time(trace, key, trace->start + seconds);
 }
 
 static void put_quoted(struct trace *trace, const char *key, const char *text)
@@ -63,14 +72,15 @@ static void put_names(struct trace *trace, uint32_t rank, const char *const *str
 {
     const struct platform_host *host = trace_source_host(trace->source, rank);
     char name[512];
-    snprintf(name, sizeof name, "rank %u %s (%s)", rank, host->name, host->node ? host->node : "");
+    snprintf(name, sizeof name, "%s%srank %u %s (%s)", trace->job ? trace->job : "", trace->job ? ": " : "", rank,
+             host->name, host->node ? host->node : "");
     begin_event(trace, 'M', rank, 0);
     text_string(trace->text, ",\"name\":\"process_name\",\"args\":{\"name\":");
     put_escaped(trace, name);
     text_string(trace->text, "}}");
     begin_event(trace, 'M', rank, 0);
     text_string(trace->text, ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":");
-    text_integer(trace->text, rank);
+    text_integer(trace->text, trace->processes + rank);
     text_string(trace->text, "}}");
     for (uint32_t i = 0; i < trace_source_position(trace->source, rank)->stream_count; i++) {
         begin_event(trace, 'M', rank, i);
@@ -87,7 +97,7 @@ static void put_slice(struct trace *trace, uint32_t rank, uint32_t id, const str
     begin_event(trace, 'X', rank, operation->stream);
     put_quoted(trace, ",\"name\":", operation_text(name, trace_source_position(trace->source, rank), operation));
     put_quoted(trace, ",\"cat\":", kind_name(operation->kind));
-    put_time(trace, ",\"ts\":", start);
+    put_moment(trace, ",\"ts\":", start);
     put_time(trace, ",\"dur\":", moment->end - start);
     text_string(trace->text, ",\"args\":{\"id\":");
     text_integer(trace->text, id);
@@ -118,7 +128,7 @@ static void put_arrow(struct trace *trace, char phase, uint32_t rank, uint32_t s
     put_quoted(trace, phase == 'f' ? ",\"bp\":\"e\",\"name\":" : ",\"name\":", kind_name(operation->kind));
     text_string(trace->text, ",\"cat\":\"message\",\"id\":");
     text_integer(trace->text, number);
-    put_time(trace, ",\"ts\":", time);
+    put_moment(trace, ",\"ts\":", time);
     text_string(trace->text, "}");
 }
 
@@ -151,7 +161,7 @@ static void put_levels(struct trace *trace, struct memory_use *memory, uint32_t 
         if (steps[i].stash == 0 || (i + 1 < count && steps[i + 1].time == steps[i].time))
             continue;
         begin_event(trace, 'C', rank, 0);
-        put_time(trace, ",\"name\":\"stashed activations\",\"ts\":", steps[i].time);
+        put_moment(trace, ",\"name\":\"stashed activations\",\"ts\":", steps[i].time);
         text_string(trace->text, ",\"args\":{\"micro-batches\":");
         text_number(trace->text, sum_total(&level));
         text_string(trace->text, "}}");
@@ -161,7 +171,7 @@ static void put_levels(struct trace *trace, struct memory_use *memory, uint32_t 
 static void number_messages(struct trace *trace, struct arena *arena)
 {
     const struct mesh *mesh = trace->program->mesh;
-    uint64_t total = 0;
+    uint64_t total = trace->messages;
     trace->first_message = arena_array(arena, mesh->ranks, sizeof *trace->first_message);
     for (uint32_t rank = 0; rank < mesh->ranks; rank++) {
         const struct position *position = trace_source_position(trace->source, rank);
@@ -169,30 +179,47 @@ static void number_messages(struct trace *trace, struct arena *arena)
         for (uint32_t i = 1; i < position->stream_count; i++)
             total += position->streams[i].type == OPERATION_SEND ? position->streams[i].count : 0;
     }
+    trace->messages = total;
+}
+
+static void write_job(struct trace *trace, const struct trace_job *job, FILE *out)
+{
+    struct arena *arena = arena_create();
+    uint32_t count;
+    uint32_t *ranks = trace_source_ranks(&job->source, &count);
+    trace->source = &job->source;
+    trace->program = job->source.timeline->program;
+    trace->job = job->name;
+    trace->start = job->start;
+    const char ***streams = stream_names_create(trace->program, arena);
+    struct memory_use *memory = memory_use_create(job->source.timeline, arena);
+    number_messages(trace, arena);
+    for (uint32_t i = 0; i < count && !ferror(out); i++) {
+        uint32_t position = trace->program->mesh->position_of[ranks[i]];
+        const struct moment *moments = timeline_rank(job->source.timeline, ranks[i]);
+        put_names(trace, ranks[i], streams[position]);
+        for (uint32_t id = 0; id < trace->program->positions[position].operation_count; id++)
+            put_slice(trace, ranks[i], id, &trace->program->positions[position].operations[id], &moments[id]);
+        put_arrows(trace, ranks[i]);
+        put_levels(trace, memory, ranks[i]);
+    }
+    trace->processes += trace->program->mesh->ranks;
+    free(ranks);
+    arena_destroy(arena);
+}
+
+void chrome_trace_write_jobs(FILE *out, const struct trace_job *jobs, uint32_t count)
+{
+    struct trace trace = {.text = text_writer_create(out)};
+    text_string(trace.text, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
+                            "{\"ph\":\"M\",\"pid\":0,\"name\":\"trace_name\",\"args\":{\"name\":\"stagesim\"}}");
+    for (uint32_t i = 0; i < count; i++)
+        write_job(&trace, &jobs[i], out);
+    text_string(trace.text, "\n]}\n");
+    text_writer_destroy(trace.text);
 }
 
 void chrome_trace_write(FILE *out, const struct trace_source *source)
 {
-    struct arena *arena = arena_create();
-    uint32_t count;
-    uint32_t *ranks = trace_source_ranks(source, &count);
-    struct trace trace = {.source = source, .program = source->timeline->program, .text = text_writer_create(out)};
-    const char ***streams = stream_names_create(trace.program, arena);
-    struct memory_use *memory = memory_use_create(source->timeline, arena);
-    number_messages(&trace, arena);
-    text_string(trace.text, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
-                            "{\"ph\":\"M\",\"pid\":0,\"name\":\"trace_name\",\"args\":{\"name\":\"stagesim\"}}");
-    for (uint32_t i = 0; i < count && !ferror(out); i++) {
-        uint32_t position = trace.program->mesh->position_of[ranks[i]];
-        const struct moment *moments = timeline_rank(source->timeline, ranks[i]);
-        put_names(&trace, ranks[i], streams[position]);
-        for (uint32_t id = 0; id < trace.program->positions[position].operation_count; id++)
-            put_slice(&trace, ranks[i], id, &trace.program->positions[position].operations[id], &moments[id]);
-        put_arrows(&trace, ranks[i]);
-        put_levels(&trace, memory, ranks[i]);
-    }
-    text_string(trace.text, "\n]}\n");
-    text_writer_destroy(trace.text);
-    free(ranks);
-    arena_destroy(arena);
+    chrome_trace_write_jobs(out, &(struct trace_job){*source, NULL, 0}, 1);
 }

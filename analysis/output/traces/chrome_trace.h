@@ -10,5 +10,8 @@
 
 /* Write errors stay on the stream. */
 void chrome_trace_write(FILE *out, const struct trace_source *source);
+/* Several jobs in one trace: the processes of each one are numbered behind those of the one before, and have its name.
+ */
+void chrome_trace_write_jobs(FILE *out, const struct trace_job *jobs, uint32_t count);
 
 #endif

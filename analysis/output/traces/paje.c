@@ -53,8 +53,8 @@ enum happening {
 };
 
 struct trace {
-    const struct paje_job *jobs; /* names NULL: it is one, and no container */
-    uint32_t job_count, *bases;  /* [job]: number of its rank 0, and one more */
+    const struct trace_job *jobs; /* names NULL: it is one, and no container */
+    uint32_t job_count, *bases;   /* [job]: number of its rank 0, and one more */
     /* The job that is looked at: */
     uint32_t job, base;
     const struct trace_source *source;
@@ -472,7 +472,7 @@ static void write_trace(struct trace *trace, uint32_t *const *ranks, const uint3
     text_string(trace->text, "c\n");
 }
 
-void paje_write_jobs(FILE *out, const struct paje_job *jobs, uint32_t count)
+void paje_write_jobs(FILE *out, const struct trace_job *jobs, uint32_t count)
 {
     struct arena *arena = arena_create();
     struct trace trace = {.jobs = jobs, .job_count = count, .text = text_writer_create(out)};
@@ -496,5 +496,5 @@ void paje_write_jobs(FILE *out, const struct paje_job *jobs, uint32_t count)
 
 void paje_write(FILE *out, const struct trace_source *source)
 {
-    paje_write_jobs(out, &(struct paje_job){*source, NULL, 0}, 1);
+    paje_write_jobs(out, &(struct trace_job){*source, NULL, 0}, 1);
 }

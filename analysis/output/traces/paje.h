@@ -11,15 +11,8 @@
 /* Write errors stay on the stream. */
 void paje_write(FILE *out, const struct trace_source *source);
 
-/* A job of several on one platform. */
-struct paje_job {
-    struct trace_source source;
-    const char *name;
-    double start; /* seconds: its own time begins then */
-};
-
 /* One trace with a container for each job, between the cluster and the nodes. Links are left out: each job knows its
  * own transfers. */
-void paje_write_jobs(FILE *out, const struct paje_job *jobs, uint32_t count);
+void paje_write_jobs(FILE *out, const struct trace_job *jobs, uint32_t count);
 
 #endif

@@ -32,6 +32,10 @@ struct trace {
     uint64_t *first_message; /* [rank]: number of its first send, for flows */
     uint64_t *first_track;   /* [rank]: number of its track; its counter and its streams follow */
     bool begun;              /* the first packet is written */
+    const char *job;         /* of several; NULL */
+    double start;            /* seconds that its time begins at */
+    uint64_t processes;      /* of the jobs before it */
+    uint64_t tracks, messages;
 };
 
 /* ---- protocol buffers ---- */
@@ -131,16 +135,18 @@ static void write_tracks(struct trace *trace, uint32_t rank, const char *const *
     struct message process = {0}, track = {0};
     const struct platform_host *host = trace_source_host(trace->source, rank);
     char name[512];
-    snprintf(name, sizeof name, "rank %u %.200s (%.200s)", rank, host->name, host->node ? host->node : "");
-    put_number(&process, 1, rank + 1);
+    uint64_t number = trace->processes + rank;
+    snprintf(name, sizeof name, "%.60s%srank %u %.200s (%.200s)", trace->job ? trace->job : "", trace->job ? ": " : "",
+             rank, host->name, host->node ? host->node : "");
+    put_number(&process, 1, number + 1);
     put_text(&process, 6, name);
     put_number(&track, 1, rank_track(trace, rank));
     put_message(&track, 3, &process);
     write_track(trace, &track);
     for (uint32_t i = 0; i < trace_source_position(trace->source, rank)->stream_count; i++) {
         struct message thread = {0}, stream = {0};
-        put_number(&thread, 1, rank + 1);
-        put_number(&thread, 2, ((uint64_t)rank << 12) + i + 1);
+        put_number(&thread, 1, number + 1);
+        put_number(&thread, 2, (number << 12) + i + 1);
         put_text(&thread, 5, streams[i]);
         put_number(&stream, 1, stream_track(trace, rank, i));
         put_number(&stream, 5, rank_track(trace, rank));
@@ -206,7 +212,7 @@ static void put_flow(struct trace *trace, struct message *event, uint32_t rank, 
 static void write_event(struct trace *trace, double time, const struct message *event)
 {
     struct message packet = {0};
-    put_number(&packet, 8, nanoseconds(time));
+    put_number(&packet, 8, nanoseconds(trace->start + time));
     put_message(&packet, 11, event);
     write_packet(trace, &packet);
 }
@@ -283,7 +289,7 @@ static void write_levels(struct trace *trace, struct memory_use *memory, uint32_
 static void number_all(struct trace *trace, struct arena *arena)
 {
     const struct mesh *mesh = trace->program->mesh;
-    uint64_t total = 0, tracks = 1;
+    uint64_t total = trace->messages, tracks = trace->tracks;
     trace->first_track = arena_array(arena, mesh->ranks, sizeof *trace->first_track);
     trace->first_message = arena_array(arena, mesh->ranks, sizeof *trace->first_message);
     for (uint32_t rank = 0; rank < mesh->ranks; rank++) {
@@ -292,23 +298,41 @@ static void number_all(struct trace *trace, struct arena *arena)
         tracks += trace_source_position(trace->source, rank)->stream_count + 2;
         total += trace_source_position(trace->source, rank)->operation_count;
     }
+    trace->messages = total;
+    trace->tracks = tracks;
+}
+
+static void write_job(struct trace *trace, const struct trace_job *job)
+{
+    struct arena *arena = arena_create();
+    uint32_t count;
+    uint32_t *ranks = trace_source_ranks(&job->source, &count);
+    trace->source = &job->source;
+    trace->program = job->source.timeline->program;
+    trace->job = job->name;
+    trace->start = job->start;
+    const char ***streams = stream_names_create(trace->program, arena);
+    struct memory_use *memory = memory_use_create(job->source.timeline, arena);
+    number_all(trace, arena);
+    for (uint32_t i = 0; i < count && !ferror(trace->out); i++) {
+        write_tracks(trace, ranks[i], streams[trace->program->mesh->position_of[ranks[i]]]);
+        write_slices(trace, ranks[i]);
+        write_levels(trace, memory, ranks[i]);
+    }
+    trace->processes += trace->program->mesh->ranks;
+    free(ranks);
+    arena_destroy(arena);
+}
+
+void perfetto_write_jobs(FILE *out, const struct trace_job *jobs, uint32_t count)
+{
+    struct trace trace = {.out = out, .tracks = 1};
+    write_names(&trace);
+    for (uint32_t i = 0; i < count; i++)
+        write_job(&trace, &jobs[i]);
 }
 
 void perfetto_write(FILE *out, const struct trace_source *source)
 {
-    struct arena *arena = arena_create();
-    uint32_t count;
-    uint32_t *ranks = trace_source_ranks(source, &count);
-    struct trace trace = {.out = out, .source = source, .program = source->timeline->program};
-    const char ***streams = stream_names_create(trace.program, arena);
-    struct memory_use *memory = memory_use_create(source->timeline, arena);
-    number_all(&trace, arena);
-    write_names(&trace);
-    for (uint32_t i = 0; i < count && !ferror(out); i++) {
-        write_tracks(&trace, ranks[i], streams[trace.program->mesh->position_of[ranks[i]]]);
-        write_slices(&trace, ranks[i]);
-        write_levels(&trace, memory, ranks[i]);
-    }
-    free(ranks);
-    arena_destroy(arena);
+    perfetto_write_jobs(out, &(struct trace_job){*source, NULL, 0}, 1);
 }

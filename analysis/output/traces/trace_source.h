@@ -18,6 +18,13 @@ struct trace_source {
     const struct idle_timelines *nested; /* what alone_s comes from; NULL: not known, no such column */
 };
 
+/* A job of several on one platform. */
+struct trace_job {
+    struct trace_source source;
+    const char *name; /* NULL: it is the only one */
+    double start;     /* seconds: its own time begins then */
+};
+
 /* Ranks that a trace shows, ascending; `count` of them. The caller frees the array. */
 uint32_t *trace_source_ranks(const struct trace_source *source, uint32_t *count);
 

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """jobs_run.py STAGESIM: several jobs on one platform against closed forms of max-min sharing, and against what each job
 does by itself."""
+import csv
+import gzip
 import json
 import os
 import pathlib
@@ -206,7 +208,7 @@ def check_own_runs(folder):
 def check_figures(folder):
     """The worked example of doc/cluster.md: who meets whom on the trunk, and for how long."""
     cluster = {**pairs_of([(0.6, 400, 0), (0.6, 400, 0.2)]), "interference": True}
-    found = summary(folder, cluster, "--trace", "paje", "--picture", "svg", "--report")
+    found = summary(folder, cluster, "--trace", "paje,chrome,chrome-gz,perfetto,csv", "--picture", "svg", "--report")
     if not found:
         return
     a, b = found["jobs"]
@@ -223,6 +225,7 @@ def check_figures(folder):
     check.near(kind["busy"], 6 * 0.8 / 7.4, "the trunk is busy", 1e-6)
     check.near(kind["contended_max"], 6 * 0.4 / 7.4, "and contended", 1e-6)
     check_files(os.path.join(folder, "out"))
+    check_traces(pathlib.Path(folder, "out"))
     check_report(folder)
     check.that(summary(folder, cluster) == found, "the same again")
 
@@ -264,6 +267,32 @@ def check_files(out):
                            capture_output=True, text=True)
     check.that(again.returncode == 0 and abs(json.loads(again.stdout)[1]["iteration_s"] - 1.2) < 1e-6,
                f"scenario.yaml gives the same again: {again.stderr}")
+
+
+def check_traces(out):
+    """The same operations in the table, in Chrome's format and in Perfetto's, each job in its own time and by its
+    name."""
+    with open(out / "operations.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    events = json.loads((out / "timeline.chrome.json").read_text())["traceEvents"]
+    names = {event["pid"]: event["args"]["name"] for event in events if event.get("name") == "process_name"}
+    slices = sorted((names[event["pid"]].split(":")[0], event["ts"], event["dur"]) for event in events
+                    if event["ph"] == "X")
+    begin = {id(row): float(row["data_start_s" if row["stream"].startswith("receive") else "start_s"]) for row in rows}
+    table = sorted((row["job"], 1e6 * begin[id(row)], 1e6 * (float(row["end_s"]) - begin[id(row)])) for row in rows)
+    check.that(len(slices) == len(table) > 40, f"{len(slices)} slices, {len(table)} rows")
+    check.that(all(one[0] == other[0] and abs(one[1] - other[1]) < 1e-3 and abs(one[2] - other[2]) < 1e-3
+                   for one, other in zip(slices, table)), "slices are not the rows of the table")
+    check.that(len(names) == len(set(names.values())) == 4, f"processes: {names}")
+    for job, start, end in (("j0", 0, 7.2), ("j1", 0.2, 7.4)):
+        mine = [row for row in rows if row["job"] == job]
+        check.near(min(float(row["start_s"]) for row in mine), start, f"{job} begins", 1e-6)
+        check.near(max(float(row["end_s"]) for row in mine), end, f"{job} ends", 1e-6)
+        check.that({row["iteration"] for row in mine} == {str(i) for i in range(6)}, f"{job}: iterations")
+    check.that(gzip.decompress((out / "timeline.chrome.json.gz").read_bytes()) ==
+               (out / "timeline.chrome.json").read_bytes(), "the compressed trace is another one")
+    perfetto = (out / "timeline.perfetto-trace").read_bytes()
+    check.that(all(name.encode() in perfetto for name in names.values()), "Perfetto's trace does not name all ranks")
 
 
 def check_placement(folder):

@@ -237,6 +237,8 @@ Test(logs, mistakes_have_their_place)
         {"[titan] step: 1  loss: 9.1  memory: 4GiB  tps: 6.123,5\n", "'6.123,5' is no number"},
         {"[titan] step: 1  loss: 9.1  memory: 4GiB  tps: 61,23\n", "'61,23' is no number"},
         {"iteration 1 | elapsed time per iteration (ms): 1e999 |\n", "'1e999' is no number"},
+        {"iteration 1 | elapsed time per iteration (ms): 1e200 |\n", "a step of 1e+197; expected 1e-15 to 1e+15"},
+        {"[titan] step: 1  loss: 9.1  memory: 4GiB  tps: 1e-200\n", "a step of 1e-200; expected 1e-15 to 1e+15"},
         {"saving checkpoint at iteration 1\niteration 2 | elapsed time per iteration (ms): 10.0 |\n",
          "none of 1 steps counts"},
     };
