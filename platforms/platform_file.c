@@ -17,7 +17,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-enum { CHUNK = 1 << 16, PROFILE_MAX = 64 << 20, ZONES_DEEP = 64 };
+enum { SEARCHED_MOST = 4000, CHUNK = 1 << 16, PROFILE_MAX = 64 << 20, ZONES_DEEP = 64 };
 
 /* Routings that want something of what is in their zone: SimGrid ends the process where they miss it. */
 enum routing { ROUTING_OTHER, ROUTING_DIJKSTRA, ROUTING_NONE, ROUTING_VIVALDI };
@@ -25,6 +25,7 @@ enum routing { ROUTING_OTHER, ROUTING_DIJKSTRA, ROUTING_NONE, ROUTING_VIVALDI };
 /* A zone that is being read. */
 struct open_zone {
     enum routing routing;
+    bool anew;                       /* every route is searched for by itself */
     size_t first_point, first_route; /* in the reader's lists */
     struct place at;
 };
@@ -208,8 +209,8 @@ static void start_zone(struct reader *reader, const char *element, const char **
                             : strcmp(routing, "None") == 0       ? ROUTING_NONE
                             : strcmp(routing, "Vivaldi") == 0    ? ROUTING_VIVALDI
                                                                  : ROUTING_OTHER;
-        reader->zones[reader->depth++] =
-            (struct open_zone){kind, reader->points.count, reader->route_count, here(reader)};
+        reader->zones[reader->depth++] = (struct open_zone){kind, strcmp(routing, "Dijkstra") == 0,
+                                                            reader->points.count, reader->route_count, here(reader)};
     }
 }
 
@@ -283,6 +284,15 @@ static const char *find_circle(const struct reader *reader, const struct open_zo
 
 static void check_dijkstra(struct reader *reader, const struct open_zone *zone)
 {
+    size_t points = reader->points.count - zone->first_point;
+    if (zone->anew && points > SEARCHED_MOST) {
+        refuse_at(
+            reader, zone->at,
+            "routing=\"Dijkstra\" of %zu points, all of which SimGrid searches anew for every route: minutes for a "
+            "job on all of them; expected at most %d, or routing=\"DijkstraCache\", which gives the same routes",
+            points, SEARCHED_MOST);
+        return;
+    }
     const char *unrouted = find_unrouted(reader, zone);
     const char *circle = unrouted || reader->route_count == zone->first_route ? NULL : find_circle(reader, zone);
     if (unrouted)

@@ -28,12 +28,14 @@ bool saved_run_read(const char *directory, struct saved_run *run, struct arena *
     struct saved_texts texts = {.operations_file = arena_print(arena, "%s/operations.csv", directory),
                                 .critical_file = arena_print(arena, "%s/critical-path.csv", directory),
                                 .memory_file = arena_print(arena, "%s/memory.csv", directory)};
+    run->gantt = NULL;
+    run->report = saved_summary_read(arena_print(arena, "%s/summary.json", directory), arena, diag);
+    if (!run->report) /* what is no run has no operations either */
+        return false;
     char *operations = load(texts.operations_file, &texts.operations_size, diag);
     char *critical = load(texts.critical_file, &texts.critical_size, diag);
     char *memory = load(texts.memory_file, &texts.memory_size, diag);
-    run->gantt = NULL;
-    run->report = saved_summary_read(arena_print(arena, "%s/summary.json", directory), arena, diag);
-    if (run->report && operations && critical && memory) {
+    if (operations && critical && memory) {
         texts.operations = operations;
         texts.critical = critical;
         texts.memory = memory;

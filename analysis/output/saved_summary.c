@@ -455,7 +455,17 @@ static bool check_schema(const struct reader *reader, const struct node *root)
     const struct node *schema = node_get(root, "schema");
     if (schema && schema->kind == NODE_SCALAR && !strcmp(schema->text, "1"))
         return true;
-    diag_error(reader->diag, schema ? schema->at : root->at, "expected \"schema\": 1: this is no summary of a run");
+    const struct node *scenario = node_get(root, "scenario"), *kind = node_get(root, "kind");
+    if (!kind && scenario && scenario->kind == NODE_MAP)
+        kind = node_get(scenario, "kind");
+    if (kind && kind->kind == NODE_SCALAR)
+        diag_error(
+            reader->diag, kind->at,
+            "this is a summary of kind '%.60s', of which nothing is kept to draw from; `run` on the scenario.yaml "
+            "beside it draws it with --report and --picture, the same to the byte",
+            kind->text);
+    else
+        diag_error(reader->diag, schema ? schema->at : root->at, "expected \"schema\": 1: this is no summary of a run");
     return false;
 }
 

@@ -179,6 +179,8 @@ static void take_variable(struct shell *s, struct subject *subject, uint16_t sou
     const char *text = s->sources[source].text, *key = NULL;
     int64_t index = 0;
     bool all = indexed && to == from + 1 && strchr("@*", text[from]);
+    if (indexed && !all && !(variable ? variable->set : s->state->lost)) /* computed although there is no element */
+        shell_subscript(s, variable, source, from, to, &key, &index);
     if (!variable && s->state->lost)
         subject->open = shell_unknown_as(s, subject->name, s->state->lost);
     else if (!variable && !strcmp(subject->name, "BASH_SOURCE")) {

@@ -192,11 +192,20 @@ def usage(check, binary, folder):
         check.that(expected in result.stderr, f"usage {arguments}: {result.stderr!r}")
 
 
+def kinds(check, binary, folder):
+    """What is no job says what draws it, and not what a job would lack."""
+    (folder / "kind").mkdir()
+    for text in ('{"kind": "queue"}', '{"scenario": {"kind": "idle_nodes"}}'):
+        (folder / "kind/summary.json").write_text(text)
+        said = tool.run(binary, "report", folder / "kind", expect=1).stderr
+        check.that("of which nothing is kept to draw from" in said and "operations.csv" not in said, said)
+
+
 def main():
     check, binary = tool.Checker(), tool.binary_argument()
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        for part in (runs, comparisons, formats, damaged, damaged_comparison, usage):
+        for part in (runs, comparisons, formats, damaged, damaged_comparison, usage, kinds):
             part(check, binary, folder)
     return check.done()
 

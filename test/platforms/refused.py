@@ -157,6 +157,9 @@ def structures():
     yield routing("Dijkstra", ROUTE).replace(LINK, HOST.replace("0", "2") + LINK), ZONE_LINE, "'gpu-2' is in no route"
     one_way = ROUTE.replace('"gpu-1"', '"gpu-1" symmetrical="NO"')
     circle, host = one_way.replace("gpu-1", "gpu-0"), HOST.replace("0", "2")
+    many = "".join(HOST.replace("gpu-0", f"gpu-{i}") for i in range(2, 4001))
+    routes = "".join(ROUTE.replace("gpu-0", f"gpu-{i}") for i in range(2, 4001))
+    yield routing("Dijkstra", ROUTE + routes).replace(LINK, many + LINK), ZONE_LINE, "of 4001 points"
     for kind in ("Dijkstra", "DijkstraCache"):
         yield routing(kind, ROUTE.replace("gpu-1", "gpu-0") + ROUTE), LINK_LINE + 1, "'gpu-0' to itself"
         for last in (circle.replace("gpu-0", "gpu-2"), one_way.replace("gpu-0", "gpu-2")):
