@@ -43,6 +43,7 @@ static void merge_variable(struct shell *s, struct variable *into, const struct 
     into->changed |= other->changed || !kind;
     into->referred |= other->referred || into->reference != other->reference;
     into->doubted |= other->doubted || inner;
+    into->loose |= other->loose || into->set != other->set;
     if (!inner && flags && into->set == other->set && values_equal(s, &into->value, &other->value))
         return;
     if (into->value.unknown && flags && into->hidden == other->hidden)

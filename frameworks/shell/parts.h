@@ -61,6 +61,7 @@ struct variable {
     bool doubted;  /* it is one of a call in one of two ways only: what is assigned may be an outer one's */
     bool changed;  /* what kind it is of, of declare, differs between two ways */
     bool referred; /* it may stand for another one */
+    bool loose;    /* it may not be set */
     char letters;  /* of declare: 'u', 'l'; 0 */
 };
 

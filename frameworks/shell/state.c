@@ -185,6 +185,7 @@ void shell_set(struct shell *s, const char *name, struct value value)
     }
     variable->value = value;
     variable->set = true;
+    variable->loose = false;
     variable->exported |= s->state->allexport;
     if (!strcmp(target, "IFS"))
         s->state->splitting = shell_unknown(s, "IFS", "IFS, at which words are cut, was changed", 0, 0);

@@ -172,6 +172,13 @@ static void take_all(struct shell *s, struct subject *subject, const struct vari
     subject->sparse = value->count && value->items[value->count - 1].index != (int64_t)value->count - 1;
 }
 
+/* Under `set -u` the script ends where a name, or an element, is not set after all. */
+static void may_miss(struct shell *s, const char *name, bool may)
+{
+    if (may && s->state->nounset)
+        shell_needed(s, name, s->source, s->at);
+}
+
 static void take_variable(struct shell *s, struct subject *subject, uint16_t source, size_t from, size_t to,
                           bool indexed)
 {
@@ -190,15 +197,17 @@ static void take_variable(struct shell *s, struct subject *subject, uint16_t sou
         subject->open = of_system(s, subject->name, source, from);
     else if (!variable)
         subject->open = shell_unknown(s, subject->name, NULL, source, from);
-    else if (variable->set && variable->value.unknown)
+    else if (variable->set && variable->value.unknown) {
         subject->open = shell_unknown_as(s, subject->name, variable->value.unknown);
-    else if (!shell_target(s, subject->name))
+        may_miss(s, subject->name, variable->loose || indexed);
+    } else if (!shell_target(s, subject->name))
         subject->open = shell_unknown(s, subject->name, "a reference to what is not known", source, from);
     else if (all)
         take_all(s, subject, variable, text[from] == '*');
-    else if (indexed && !shell_subscript(s, variable, source, from, to, &key, &index))
+    else if (indexed && !shell_subscript(s, variable, source, from, to, &key, &index)) {
         subject->open = shell_unknown(s, subject->name, "an element whose number is not known", source, from);
-    else if (variable->set && variable->value.ragged)
+        may_miss(s, subject->name, true);
+    } else if (variable->set && variable->value.ragged)
         subject->open = shell_unknown(s, subject->name, "an element behind words that are not known", source, from);
     else if (variable->set) {
         const struct cells *cells =
