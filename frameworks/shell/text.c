@@ -38,10 +38,14 @@ void shell_run_child(struct shell *s, uint16_t source, bool variables, const str
         s->state->lost = shell_unknown(s, "all", "variables of another machine", source, 0);
         s->state->folder = NULL;
     }
-    if (count > 1) {
-        s->state->arguments = arena_array(s->arena, count - 1, sizeof *words);
-        memcpy(s->state->arguments, words + 1, (count - 1) * sizeof *words);
-        s->state->argument_count = count - 1;
+    s->state->arguments = arena_array(s->arena, count, sizeof *words);
+    for (size_t i = 1; i < count; i++) { /* names that nobody sets are no words */
+        struct cells plain = shell_without_free(s, &words[i]);
+        bool quoted = !words[i].count;
+        for (size_t k = 0; k < words[i].count; k++)
+            quoted |= words[i].items[k].quoted;
+        if (plain.count || quoted)
+            s->state->arguments[s->state->argument_count++] = plain;
     }
     s->loop = NULL;
     s->call = &own;
