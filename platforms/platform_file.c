@@ -284,25 +284,20 @@ static const char *find_circle(const struct reader *reader, const struct open_zo
 
 static void check_dijkstra(struct reader *reader, const struct open_zone *zone)
 {
-    size_t points = reader->points.count - zone->first_point;
-    if (zone->anew && points > SEARCHED_MOST) {
-        refuse_at(
-            reader, zone->at,
-            "routing=\"Dijkstra\" of %zu points, all of which SimGrid searches anew for every route: minutes for a "
-            "job on all of them; expected at most %d, or routing=\"DijkstraCache\", which gives the same routes",
-            points, SEARCHED_MOST);
-        return;
-    }
     const char *unrouted = find_unrouted(reader, zone);
     const char *circle = unrouted || reader->route_count == zone->first_route ? NULL : find_circle(reader, zone);
     if (unrouted)
         refuse_at(reader, zone->at, "'%.200s' is in no route of this zone; Dijkstra's algorithm has nothing to search",
                   unrouted);
     else if (circle)
-        refuse_at(reader, zone->at,
-                  "'%.200s' has a route to itself, and not every point of this zone reaches every other; expected "
-                  "routes that connect them all, or none from a point to itself",
-                  circle);
+        refuse_at(
+            reader, zone->at,
+            "'%.200s' has a route to itself, and not every point of this zone reaches every other; expected routes "
+            "that connect them all, or none from a point to itself",
+            circle);
+    else if (zone->anew && reader->points.count - zone->first_point > SEARCHED_MOST)
+        refuse_at(reader, zone->at, "more than %d points, searched anew for every route; expected DijkstraCache",
+                  SEARCHED_MOST);
 }
 
 static void end_zone(struct reader *reader)
