@@ -28,6 +28,7 @@ struct child {
     FILE *results, *kept; /* kept: what goes to stderr */
     struct shared *shared;
     FILE *console; /* the standard error stream as the user sees it */
+    pid_t parent;
 };
 
 /* Cuts the backtrace off and returns the text behind SimGrid's time, file and "[category/CRITICAL] ". */
@@ -112,9 +113,16 @@ static void release_signals(void)
         signal(crashes[i], SIG_DFL);
 }
 
+void isolate_bond(pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) /* it ended between fork() and here: nobody would tell of it any more */
+        _exit(1);
+}
+
 static int run_child(const struct child *child)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody waits for its results then */
+    isolate_bond(child->parent); /* nobody else waits for its results */
     release_signals();
     struct rlimit no_core = {0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
@@ -202,7 +210,7 @@ struct isolation *isolate_start(int (*body)(void *user, struct isolated *self), 
         mmap(NULL, sizeof *isolation->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     FILE *console = console_copy();
     if (isolation->shared != MAP_FAILED && isolation->kept && isolation->results && console) {
-        struct child child = {body, user, isolation->results, isolation->kept, isolation->shared, console};
+        struct child child = {body, user, isolation->results, isolation->kept, isolation->shared, console, getpid()};
         fflush(NULL);
         isolation->pid = fork();
         if (isolation->pid == 0)

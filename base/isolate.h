@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 /* The child's side. */
 struct isolated {
@@ -34,5 +35,9 @@ bool isolate_runs(struct isolation *isolation);
 void isolate_signal(struct isolation *isolation, int number);
 /* Waits for its end; arguments and result as of isolate. Frees the isolation. */
 int isolate_wait(struct isolation *isolation, FILE **results, int *stage, struct fault *fault);
+
+/* Called in a new process: it is killed when the process `parent` ends, and ends at once where that has ended before.
+ * `parent` is what getpid() was before fork(): the parent may be gone when the new process first runs. */
+void isolate_bond(pid_t parent);
 
 #endif

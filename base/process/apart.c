@@ -2,6 +2,7 @@
 #include "base/process/apart.h"
 
 #include "base/exit_code.h"
+#include "base/isolate.h"
 #include "base/process/clock.h"
 
 #include <errno.h>
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -124,10 +124,10 @@ static _Noreturn void end_likewise(int status, bool stopped)
     _exit(3);
 }
 
-static void start_child(void)
+static void start_child(pid_t parent)
 {
     struct rlimit no_core = {0, 0};
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    isolate_bond(parent);
     setrlimit(RLIMIT_CORE, &no_core);
 }
 
@@ -176,6 +176,7 @@ bool apart_enter(const char *what, struct fault *fault)
     if (!first)
         return true;
     fflush(NULL);
+    pid_t parent = getpid();
     apart.child = fork();
     if (apart.child > 0)
         return watch_child(fault);
@@ -184,7 +185,7 @@ bool apart_enter(const char *what, struct fault *fault)
         apart.shared = NULL;
         return fault_set(fault, "no process for the plug-in: %s", strerror(errno));
     }
-    start_child();
+    start_child(parent);
     return true;
 }
 

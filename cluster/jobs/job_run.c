@@ -2,15 +2,14 @@
 #include "cluster/jobs/job_run.h"
 
 #include "base/arena.h"
+#include "base/isolate.h"
 #include "cluster/jobs/job_platform.h"
 #include "studies/choice.h"
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,9 +77,9 @@ static void shift(struct timeline *timeline, double start)
 
 static void run_apart(struct engine_job *jobs, uint32_t count, struct outcome *outcome)
 {
-    pid_t pid = fork();
+    pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        isolate_bond(parent);
         outcome->ok = engine_simgrid.run(jobs, &outcome->fault);
         for (uint32_t i = 0; i < count; i++)
             outcome->activities[i] = jobs[i].timeline->activities;

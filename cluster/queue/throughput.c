@@ -2,6 +2,7 @@
 #include "cluster/queue/throughput.h"
 
 #include "base/arena.h"
+#include "base/isolate.h"
 #include "cluster/jobs/job_platform.h"
 #include "job/job.h"
 #include "job/steady/steady_run.h"
@@ -10,11 +11,9 @@
 #include "studies/evaluate.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -171,9 +170,9 @@ static bool ask_simgrid(const struct question *question, struct throughput_figur
     struct answer *answer = mmap(NULL, sizeof *answer, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (!job || answer == MAP_FAILED)
         return false;
-    pid_t pid = fork();
+    pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        isolate_bond(parent);
         simulate(question, job, scenario, answer);
         _exit(0);
     }

@@ -2,17 +2,16 @@
 #include "simulator/run/folded_run.h"
 
 #include "base/arena.h"
+#include "base/isolate.h"
 #include "simulator/engines/class_network.h"
 #include "simulator/engines/class_store.h"
 #include "simulator/engines/classes.h"
 #include "simulator/program/stream_route.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,10 +28,10 @@ struct outcome {
 static bool attempt(const struct engine *engine, const struct engine_job *job, struct outcome *outcome)
 {
     *outcome = (struct outcome){0};
-    pid_t pid = fork();
+    pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
         struct fault fault = {""};
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        isolate_bond(parent);
         outcome->ok = engine->run(job, &fault);
         outcome->activities = job->timeline->activities;
         _exit(0);

@@ -3,9 +3,12 @@
 #include "base/isolate.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int answer(void *user, struct isolated *self)
@@ -133,4 +136,49 @@ Test(isolate, several_at_a_time)
         cr_assert_eq(fgetc(results), 'a' + i);
         fclose(results);
     }
+}
+
+enum { BONDED = 7 };
+
+/* How a new process ends whose parent ended before it could ask, or did not. */
+static int end_of(bool orphan)
+{
+    int status = -1;
+    pid_t parent = orphan ? getpid() + 1 : getpid(), pid = fork();
+    if (pid == 0) {
+        isolate_bond(parent);
+        _exit(BONDED);
+    }
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+Test(isolate, bond_of_a_parent_that_ended_before)
+{
+    cr_assert_eq(end_of(true), 1);
+    cr_assert_eq(end_of(false), BONDED);
+}
+
+/* The pipe of a process that sleeps closes when its parent is killed. */
+Test(isolate, bond_of_a_parent_that_is_killed)
+{
+    int ends[2];
+    char byte;
+    cr_assert_eq(pipe(ends), 0);
+    pid_t middle = fork();
+    if (middle == 0) {
+        pid_t parent = getpid();
+        if (fork() == 0) {
+            isolate_bond(parent);
+            if (write(ends[1], "x", 1) != 1)
+                _exit(1);
+        }
+        for (;;)
+            pause();
+    }
+    close(ends[1]);
+    cr_assert_eq(read(ends[0], &byte, 1), 1);
+    kill(middle, SIGKILL);
+    cr_assert_eq(read(ends[0], &byte, 1), 0);
+    cr_assert_eq(waitpid(middle, NULL, 0), middle);
 }
