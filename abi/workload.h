@@ -254,9 +254,8 @@ struct stagesim_exchange {
 };
 
 /* How many exchanges a part has at most in one direction. The limit also holds for a stage in one direction, where
- * exchanges that become one count once. */
-enum { STAGESIM_EXCHANGES_MAX = 12 };
-enum { STAGESIM_AHEAD_MAX = 16 };
+ * exchanges that become one count once; and the most that `gathers_ahead` may say. */
+enum { STAGESIM_EXCHANGES_MAX = 12, STAGESIM_AHEAD_MAX = 16 };
 
 /* Exchanges of a part in one direction, in order. Entries after the first one without bytes are not read. */
 struct stagesim_exchanges {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs of an older comparison in the same directory, which the new one does not have. */
-#include "analysis/output/saved_run.h"
+#include "analysis/output/saved/saved_run.h"
 #include "base/arena.h"
 #include "base/files/owner.h"
 #include "commands/compared.h"

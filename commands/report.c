@@ -2,7 +2,7 @@
 #include "analysis/output/comparison.h"
 #include "analysis/output/comparison_output.h"
 #include "analysis/output/run_files.h"
-#include "analysis/output/saved_run.h"
+#include "analysis/output/saved/saved_run.h"
 #include "base/arena.h"
 #include "base/bulk.h"
 #include "base/diagnostics.h"

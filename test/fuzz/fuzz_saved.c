@@ -3,8 +3,8 @@
  * operations.csv, critical-path.csv and memory.csv of a run of two workers, separated by form feeds. What they accept
  * is drawn. */
 #include "analysis/output/report_html.h"
-#include "analysis/output/saved_operations.h"
-#include "analysis/output/saved_summary.h"
+#include "analysis/output/saved/saved_operations.h"
+#include "analysis/output/saved/saved_summary.h"
 #include "analysis/output/summary.h"
 #include "analysis/pictures/picture_timeline.h"
 #include "base/arena.h"

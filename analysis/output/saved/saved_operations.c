@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/output/saved_operations.h"
+#include "analysis/output/saved/saved_operations.h"
 
 #include "analysis/pictures/gantt_collect.h"
 #include "base/arena.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/output/saved_run.h"
+#include "analysis/output/saved/saved_run.h"
 
-#include "analysis/output/saved_operations.h"
-#include "analysis/output/saved_summary.h"
+#include "analysis/output/saved/saved_operations.h"
+#include "analysis/output/saved/saved_summary.h"
 #include "base/arena.h"
 #include "base/csv.h"
 #include "base/document.h"
