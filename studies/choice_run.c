@@ -13,10 +13,8 @@
 /* Beside the platform. */
 static int rank(void *user, struct platform *platform, FILE *results, struct diag *diag)
 {
-    struct choice_ranking *ranking = malloc(sizeof *ranking);
+    struct choice_ranking *ranking = array_zeroed(1, sizeof *ranking);
     (void)diag; /* what cannot be run is no candidate */
-    if (!ranking)
-        return EXIT_FAILED;
     choice_rank(user, platform, ranking);
     bool written = fwrite(ranking, sizeof *ranking, 1, results) == 1;
     free(ranking);

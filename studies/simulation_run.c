@@ -173,6 +173,25 @@ static bool describe(const struct run *run, const struct engine *engine, const s
     return job_describe_inputs(run->job, run->platform, description, run->arena, fault);
 }
 
+/* Prints and writes what is asked of the last engine's run. */
+static bool write_run(struct run *run, struct timeline *timeline, struct report *report, const struct nested *nested,
+                      struct fault *fault)
+{
+    bool ok = true;
+    struct gantt *gantt = make_gantt(run, timeline, report);
+    gantt_save(gantt, run->self->results);
+    notes(run, report);
+    if (run->request->print)
+        run_print(run->self->results, table_style_of(run->request->format, stdout), report);
+    struct trace_source source = {timeline, run->platform, run->job->hosts, run->scenario->all_replicas,
+                                  report->idle.known ? &nested->timelines : NULL};
+    if (run->request->files)
+        ok = run_files_write(run->request->files, &source, report, gantt, fault) &&
+             output_flush(run->request->output, fault);
+    gantt_destroy(gantt);
+    return ok;
+}
+
 /* Runs one engine and hands its figures over; the files are those of the last engine. */
 static int run_engine(struct run *run, const struct engine *engine, bool last)
 {
@@ -219,19 +238,8 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     if (!figures_finite(&fault)) /* before pictures are made of them */
         return fail(run, EXIT_FAILED, &fault);
     fwrite(&row, sizeof row, 1, run->self->results);
-    if (last) {
-        struct gantt *gantt = make_gantt(run, timeline, report);
-        gantt_save(gantt, run->self->results);
-        notes(run, report);
-        if (run->request->print)
-            run_print(run->self->results, table_style_of(run->request->format, stdout), report);
-        struct trace_source source = {timeline, run->platform, run->job->hosts, run->scenario->all_replicas,
-                                      report->idle.known ? &nested.timelines : NULL};
-        if (run->request->files)
-            ok = run_files_write(run->request->files, &source, report, gantt, &fault) &&
-                 output_flush(run->request->output, &fault);
-        gantt_destroy(gantt);
-    }
+    if (last)
+        ok = write_run(run, timeline, report, &nested, &fault);
     timeline_destroy(nested.free);
     timeline_destroy(nested.alone);
     timeline_destroy(run->alone);

@@ -78,7 +78,7 @@ static const struct pairs_choice *find_even(const struct pairs_choice *choices, 
 static void print(struct simulation_context *context, const struct pairs *pairs, const struct pairs_choice *choices,
                   size_t count)
 {
-    static const char *const titles[] = {"rank", "job", "cap", "beside", "cap", "throughput", "power", "energy"};
+    static const char *const titles[] = {"rank", "job", "cap", "beside", "cap beside", "throughput", "power", "energy"};
     FILE *out = context->self->results;
     struct table *table = table_create();
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
