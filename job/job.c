@@ -308,6 +308,7 @@ static struct job *create(const struct scenario *scenario, struct platform *plat
         if (ok) {
             assignment_place(program->assignment, platform, job->hosts, &scenario->collectives);
             job_tell_algorithms(&building, program);
+            job_tell_training(&building);
         }
     }
     job->asynchronous |= building.pace.independent;

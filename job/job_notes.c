@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the job could not do as the scenario asks for: algorithms of collectives that do not serve its groups. */
+/* What the job could not do as the scenario asks for: algorithms of collectives that do not serve its groups, and what
+ * is said of a training of which nobody knows how long it is. */
 #include "job/job_parts.h"
 #include "simulator/collectives/assignment.h"
 #include "simulator/program/program.h"
@@ -57,4 +58,15 @@ void job_tell_algorithms(struct stagesim_job *building, const struct program *pr
                      "serve",
                      wanted->name, served[kind].done, served[kind].asked);
     }
+}
+
+void job_tell_training(struct stagesim_job *building)
+{
+    const struct training_settings *settings = &building->scenario->training;
+    const struct stagesim_figures *figures = &building->job->figures;
+    bool tokens = figures->tokens > 0 && figures->sequence_length > 0 && building->scenario->micro_batch_size;
+    if (settings->given && !(settings->steps > 0) && !tokens)
+        job_tell(building, "training",
+                 "training, failures and checkpoint change nothing: nothing says how long the training is; expected "
+                 "'steps' in training, or all tokens in transformer.tokens");
 }

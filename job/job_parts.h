@@ -98,6 +98,8 @@ void job_add_static_memory(struct stagesim_job *job, uint32_t position, const st
 
 /* Tells of algorithms that the scenario names and that do not serve the job's groups. */
 void job_tell_algorithms(struct stagesim_job *job, const struct program *program);
+/* Tells of the sections of a training where neither its steps nor its tokens are known. */
+void job_tell_training(struct stagesim_job *job);
 
 /* ---- job_power.c ---- */
 

@@ -62,9 +62,10 @@ static void print_policies(FILE *out, const struct idle_study *study, enum table
 static void job_row(struct table *table, const struct idle_job *job, const struct job_figures *figures, double duration)
 {
     char text[READABLE_MAX];
-    double here = (isfinite(figures->ended) ? figures->ended : duration) - figures->began;
+    bool began = isfinite(figures->began);
+    double here = began ? (isfinite(figures->ended) ? figures->ended : duration) - figures->began : 0;
     table_cell(table, "%s", job->name);
-    table_cell(table, "%s", isfinite(figures->began) ? readable_seconds(text, figures->began) : "-");
+    table_cell(table, "%s", began ? readable_seconds(text, figures->began) : "-");
     table_cell(table, "%s", isfinite(figures->ended) ? readable_seconds(text, figures->ended) : "-");
     table_cell(table, "%.2f", share(figures->node_time, here));
     table_cell(table, "%.4g", figures->samples);
@@ -110,12 +111,18 @@ void idle_print(FILE *out, const struct idle_study *study, const char *name, enu
 
 /* ---- summary.json ---- */
 
+/* What has not happened is left out. */
+static void moment(struct json_writer *json, const char *key, double seconds)
+{
+    json_number(json, key, isfinite(seconds) ? seconds : NAN);
+}
+
 static void write_job(struct json_writer *json, const struct idle_job *job, const struct job_figures *figures)
 {
     json_object_begin(json, NULL, false);
     json_text(json, "name", job->name);
-    json_number(json, "began_s", figures->began);
-    json_number(json, "ended_s", figures->ended);
+    moment(json, "began_s", figures->began);
+    moment(json, "ended_s", figures->ended);
     json_number(json, "samples", figures->samples);
     json_number(json, "gross_samples", figures->gross);
     json_number(json, "dedicated_samples", figures->dedicated);

@@ -66,7 +66,8 @@ static int write_files(const char *directory, const char *typed, const struct tr
     bool written = output && write_json(output, view, &fault) && write_calendar(output, view, &fault) &&
                    record_scenario(output, directory, "", view->scenario, false, &fault) &&
                    record_about(output, typed, &view->scenario, 1, &notes, &fault);
-    int code = written && output_commit(output, &fault) ? EXIT_DONE : output ? EXIT_FAILED : EXIT_BAD_INPUT;
+    bool done = written && output_commit(output, &fault);
+    int code = done ? EXIT_DONE : output && !fault.refused ? EXIT_FAILED : EXIT_BAD_INPUT;
     if (!written)
         output_abort(output);
     if (fault.text[0])

@@ -446,7 +446,7 @@ static struct scenario *read_kind(const struct scenario_kind *kind, const struct
     else
         diag_error(diag, node_get(root, kind->key)->key_at,
                    "'%s' makes this a scenario of %s, which %s take; expected one of a job", kind->key, kind->summary,
-                   kind->tables && !kind->figure ? "run and check" : "run, compare, check and sweep");
+                   kind->rows || kind->figure ? "run, compare, check and sweep" : "run and check");
     diag_rest(diag);
     if (!scenario || diag->errors > errors)
         return NULL;

@@ -66,6 +66,15 @@ static size_t list_words(const char **words, const char *name)
     return count;
 }
 
+/* A key that no profile takes: keys that a scenario has elsewhere are none of a profile's. */
+static void report_unknown(const struct loader *loader, const char *what, const struct node *node,
+                           const char *const *words, size_t count)
+{
+    struct fields_reader reader = loader->fields;
+    reader.paths = NULL;
+    fields_report_unknown(&reader, what, node, words, count);
+}
+
 static void check_section(const struct loader *loader, const struct node *section)
 {
     const char *words[WORDS_MAX];
@@ -80,8 +89,8 @@ static void check_section(const struct loader *loader, const struct node *sectio
         for (size_t i = 0; i < count; i++)
             known |= !strcmp(words[i], child->key);
         if (!known)
-            fields_report_unknown(&loader->fields, arena_print(loader->fields.arena, "a framework's %s", section->key),
-                                  child, words, count);
+            report_unknown(loader, arena_print(loader->fields.arena, "a framework's %s", section->key), child, words,
+                           count);
     }
 }
 
@@ -102,7 +111,7 @@ static void check_rule(const struct loader *loader, const struct node *rule, boo
         if (is_section(child->key))
             check_section(loader, child);
         else if (!known)
-            fields_report_unknown(&loader->fields, "a framework's profile", child, words, count);
+            report_unknown(loader, "a framework's profile", child, words, count);
     }
 }
 

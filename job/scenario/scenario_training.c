@@ -274,8 +274,17 @@ static void take_interval(struct loader *loader, const struct training_values *v
         mistake(loader, "checkpoint.every_steps", "every says how often already; expected one of the two");
 }
 
+/* Whether things fail, and none of them by this unit. */
+static bool fails_otherwise(const struct training_plan *plan, enum failure_unit unit)
+{
+    for (size_t i = 0; i < plan->component_count; i++)
+        if (plan->components[i].unit == unit)
+            return false;
+    return plan->component_count > 0;
+}
+
 /* What changes nothing cannot be meant; a default may stand there. */
-static void check_needs(struct loader *loader, const struct training_values *values)
+static void check_needs(struct loader *loader, const struct training_values *values, const struct training_plan *plan)
 {
     struct training_values usual = training_values_default(loader->fields.arena);
     bool replica = values->policy == POLICY_REPLICA, memory = values->way == CHECKPOINT_MEMORY;
@@ -299,6 +308,10 @@ static void check_needs(struct loader *loader, const struct training_values *val
          "storage_every changes nothing; it needs way: memory"},
         {!memory && !replica && values->load_memory, "checkpoint.load_memory",
          "load_memory changes nothing; it needs way: memory, or policy: replica"},
+        {values->rack && fails_otherwise(plan, UNIT_RACK), "failures.rack",
+         "rack changes nothing; it needs a component with unit: rack"},
+        {values->behind_switch && fails_otherwise(plan, UNIT_SWITCH), "failures.switch",
+         "switch changes nothing; it needs a component with unit: switch"},
         {values->way == CHECKPOINT_BLOCKING && values->write, "checkpoint.write",
          "write changes nothing; it needs way: asynchronous or memory"},
     };
@@ -361,6 +374,6 @@ void scenario_read_training(struct loader *loader)
     take_components(loader, &values, &settings->plan);
     take_spares(loader, values.spares, settings);
     take_interval(loader, &values, settings);
-    check_needs(loader, &values);
+    check_needs(loader, &values, &settings->plan);
     settings->fails = settings->plan.component_count > 0 && values.scale > 0;
 }

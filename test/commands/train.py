@@ -142,6 +142,12 @@ def mistakes(stagesim, folder):
     (folder / "plain.yaml").write_text(plain)
     done = run(stagesim, "train", "plain.yaml", cwd=folder, expect=1).stderr
     check.that("plain.yaml:8:" in done and "nothing says how long the training is" in done, done)
+    for command in ("run", "check"):
+        done = run(stagesim, command, "plain.yaml", cwd=folder)
+        check.that("note: training: training, failures and checkpoint change nothing" in done.stdout + done.stderr,
+                   f"{command}: {done}")
+        done = run(stagesim, command, "job.yaml", cwd=folder)
+        check.that("note: training:" not in done.stdout + done.stderr, f"{command}: {done}")
     text = said("--set", "failures={components: [{name: job, unit: job, every: 10s}], restart: 120s}")
     check.that("does not get on" in text, text)
     check.that("expected one scenario" in run(stagesim, "train", cwd=folder, expect=2).stderr, "no scenario")

@@ -110,6 +110,28 @@ Test(closed_forms, asynchronous_checkpoints_to_the_first_order)
     cr_assert_float_eq(sqrt(2 * stall * between), 2000, 1e-9); /* the best interval to that order */
 }
 
+/* Mean time of a plan's work with a checkpoint behind every interval, and none behind what is left over. */
+static double whole_time(double work, double interval, const double *c)
+{
+    double left = fmod(work, interval);
+    return floor(work / interval) * segment(interval, c[1], c[0], c[2], 0) +
+           (left > 0 ? segment(left, 0, c[0], c[2], 0) : 0);
+}
+
+/* What was found with an interval is the mean of so many runs, and within four of its errors of the closed form. */
+static void check_interval(const struct simple_plan *simple, uint32_t runs, double interval, double found,
+                           const double *c)
+{
+    struct training_plan plan = simple->plan;
+    plan.interval = interval;
+    struct training_outcome outcome = training_outcome_of(&plan, runs);
+    double expected = whole_time(plan.work, interval, c);
+    cr_assert_float_eq(found / outcome.mean, 1, 1e-12);
+    cr_assert_lt(outcome.error, expected / 100);
+    cr_assert_float_eq(found, expected, 4 * outcome.error, "every %g s: %.9g, expected %.9g, error %g", interval, found,
+                       expected, outcome.error);
+}
+
 /* The formula of the interval against the table, its time against the formula's minimum, and the search by simulation
  * against both: what half and twice as much cost is known as well. */
 Test(closed_forms, the_best_interval)
@@ -128,12 +150,14 @@ Test(closed_forms, the_best_interval)
         simple_plan_init(&simple, 200 * c[3], c[0]);
         simple_plan_checkpoints(&simple, 1, c[1]);
         simple.restart = distribution_fixed(c[2]);
-        struct best_interval found = best_interval_find(simple.plan, runs_of(600));
+        uint32_t runs = runs_of(600);
+        struct best_interval found = best_interval_find(simple.plan, runs);
         double least = 200 * c[3] / best * segment(best, c[1], c[0], c[2], 0);
         cr_assert_float_eq(found.interval, best, best / 2, "%g", found.interval);
-        cr_assert_float_eq(found.mean / least, 1, 0.01);
-        cr_assert_float_eq(found.half / (400 * c[3] / best * segment(best / 2, c[1], c[0], c[2], 0)), 1, 0.012);
-        cr_assert_float_eq(found.twice / (100 * c[3] / best * segment(2 * best, c[1], c[0], c[2], 0)), 1, 0.012);
+        cr_assert_float_eq(whole_time(simple.plan.work, found.interval, c) / least, 1, 0.01);
+        check_interval(&simple, runs, found.interval, found.mean, c);
+        check_interval(&simple, runs, round(found.interval / 2), found.half, c);
+        check_interval(&simple, runs, 2 * found.interval, found.twice, c);
     }
 }
 
