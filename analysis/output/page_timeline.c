@@ -106,30 +106,37 @@ static double x_of(const struct page *page, double time)
     return left + time * page->scale;
 }
 
+/* The rectangles of a path: all but the first begin relative to the one before, which takes fewer digits. */
+struct pen {
+    FILE *out;
+    bool down;
+    long x, y; /* tenths: where the last one begins */
+};
+
 /* A number with one decimal, none where it is 0. */
-static void put_tenths(FILE *out, double value)
+static void put_tenths(FILE *out, long tenths)
 {
-    long tenths = lround(value * 10);
     if (tenths % 10)
         fprintf(out, "%s%ld.%ld", tenths < 0 ? "-" : "", labs(tenths) / 10, labs(tenths) % 10);
     else
         fprintf(out, "%ld", tenths / 10);
 }
 
-static void put_rectangle(FILE *out, double x, double y, double w, double h)
+static void put_rectangle(struct pen *pen, double x, double y, double w, double h)
 {
-    double from = round(x * 10) / 10, to = fmax(round((x + w) * 10) / 10, from + 0.1);
-    putc('M', out);
-    put_tenths(out, from);
-    putc(' ', out);
-    put_tenths(out, y);
-    putc('h', out);
-    put_tenths(out, to - from);
-    putc('v', out);
-    put_tenths(out, h);
-    putc('h', out);
-    put_tenths(out, from - to);
-    putc('z', out);
+    long from = lround(x * 10), end = lround((x + w) * 10), to = end > from ? end : from + 1, top = lround(y * 10);
+    putc(pen->down ? 'm' : 'M', pen->out);
+    put_tenths(pen->out, pen->down ? from - pen->x : from);
+    putc(' ', pen->out);
+    put_tenths(pen->out, pen->down ? top - pen->y : top);
+    putc('h', pen->out);
+    put_tenths(pen->out, to - from);
+    putc('v', pen->out);
+    put_tenths(pen->out, lround(h * 10));
+    putc('h', pen->out);
+    put_tenths(pen->out, from - to);
+    putc('z', pen->out);
+    *pen = (struct pen){pen->out, true, from, top};
 }
 
 static struct rectangle place(const struct page *page, const struct gantt_box *box)
@@ -151,44 +158,43 @@ static struct rectangle place(const struct page *page, const struct gantt_box *b
     return place;
 }
 
-static bool put_boxes_of(const struct page *page, unsigned kind, unsigned shade, bool any)
+static bool put_boxes_of(const struct page *page, unsigned kind, unsigned shade)
 {
     const struct gantt *gantt = page->gantt;
+    struct pen pen = {.out = page->out};
     for (size_t i = 0; i < gantt->box_count; i++) {
         const struct gantt_box *box = &gantt->boxes[i];
         if (box->kind != kind || box->shade != shade || !(box->end > box->start))
             continue;
-        if (!any)
+        if (!pen.down)
             fprintf(page->out, "<path fill=\"url(#p%u-%u-%u)\" d=\"", kind, shade, gantt->shades);
-        any = true;
         struct rectangle at = place(page, box);
-        put_rectangle(page->out, at.x, at.y, at.width, at.height);
+        put_rectangle(&pen, at.x, at.y, at.width, at.height);
     }
-    return any;
+    return pen.down;
 }
 
 static void put_boxes(const struct page *page)
 {
     for (unsigned kind = 0; kind < GANTT_KINDS; kind++)
         for (unsigned shade = 0; shade < page->gantt->shades; shade++)
-            if (put_boxes_of(page, kind, shade, false))
+            if (put_boxes_of(page, kind, shade))
                 fputs("\"/>\n", page->out);
 }
 
 static void put_critical(const struct page *page)
 {
-    bool any = false;
+    struct pen pen = {.out = page->out};
     for (size_t i = 0; i < page->gantt->box_count; i++) {
         const struct gantt_box *box = &page->gantt->boxes[i];
         if (!box->critical || !(box->end > box->start))
             continue;
-        if (!any)
+        if (!pen.down)
             fputs("<path class=\"cr\" d=\"", page->out);
-        any = true;
         struct rectangle at = place(page, box);
-        put_rectangle(page->out, at.x, at.y, at.width, at.height);
+        put_rectangle(&pen, at.x, at.y, at.width, at.height);
     }
-    if (any)
+    if (pen.down)
         fputs("\"/>\n", page->out);
 }
 
@@ -197,6 +203,7 @@ static void put_numbers(const struct page *page)
 {
     const struct gantt *gantt = page->gantt;
     uint32_t row = UINT32_MAX;
+    double line = 0;
     if (page->row_height - page->lane_height < 14)
         return;
     for (size_t i = 0; i < gantt->box_count; i++) {
@@ -206,12 +213,13 @@ static void put_numbers(const struct page *page)
         struct rectangle at = place(page, box);
         if (box->number == GANTT_NO_NUMBER || box->half != GANTT_WHOLE || at.width < digit * length + 3)
             continue;
-        if (row != box->row)
-            fputs(row == UINT32_MAX ? "<text>" : "</text>\n<text>", page->out);
+        double base = at.y + at.height / 2 + 3.5;
+        if (row != box->row || line != base)
+            fprintf(page->out, "%s<text y=\"%.0f\">", row == UINT32_MAX ? "" : "</text>\n", base);
         row = box->row;
+        line = base;
         bool white = colour_lightness(gantt_fill(box->kind, box->shade, gantt->shades)) <= 0.55;
-        fprintf(page->out, "<tspan%s x=\"%.0f\" y=\"%.0f\">%s</tspan>", white ? " class=\"w\"" : "",
-                at.x + at.width / 2, at.y + at.height / 2 + 3.5, text);
+        fprintf(page->out, "<tspan%s x=\"%.0f\">%s</tspan>", white ? " class=\"w\"" : "", at.x + at.width / 2, text);
     }
     if (row != UINT32_MAX)
         fputs("</text>\n", page->out);
@@ -239,7 +247,8 @@ static void levels_of(const float *shares, unsigned kind, int *low, int *high)
     *high = (int)lround(fmin(1, below + shares[kind]) * STEPS);
 }
 
-static void put_strip(const struct page *page, const float *shares, size_t columns, uint32_t row, unsigned kind)
+static void put_strip(const struct page *page, struct pen *pen, const float *shares, size_t columns, uint32_t row,
+                      unsigned kind)
 {
     double bottom = head_height + (row + 1) * page->row_height - page->box_top,
            step = (page->row_height - 2 * page->box_top) / STEPS;
@@ -252,7 +261,7 @@ static void put_strip(const struct page *page, const float *shares, size_t colum
         if (i < columns && next_low == low && next_high == high)
             continue;
         if (high > low)
-            put_rectangle(page->out, left + (double)first * column, bottom - high * step, (double)(i - first) * column,
+            put_rectangle(pen, left + (double)first * column, bottom - high * step, (double)(i - first) * column,
                           (high - low) * step);
         first = i;
         low = next_low;
@@ -271,9 +280,10 @@ static void put_strips(const struct page *page)
         if (gantt->boxes[i].lane == GANTT_LANE_COMPUTE)
             spread(page, &gantt->boxes[i], shares + gantt->boxes[i].row / page->group * columns * GANTT_KINDS, columns);
     for (unsigned kind = 0; kind < GANTT_COLLECTIVE; kind++) {
+        struct pen pen = {.out = page->out};
         fprintf(page->out, "<path fill=\"url(#p%u-0-1)\" d=\"", kind);
         for (uint32_t row = 0; row < page->rows; row++)
-            put_strip(page, shares + row * columns * GANTT_KINDS, columns, row, kind);
+            put_strip(page, &pen, shares + row * columns * GANTT_KINDS, columns, row, kind);
         fputs("\"/>\n", page->out);
     }
     free(shares);
@@ -288,20 +298,21 @@ static void put_axis(const struct page *page, double end, double bottom)
     fputs("<path class=\"g\" d=\"", page->out);
     for (unsigned i = 0; i * step <= range * (1 + 1e-9); i++)
         fprintf(page->out, "M%.1f %.0fV%.0f", x_of(page, i * step * unit.scale), head_height - 4, bottom);
-    fputs("\"/>\n", page->out);
+    fputs("\"/>\n<text class=\"a\" y=\"10\">", page->out);
     for (unsigned i = 0; i * step <= range * (1 + 1e-9); i++)
-        fprintf(page->out, "<text class=\"a\" x=\"%.0f\" y=\"10\">%.6g%s%s</text>", x_of(page, i * step * unit.scale),
-                i * step, i ? "" : " ", i ? "" : unit.name);
-    putc('\n', page->out);
+        fprintf(page->out, "<tspan x=\"%.0f\">%.6g%s%s</tspan>", x_of(page, i * step * unit.scale), i * step,
+                i ? "" : " ", i ? "" : unit.name);
+    fputs("</text>\n", page->out);
 }
 
 static void put_rows(const struct page *page)
 {
     const struct gantt *gantt = page->gantt;
+    struct pen pen = {.out = page->out};
     size_t every = (size_t)ceil(11 / page->row_height);
     fprintf(page->out, "<path class=\"t\" d=\"");
     for (size_t row = 0; row < page->rows; row++)
-        put_rectangle(page->out, left, head_height + (double)row * page->row_height + page->box_top,
+        put_rectangle(&pen, left, head_height + (double)row * page->row_height + page->box_top,
                       gantt->end * page->scale, page->row_height - 2 * page->box_top);
     fputs("\"/>\n", page->out);
     for (size_t row = 0; row < page->rows; row += every) {
