@@ -67,7 +67,7 @@ static void note(struct shell *s, struct place at, const char *name, const char 
 /* A command that is an option: the line before it does not go on, which its writer did not see. */
 static bool is_cut_off(struct shell *s, const char *first, uint16_t source, size_t at)
 {
-    if (!is_option(first))
+    if (s->bare || !is_option(first))
         return false;
     note(s, shell_place(s, source, at), "cut off",
          arena_print(

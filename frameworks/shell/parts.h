@@ -158,6 +158,7 @@ struct shell {
     struct place last; /* of the byte last_at of a file, from which the next place is counted */
     size_t last_at;
     bool broken;
+    bool bare; /* the file is options alone, of no command */
     /* Upwards, without circles between files. */
     enum flow (*run)(struct shell *s, const struct step *step);
     void (*expand)(struct shell *s, uint16_t source, size_t from, size_t to, bool quoted, struct cells *out);

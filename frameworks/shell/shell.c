@@ -57,7 +57,8 @@ bool shell_read(const struct shell_request *request, struct arena *arena, struct
     s.expand = shell_expand;
     s.evaluate = shell_evaluate;
     s.substitute = shell_substitute;
-    const char *text = is_options(request->text) ? one_line(arena, request->text) : request->text;
+    s.bare = is_options(request->text);
+    const char *text = s.bare ? one_line(arena, request->text) : request->text;
     shell_add_source(&s, request->file, text, request->size, NULL);
     if (refuse_letters(&s))
         return false;

@@ -30,15 +30,15 @@ def rows_of(stagesim, folder, *arguments):
 
 
 def schedules(stagesim, folder):
-    """interleaved does not take 6 micro-batches on 4 workers; the second file is for 3 workers."""
+    """bitpipe does not take 6 micro-batches on 4 workers; the second file is for 3 workers."""
     for workers in (4, 3):
         run(stagesim, "schedule", "gpipe", "--workers", workers, "--micro-batches", 6, "-o", f"for-{workers}.csv",
             cwd=folder)
-    words = ["1f1b", "interleaved", "for-4.csv", "./for-3.csv", "gpipe"]
+    words = ["1f1b", "bitpipe", "for-4.csv", "./for-3.csv", "gpipe"]
     rows = rows_of(stagesim, folder, "job.yaml", "--schedules", ",".join(words), "-o", "out")
-    check.that([row["schedule"] for row in rows] == ["1f1b", "interleaved", "for-4", "for-3", "gpipe"], rows)
+    check.that([row["schedule"] for row in rows] == ["1f1b", "bitpipe", "for-4", "for-3", "gpipe"], rows)
     for row in rows:
-        missing = row["schedule"] in ("interleaved", "for-3")
+        missing = row["schedule"] in ("bitpipe", "for-3")
         check.that(bool(row["reason"]) == missing and bool(row["iteration_s"]) != missing, row)
     check.that("4 workers" in rows[3]["reason"] and "for 3" in rows[3]["reason"], rows[3]["reason"])
     check.that(rows[2]["iteration_s"] == rows[4]["iteration_s"], "a file of gpipe is not gpipe")
@@ -54,7 +54,7 @@ def schedules(stagesim, folder):
 
 def failures(stagesim, folder):
     """Where nothing runs, and where the input itself is wrong, nothing is printed or written."""
-    done = run(stagesim, "compare", "job.yaml", "--schedules", "interleaved,./for-3.csv", "-o", "none", cwd=folder,
+    done = run(stagesim, "compare", "job.yaml", "--schedules", "bitpipe,./for-3.csv", "-o", "none", cwd=folder,
                expect=1)
     check.that(done.stderr.count("error:") == 2 and not done.stdout, done)
     done = run(stagesim, "compare", "job.yaml", "--schedules", "1f1b,none.csv", "-o", "none", cwd=folder, expect=1)
@@ -83,7 +83,7 @@ def names_and_order(stagesim, folder):
         (folder / name / "job.yaml").write_text(JOB.replace("global: 12", f"global: {samples}"))
     rows = rows_of(stagesim, folder, "large/job.yaml", "small/job.yaml", "--sort", "time")
     check.that([row["scenario"] for row in rows] == ["small/job", "large/job"], rows)
-    rows = rows_of(stagesim, folder, "job.yaml", "--schedules", "gpipe,interleaved,1f1b,pipedream", "--sort", "memory")
+    rows = rows_of(stagesim, folder, "job.yaml", "--schedules", "gpipe,bitpipe,1f1b,pipedream", "--sort", "memory")
     check.that(rows[-1]["reason"] and rows[0]["schedule"] == "1f1b", rows)
     text = run(stagesim, "compare", "job.yaml", "--schedules", "pipedream,gpipe,1f1b", "--quiet", cwd=folder).stdout
     lines = {line.split()[1]: line for line in text.splitlines() if line.startswith("job ")}
