@@ -245,7 +245,7 @@ def check_slurm(check, binary, folder):
     (folder / "t.conf").write_text("SwitchName=a Nodes=n[1-3]\nSwitchName=b Nodes=n[4-9]\n")
     cut = ask(binary, folder, "t.conf", "--node", "dgx-h100", "--pod", "3")
     check.that(cut.returncode == 0 and "2 switches without one above" in cut.stderr, cut.stderr)
-    spent = []
+    spent = []  # processor time of children, which os.times counts in hundredths of a second
     for nodes in (100000, 1000000):
         (folder / "t.conf").write_text(f"SwitchName=a Nodes=n[000001-{nodes * 4 // 10:06}],"
                                        f"m[0-9][0-9]x[000000-{nodes * 6 // 1000 - 1:06}]\n")
@@ -253,7 +253,7 @@ def check_slurm(check, binary, folder):
         many = ask(binary, folder, "t.conf", "--node", "dgx-h100")
         spent.append(sum(os.times()[2:4]) - before)
         check.that(many.returncode == 1 and f"{nodes} nodes" in many.stderr, many.stderr)
-    check.that(spent[1] < 30 * spent[0], f"{spent} s for a hundred thousand and for a million names")
+    check.that(spent[1] < 30 * (spent[0] + 0.01), f"{spent} s for a hundred thousand and for a million names")
 
 
 SHARED = {"dgx-a100": True, "b200-16nic": True, "gb200-tray": True, "dgx1v": False, "h100x4-nv6": False,
