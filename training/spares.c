@@ -5,18 +5,6 @@
 
 #include <math.h>
 
-double spares_lacking(double away, uint32_t spares)
-{
-    double logarithm = -away, none = rounded_exp(logarithm);
-    if (!(away > 0))
-        return 0;
-    for (uint32_t k = 1; k <= spares; k++) {
-        logarithm += rounded_log(away / k);
-        none += rounded_exp(logarithm);
-    }
-    return fmax(0, 1 - none);
-}
-
 uint32_t spares_for(double away, double probability)
 {
     double logarithm = -away, none = rounded_exp(logarithm);

@@ -5,10 +5,8 @@
 
 #include "training/plan.h"
 
-/* The probability that more than `spares` nodes are in repair, where `away` are on average: Poisson's, whatever the
- * repairs' distribution (L. Takacs, 1962: M/G/infinity). */
-double spares_lacking(double away, uint32_t spares);
-/* The least number with which that is at most `probability`. */
+/* The least number of spares with which more nodes are in repair with at most this probability, where `away` are on
+ * average: Poisson's, whatever the repairs' distribution (L. Takacs, 1962: M/G/infinity). */
 uint32_t spares_for(double away, double probability);
 /* Nodes of the plan's job that are in repair on average, its rates times the mean repair. */
 double spares_away(const struct training_plan *plan);
