@@ -31,10 +31,7 @@ static void order(struct plan *plan, uint32_t worker, uint32_t group)
 
 static struct plan *generate(const struct schedule_request *request)
 {
-    struct plan *plan = plan_create_looped(request, rounds_stages(request));
-    for (uint32_t worker = 0; worker < request->workers; worker++)
-        order(plan, worker, rounds_group(request));
-    return plan;
+    return rounds_plan(request, order);
 }
 
 static bool fits(const struct schedule_request *request, struct schedule_refusal *refusal)

@@ -7,9 +7,9 @@
 
 static const struct schedule_option options[] = {ROUNDS_OPTION_ROWS, {0}};
 
-static void generate_worker(struct plan *plan, uint32_t worker, uint32_t group, uint32_t chunks)
+static void order(struct plan *plan, uint32_t worker, uint32_t group)
 {
-    uint32_t workers = plan->workers, micro_batches = plan->micro_batches;
+    uint32_t workers = plan->workers, micro_batches = plan->micro_batches, chunks = plan->stages / workers;
     uint64_t count = (uint64_t)micro_batches * chunks;
     uint64_t warm = 2 * (uint64_t)(workers - 1 - worker) + (uint64_t)(chunks - 1) * group;
     struct rounds_cursor forward = rounds_begin(micro_batches, group), backward = forward;
@@ -29,10 +29,7 @@ static void generate_worker(struct plan *plan, uint32_t worker, uint32_t group, 
 
 static struct plan *generate(const struct schedule_request *request)
 {
-    struct plan *plan = plan_create_looped(request, rounds_stages(request));
-    for (uint32_t worker = 0; worker < request->workers; worker++)
-        generate_worker(plan, worker, rounds_group(request), (uint32_t)request->options[ROUNDS_OPTION_CHUNKS]);
-    return plan;
+    return rounds_plan(request, order);
 }
 
 static bool fits(const struct schedule_request *request, struct schedule_refusal *refusal)

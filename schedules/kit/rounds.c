@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schedules/kit/rounds.h"
 
+#include "schedules/kit/generate.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -74,4 +76,13 @@ bool rounds_fit(const char *name, const struct schedule_request *request, struct
                            "%s needs micro-batches that can be cut into equal groups of %u or a few more, not %u, or "
                            "the option group: %s",
                            name, workers, micro_batches, legal);
+}
+
+struct plan *rounds_plan(const struct schedule_request *request,
+                         void (*order)(struct plan *plan, uint32_t worker, uint32_t group))
+{
+    struct plan *plan = plan_create_looped(request, rounds_stages(request));
+    for (uint32_t worker = 0; worker < request->workers; worker++)
+        order(plan, worker, rounds_group(request));
+    return plan;
 }

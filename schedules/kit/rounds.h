@@ -34,6 +34,10 @@ uint32_t rounds_group(const struct schedule_request *request);
  * last, shorter one included, leaves a chunk waiting for the one before, unless it is the only one. */
 bool rounds_fit(const char *name, const struct schedule_request *request, struct schedule_refusal *refusal);
 
+/* The plan of looped stages in which `order` appends what each worker does, in groups of that size. */
+struct plan *rounds_plan(const struct schedule_request *request,
+                         void (*order)(struct plan *plan, uint32_t worker, uint32_t group));
+
 /* A place in the sequence (group, chunk, micro-batch of the group). */
 struct rounds_cursor {
     uint32_t first, size; /* of the group */
