@@ -351,7 +351,7 @@ static struct platform *route_anew(struct platform *platform, const struct what_
 
 /* What comes to a link when each host sends to the one in its place of the next node. */
 struct crowd {
-    double now, before; /* bytes per second that the last faster link before it sends there, of all transfers */
+    double now, before; /* bytes per second that the faster links before it let through to it, of all transfers */
     uint32_t transfers; /* that the link is on the way of */
 };
 
@@ -366,12 +366,12 @@ static void join_crowds(const struct changed *changed, const struct platform_rou
     double now = 0, before = 0;
     for (uint32_t i = 0; i < route->link_count; i++) {
         uint32_t link = route->links[i];
+        double share = changed->platform->links[link].bandwidth / crowds[link].transfers;
+        crowds[link].now += now;
+        crowds[link].before += before;
         if (is_faster(changed, link)) {
-            now = changed->platform->links[link].bandwidth / crowds[link].transfers;
+            now = now > 0 ? fmin(now, share) : share;
             before = changed->base->links[link].bandwidth / crowds[link].transfers;
-        } else {
-            crowds[link].now += now;
-            crowds[link].before += before;
         }
     }
 }
