@@ -178,6 +178,9 @@ def caps(folder, stagesim):
     text = run(stagesim, "collective", "all-reduce", "--platform", "dgx-h100:4", "--scale", "nic=2", "--sizes",
                "1GiB:1GiB:2").stdout
     check.that("uplink-0 carries 360 GB/s, less than the 720 GB/s of the faster links before it" in text, text)
+    text = run(stagesim, "collective", "all-reduce", "--platform", "dgx-h100:4", "--scale", "uplink=3", "--sizes",
+               "1GiB:1GiB:2").stdout  # eight transfers share the uplink
+    check.that("nic-0-0 carries 45 GB/s, less than the 135 GB/s of the faster links before it" in text, text)
 
 
 def mistakes(folder, stagesim):
