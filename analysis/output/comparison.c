@@ -406,10 +406,10 @@ static void print_bounds(FILE *out, const struct comparison_row *rows, size_t co
         split += rows[i].bound > 0 && rows[i].bound_splits;
     }
     if (known)
-        fprintf(out, "above bound: above what no order with %s takes less than\n",
-                !split          ? "whole backwards"
-                : split < known ? "whole backwards, or for a schedule that splits them with split ones,"
-                                : "split backwards");
+        fprintf(out, "above bound: how far the iteration is above a lower bound of any order%s\n",
+                !split          ? " with whole backwards"
+                : split < known ? ", with whole backwards except for schedules that split them"
+                                : " with split backwards");
 }
 
 static void print_table(FILE *out, const struct comparison_row *rows, size_t count, enum table_format format)
