@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TESTS = ROOT / "test"
 PAGE = "test/README.md"
 FOLDERS = ("base", "abi", "schedules", "platforms", "simulator", "workloads", "frameworks", "training", "job",
-           "analysis", "studies", "cluster", "commands")
+           "analysis", "studies", "traces", "cluster", "commands")
 faults = []
 
 

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "traces/source.h"
+
+#include "base/arena.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+enum { GZIP_BUFFER = 1 << 18 };
+
+struct trace_file {
+    gzFile stream;
+    char head[256]; /* what was looked at */
+    size_t head_size, head_given;
+};
+
+static gzFile open_regular(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return NULL;
+    if (!S_ISREG(status.st_mode)) {
+        errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+        return NULL;
+    }
+    return gzopen(path, "rbe");
+}
+
+struct trace_file *trace_file_open(const char *path, struct diag *diag)
+{
+    errno = 0;
+    gzFile stream = open_regular(path);
+    if (!stream) {
+        int why = errno ? errno : ENOMEM;
+        diag_trouble(diag, (struct place){path, 0, 0}, "%s", why == EINVAL ? "it is no regular file" : strerror(why));
+        return NULL;
+    }
+    gzbuffer(stream, GZIP_BUFFER);
+    struct trace_file *file = array_zeroed(1, sizeof *file);
+    file->stream = stream;
+    return file;
+}
+
+void trace_file_close(struct trace_file *file)
+{
+    if (file)
+        gzclose(file->stream);
+    free(file);
+}
+
+size_t trace_file_peek(struct trace_file *file, char *bytes, size_t size)
+{
+    if (!file->head_size) {
+        int got = gzread(file->stream, file->head, sizeof file->head);
+        file->head_size = got > 0 ? (size_t)got : 0;
+    }
+    size = size < file->head_size ? size : file->head_size;
+    memcpy(bytes, file->head, size);
+    return size;
+}
+
+size_t trace_file_read(void *user, char *buffer, size_t size, struct fault *fault)
+{
+    struct trace_file *file = user;
+    if (file->head_given < file->head_size) {
+        size_t rest = file->head_size - file->head_given;
+        rest = rest < size ? rest : size;
+        memcpy(buffer, file->head + file->head_given, rest);
+        file->head_given += rest;
+        return rest;
+    }
+    int got = gzread(file->stream, buffer, size < 1 << 20 ? (unsigned)size : 1 << 20);
+    int state = Z_OK;
+    const char *why = gzerror(file->stream, &state);
+    if (got > 0)
+        return (size_t)got;
+    if (state == Z_BUF_ERROR) {
+        fault_set(fault, "the file ends in the middle of its compressed data, it was cut");
+        fault->refused = true;
+    } else if (state == Z_ERRNO) {
+        fault_set(fault, "%s", strerror(errno));
+    } else if (state != Z_OK && state != Z_STREAM_END) {
+        fault_set(fault, "its compressed data are damaged: %.100s", why);
+        fault->refused = true;
+    }
+    return 0;
+}
