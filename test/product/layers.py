@@ -29,13 +29,13 @@ class Row:
 
 
 class Tree:
-    """The sources' texts by path from the root, with the page, and every folder."""
+    """The sources' texts by path from the root, with the page, and every folder; of scripts only how long they are."""
 
-    def __init__(self, texts, folders):
-        self.texts, self.folders = texts, folders
+    def __init__(self, texts, folders, scripts):
+        self.texts, self.folders, self.scripts = texts, folders, scripts
 
     def copy(self):
-        return Tree(dict(self.texts), set(self.folders))
+        return Tree(dict(self.texts), set(self.folders), dict(self.scripts))
 
     def files(self):
         """Every folder that holds sources, with their names."""
@@ -48,7 +48,7 @@ class Tree:
 
 def read_tree(root):
     """Builds and hidden folders are no part of it."""
-    texts, every = {PAGE: (root / PAGE).read_text()}, set()
+    texts, every, scripts = {PAGE: (root / PAGE).read_text()}, set(), {}
     for path, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if name[0] != "." and name != "__pycache__"
                             and not os.path.exists(os.path.join(path, name, "build.ninja"))
@@ -56,9 +56,12 @@ def read_tree(root):
         folder = os.path.relpath(path, root)
         every.add(folder)
         for name in names:
+            where = os.path.normpath(os.path.join(folder, name))
             if name.endswith(SOURCE):
-                texts[os.path.normpath(os.path.join(folder, name))] = pathlib.Path(path, name).read_text()
-    return Tree(texts, every)
+                texts[where] = pathlib.Path(path, name).read_text()
+            elif name.endswith(".py"):
+                scripts[where] = len(pathlib.Path(path, name).read_text().splitlines())
+    return Tree(texts, every, scripts)
 
 
 def read_table(tree):
@@ -137,12 +140,14 @@ def largest_table(lines):
 
 
 def check_lengths(tree):
-    """Of the product's sources; a file may be one table."""
+    """Of the product's sources and the tests; a file may be one table."""
     for path, text in sorted(tree.texts.items()):
         lines = text.splitlines()
-        counts = path != PAGE and not path.startswith("test/")
-        if counts and len(lines) > LONG and 2 * largest_table(lines) < len(lines):
+        if path != PAGE and len(lines) > LONG and 2 * largest_table(lines) < len(lines):
             yield f"{path}: {len(lines)} lines, more than {LONG}, and no table that is most of it"
+    for path, length in sorted(tree.scripts.items()):
+        if length > LONG:
+            yield f"{path}: {length} lines, more than {LONG}"
 
 
 def check_tree(tree):
@@ -190,6 +195,7 @@ BROKEN = [("an include turned round",
            'commands/main.c:1: #include "test/support/hand_made.h": `test/support` stands below `commands`'),
           ("a path from beside the file", lambda tree: put(tree, "base/arena.c", '#include "bulk.h"\n'),
            'base/arena.c:1: #include "bulk.h": no such file'), ("a folder too full", crowd, "base: "),
+          ("a script too long", lambda tree: tree.scripts.update({"tools/man.py": LONG + 1}), "tools/man.py: "),
           ("a file too long", lambda tree: put(tree, "base/arena.c", LONG * "\n"), "base/arena.c: "),
           ("a folder without row", lambda tree: put(tree, "platforms/new/one.c", ""), "platforms/new: the table"),
           ("a row without folder", lambda tree: replace(tree, "| `base/` |", "| `cellar/` | nothing | |\n| `base/` |"),
