@@ -37,6 +37,7 @@ const struct command *const command_table[] = {
     &command_sweep,
     &command_train,
     &command_calibrate,
+    &command_explain,
     &command_import,
     &command_export,
     &command_platform,

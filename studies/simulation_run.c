@@ -187,7 +187,8 @@ static bool write_run(struct run *run, struct timeline *timeline, struct report 
                                   report->idle.known ? &nested->timelines : NULL};
     if (run->request->files)
         ok = run_files_write(run->request->files, &source, report, gantt, fault) &&
-             output_flush(run->request->output, fault);
+             (run->request->output ? output_flush(run->request->output, fault)
+                                   : !fflush(run->request->files->operations));
     gantt_destroy(gantt);
     return ok;
 }

@@ -140,6 +140,14 @@ bool job_timeline_take(struct trace_reader *reader, const struct trace_event *ev
     return true;
 }
 
+void job_timeline_forget(struct trace_reader *reader)
+{
+    if (reader->rows)
+        free(reader->rows->rows);
+    free(reader->rows);
+    reader->rows = NULL;
+}
+
 bool job_timeline_finish(struct trace_reader *reader)
 {
     struct recorded *recorded = reader->recorded;
@@ -154,12 +162,14 @@ bool job_timeline_finish(struct trace_reader *reader)
         }
     for (size_t i = reader->first; good && i < recorded->count; i++) {
         struct recorded_operation *operation = &recorded->operations[i];
+        if (operation->chunk != RECORDED_NO_STAGE && operation->chunk > 0) {
+            diag_error(reader->diag, (struct place){reader->file, 0, 0},
+                       "its stages have several model chunks; expected timelines with one, model_chunk 0");
+            good = false;
+        }
         uint32_t stage = recorded->ranks[recorded_rank_of(recorded, operation)].stage;
         operation->stage = stage < RECORDED_NO_STAGE ? (uint16_t)stage : RECORDED_NO_STAGE;
     }
-    if (reader->rows)
-        free(reader->rows->rows);
-    free(reader->rows);
-    reader->rows = NULL;
+    job_timeline_forget(reader);
     return good;
 }

@@ -11,5 +11,7 @@ bool job_timeline_take(struct trace_reader *reader, const struct trace_event *ev
 /* After the file's last event: coordinates of ranks from the names of their threads. False after a mistake was
  * reported. */
 bool job_timeline_finish(struct trace_reader *reader);
+/* In place of it after the file could not be read. */
+void job_timeline_forget(struct trace_reader *reader);
 
 #endif

@@ -166,8 +166,11 @@ static bool read_json(struct trace_reader *reader, struct trace_file *file, uint
                    "it has no traceEvents; expected a trace of "
                    "PyTorch's profiler, a job's timeline or an operations.csv");
     json_reader_destroy(json);
-    bool good = job_timeline_finish(reader) && !why && has_events;
-    return good && name_rank(reader, device, file_number);
+    if (why || !has_events) {
+        job_timeline_forget(reader);
+        return false;
+    }
+    return job_timeline_finish(reader) && name_rank(reader, device, file_number);
 }
 
 /* ---- files ---- */
@@ -179,9 +182,10 @@ static void note_events(const struct trace_reader *reader)
                       reader->broken);
 }
 
-static bool read_file(struct recorded *recorded, const char *path, uint32_t number, struct diag *diag)
+/* Closes the file. */
+static bool read_file(struct recorded *recorded, struct trace_file *file, const char *path, uint32_t number,
+                      struct diag *diag)
 {
-    struct trace_file *file = trace_file_open(path, diag);
     if (!file)
         return false;
     struct trace_reader reader = {.recorded = recorded,
@@ -211,12 +215,9 @@ static bool read_file(struct recorded *recorded, const char *path, uint32_t numb
     return true;
 }
 
-struct recorded *recorded_read(const char *const *files, size_t count, struct diag *diag)
+/* The recorded, or NULL and what was read goes. */
+static struct recorded *finish(struct recorded *recorded, bool good, struct diag *diag)
 {
-    struct recorded *recorded = recorded_create();
-    bool good = true;
-    for (size_t i = 0; i < count; i++)
-        good &= read_file(recorded, files[i], (uint32_t)i, diag);
     diag_rest(diag);
     if (!good) {
         recorded_destroy(recorded);
@@ -224,4 +225,19 @@ struct recorded *recorded_read(const char *const *files, size_t count, struct di
     }
     recorded_finish(recorded);
     return recorded;
+}
+
+struct recorded *recorded_read(const char *const *files, size_t count, struct diag *diag)
+{
+    struct recorded *recorded = recorded_create();
+    bool good = true;
+    for (size_t i = 0; i < count; i++)
+        good &= read_file(recorded, trace_file_open(files[i], diag), files[i], (uint32_t)i, diag);
+    return finish(recorded, good, diag);
+}
+
+struct recorded *recorded_read_stream(const char *name, FILE *stream, struct diag *diag)
+{
+    struct recorded *recorded = recorded_create();
+    return finish(recorded, read_file(recorded, trace_file_of_stream(name, stream, diag), name, 0, diag), diag);
 }

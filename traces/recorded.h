@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct arena;
 
@@ -175,5 +176,7 @@ static inline bool recorded_works(const struct recorded_operation *operation)
 /* Reads files of one job, each in the format that its beginning says. NULL after a mistake was reported. The caller
  * owns the result. */
 struct recorded *recorded_read(const char *const *files, size_t count, struct diag *diag);
+/* The same of one that is open, from its beginning; it stays open. `name` stands in messages. */
+struct recorded *recorded_read_stream(const char *name, FILE *stream, struct diag *diag);
 
 #endif

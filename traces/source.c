@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 enum { GZIP_BUFFER = 1 << 18 };
@@ -29,10 +30,8 @@ static gzFile open_regular(const char *path)
     return gzopen(path, "rbe");
 }
 
-struct trace_file *trace_file_open(const char *path, struct diag *diag)
+static struct trace_file *file_of(const char *path, gzFile stream, struct diag *diag)
 {
-    errno = 0;
-    gzFile stream = open_regular(path);
     if (!stream) {
         int why = errno ? errno : ENOMEM;
         diag_trouble(diag, (struct place){path, 0, 0}, "%s", why == EINVAL ? "it is no regular file" : strerror(why));
@@ -42,6 +41,19 @@ struct trace_file *trace_file_open(const char *path, struct diag *diag)
     struct trace_file *file = array_zeroed(1, sizeof *file);
     file->stream = stream;
     return file;
+}
+
+struct trace_file *trace_file_open(const char *path, struct diag *diag)
+{
+    errno = 0;
+    return file_of(path, open_regular(path), diag);
+}
+
+struct trace_file *trace_file_of_stream(const char *name, FILE *stream, struct diag *diag)
+{
+    errno = 0;
+    int copy = dup(fileno(stream));
+    return file_of(name, copy < 0 || lseek(copy, 0, SEEK_SET) < 0 ? NULL : gzdopen(copy, "rbe"), diag);
 }
 
 void trace_file_close(struct trace_file *file)

@@ -7,11 +7,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 struct trace_file;
 
 /* NULL after why the file cannot be read was reported. */
 struct trace_file *trace_file_open(const char *path, struct diag *diag);
+/* The same of a file that is open, which stays open; `name` stands in messages. */
+struct trace_file *trace_file_of_stream(const char *name, FILE *stream, struct diag *diag);
 void trace_file_close(struct trace_file *file); /* NULL is fine */
 
 /* The first bytes, at most `size` of them, which are read again later. Returns how many. */

@@ -116,7 +116,8 @@ static bool write_gzip(FILE *out, const struct trace_source *source)
 bool run_files_write(const struct run_files *files, const struct trace_source *source, const struct report *report,
                      const struct gantt *gantt, struct fault *fault)
 {
-    summary_write(files->summary, report);
+    if (files->summary)
+        summary_write(files->summary, report);
     if (files->operations)
         operations_csv_write(files->operations, source);
     if (files->critical_path)

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stagesim explain: why a measured step takes as long as it does. */
+#include "base/arena.h"
+#include "base/files/output.h"
+#include "commands/cli/command.h"
+#include "commands/cli/options.h"
+#include "commands/explain/explain_parts.h"
+#include "studies/explain/verdict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is asked ---- */
+
+static bool ends_in(const char *text, const char *ending)
+{
+    size_t length = strlen(text), size = strlen(ending);
+    return length >= size && !strcmp(text + length - size, ending);
+}
+
+static bool is_scenario(const char *file)
+{
+    return ends_in(file, ".yaml") || ends_in(file, ".yml");
+}
+
+/* What is recognised has to be the scenario's. */
+static bool agrees(const struct explanation *e, struct diag *diag)
+{
+    const struct scenario *scenario = e->scenario;
+    const struct recognised *found = &e->found;
+    unsigned before = diag->errors;
+    if (found->workers && scenario->workers != found->workers)
+        diag_error(diag, scenario_place(scenario, "parallel.pipeline"),
+                   "the scenario's pipeline has %u workers, that of the trace has %u", scenario->workers,
+                   found->workers);
+    if (found->micro_batches && scenario->micro_batches && scenario->micro_batches != found->micro_batches)
+        diag_error(diag, scenario_place(scenario, "batch"),
+                   "the scenario has %u micro-batches a step, the trace has %u", scenario->micro_batches,
+                   found->micro_batches);
+    const struct recorded *recorded = e->recorded;
+    uint32_t highest = recorded->ranks[recorded->rank_count - 1].number;
+    if (highest >= scenario->mesh.ranks)
+        diag_error(diag, scenario_place(scenario, "parallel"), "the scenario has %u ranks, the trace has rank %u",
+                   scenario->mesh.ranks, highest);
+    return diag->errors == before;
+}
+
+/* ---- the way through ---- */
+
+static bool write_files(const struct explanation *e, const char *directory, struct fault *fault)
+{
+    struct output *output = output_create(directory, fault);
+    FILE *json = output ? output_open(output, "explain.json", fault) : NULL;
+    FILE *page = json ? output_open(output, "explain.html", fault) : NULL;
+    bool good = page != NULL;
+    if (good) {
+        explain_json(e, json);
+        good = explain_page(e, page, fault);
+    }
+    if (!good) {
+        output_abort(output);
+        return false;
+    }
+    return output_commit(output, fault);
+}
+
+static int show(const struct options *options, const struct explanation *e)
+{
+    struct fault fault = {.text = ""};
+    if (options->output && !write_files(e, options->output, &fault)) {
+        diag_print(stderr, "stagesim: %s\n", fault.text);
+        return EXIT_FAILED;
+    }
+    if (!options->quiet)
+        explain_print(e, options->format, stdout);
+    if (options->output && !options->quiet) {
+        fflush(stdout);
+        diag_print(stderr, "written to %s\n", options->output);
+    }
+    return EXIT_DONE;
+}
+
+static int explain_timeline(const struct options *options, struct explanation *e)
+{
+    struct diag diag = {.out = stderr};
+    struct fault fault = {.text = ""};
+    struct explain_model model = {0};
+    recognise(e->recorded, e->steps, e->step_count, e->arena, &e->found);
+    if (e->scenario && !agrees(e, &diag))
+        return EXIT_BAD_INPUT;
+    int code = e->scenario ? model_run(e->scenario, &model) : EXIT_DONE;
+    struct loss_model expected = model_losses(&model);
+    e->model = e->scenario ? &model : NULL;
+    if (code == EXIT_DONE && !losses_find(e->recorded, e->steps, e->step_count, e->scenario ? &expected : NULL,
+                                          e->arena, &e->losses, &fault)) {
+        diag_print(stderr, "%s: error: %s\n", e->files[0], fault.text);
+        code = EXIT_BAD_INPUT;
+    }
+    if (e->losses.unmatched)
+        recorded_note(e->recorded, "%u messages have no other end in the trace: nothing is known of what they wait for",
+                      e->losses.unmatched);
+    if (code == EXIT_DONE) {
+        e->verdict = verdict_text(&e->losses, e->arena);
+        code = show(options, e);
+    }
+    if (e->model)
+        model_finish(&model);
+    return code;
+}
+
+static const struct scenario *load_scenario(const struct options *options, struct arena *arena)
+{
+    struct diag diag = {.out = stderr};
+    struct scenario_request request = {options->files[0], options->sets, options->set_count, NULL, options->plugins};
+    return scenario_load(&request, arena, &diag);
+}
+
+static int explain_files(const struct options *options, struct arena *arena)
+{
+    struct diag diag = {.out = stderr};
+    int first = is_scenario(options->files[0]);
+    struct explanation e = {.files = (const char *const *)options->files + first,
+                            .file_count = (size_t)(options->file_count - first),
+                            .arena = arena};
+    if (first && !(e.scenario = load_scenario(options, arena)))
+        return EXIT_BAD_INPUT;
+    struct recorded *recorded = recorded_read(e.files, e.file_count, &diag);
+    if (!recorded)
+        return diag.trouble && diag.errors == 1 ? EXIT_FAILED : EXIT_BAD_INPUT;
+    uint32_t *steps = replay_steps(recorded, &e.step_count);
+    e.recorded = recorded;
+    e.steps = steps;
+    int code = EXIT_BAD_INPUT;
+    if (!recorded->timeline)
+        diag_error(&diag, (struct place){e.files[0], 0, 0}, "it is a profile of kernels; expected a job's timeline");
+    else if (!e.step_count)
+        diag_error(&diag, (struct place){e.files[0], 0, 0}, "it has no step");
+    else
+        code = explain_timeline(options, &e);
+    free(steps);
+    recorded_destroy(recorded);
+    return code;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    struct arena *arena = arena_create();
+    struct options options;
+    int code = EXIT_USAGE;
+    if (options_read(command, "wf", argc, argv, arena, &options)) {
+        int scenarios = options.file_count && is_scenario(options.files[0]);
+        if (options.file_count <= scenarios)
+            code = command_usage(command, "expected a trace, or a scenario and a trace");
+        else if (!scenarios && options.set_count)
+            code = command_usage(command, "--set and its like change a scenario, and none is given");
+        else
+            code = explain_files(&options, arena);
+    }
+    arena_destroy(arena);
+    return code;
+}
+
+const struct command command_explain = {
+    .name = "explain",
+    .arguments = "[SCENARIO.yaml] TRACE... [OPTION]...",
+    .summary = "why a measured step takes as long as it does",
+    .help =
+        "Reads recorded steps, replays them, and splits what lies between the measured and the expected time among "
+        "its causes. With a\n"
+        "scenario, the expected time is what that predicts; without, what the trace's own medians give.\n\n"
+        "  TRACE                            job timeline (StragglerAnalysis, .json or .json.gz) or operations.csv of "
+        "`run --trace csv`\n"
+        "  -o DIR                           write explain.html and explain.json to DIR\n"
+        "  --format text|csv|json|latex|markdown  of the table\n"
+        "  --quiet                          print nothing\n" OPTIONS_HELP
+        "\nexample:\n  stagesim explain scenarios/demo.yaml out/operations.csv -o why\n",
+    .run = run,
+};

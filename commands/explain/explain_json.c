@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/json_writer.h"
+#include "commands/explain/explain_parts.h"
+#include "studies/explain/verdict.h"
+
+#include <math.h>
+
+static void put_found(struct json_writer *json, const struct recognised *found)
+{
+    json_object_begin(json, "pipeline", true);
+    json_integer(json, "workers", found->workers);
+    json_integer(json, "stages", found->stages);
+    json_integer(json, "replicas", found->replicas);
+    json_integer(json, "micro_batches", found->micro_batches);
+    if (found->schedule)
+        json_text(json, "schedule", found->schedule);
+    json_integer(json, "schedule_followed", found->followed);
+    json_integer(json, "schedule_compared", found->compared);
+    json_object_end(json);
+}
+
+static void put_parts(struct json_writer *json, const struct losses *losses)
+{
+    json_array_begin(json, "parts", true);
+    for (int kind = 0; kind < LOSS_KINDS; kind++) {
+        const struct loss_part *part = &losses->parts[kind];
+        if (!loss_shown(losses, (enum loss_kind)kind))
+            continue;
+        json_object_begin(json, NULL, false);
+        json_text(json, "part", loss_keys[kind]);
+        json_number(json, "seconds", part->seconds);
+        json_number(json, "mended_alone_s", part->who_seconds);
+        if (part->who)
+            json_text(json, "worst", part->who);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+void explain_json(const struct explanation *e, FILE *out)
+{
+    struct json_writer json = json_writer_init(out);
+    const struct losses *losses = &e->losses;
+    json_object_begin(&json, NULL, true);
+    json_array_begin(&json, "traces", true);
+    for (size_t i = 0; i < e->file_count; i++)
+        json_text(&json, NULL, e->files[i]);
+    json_array_end(&json);
+    json_text(&json, "format", e->recorded->format);
+    json_integer(&json, "ranks", e->recorded->rank_count);
+    json_integer(&json, "steps", e->step_count);
+    put_found(&json, &e->found);
+    json_number(&json, "measured_s", losses->measured);
+    json_number(&json, "without_gaps_s", losses->busy);
+    json_number(&json, "ideal_s", losses->ideal);
+    json_number(&json, "even_s", losses->even);
+    json_number(&json, "predicted_s", losses->predicted);
+    put_parts(&json, losses);
+    json_text(&json, "verdict", e->verdict);
+    json_array_begin(&json, "notes", true);
+    for (size_t i = 0; i < e->recorded->note_count; i++)
+        json_text(&json, NULL, e->recorded->notes[i]);
+    json_array_end(&json);
+    json_object_end(&json);
+    fputc('\n', out);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `stagesim explain` found out, and the ways to show it; for the sources of this folder alone. */
+#ifndef STAGESIM_EXPLAIN_PARTS_H
+#define STAGESIM_EXPLAIN_PARTS_H
+
+#include "base/tables/table_write.h"
+#include "studies/explain/losses.h"
+#include "studies/explain/model.h"
+#include "studies/explain/recognise.h"
+
+struct explanation {
+    const char *const *files;
+    size_t file_count;
+    struct recorded *recorded;
+    const struct scenario *scenario; /* NULL: none was given */
+    struct explain_model *model;     /* NULL like it */
+    const uint32_t *steps;
+    size_t step_count;
+    struct recognised found;
+    struct losses losses;
+    const char *verdict;
+    struct arena *arena;
+};
+
+/* A job's timeline as text or in another format. */
+void explain_print(const struct explanation *explanation, enum table_format format, FILE *out);
+/* explain.json. */
+void explain_json(const struct explanation *explanation, FILE *out);
+/* explain.html; false with the fault filled. */
+bool explain_page(const struct explanation *explanation, FILE *out, struct fault *fault);
+
+/* "1f1b in 176 of 176 steps of a replica", from the arena. */
+const char *explain_schedule_text(const struct recognised *found, struct arena *arena);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "commands/explain/explain_parts.h"
+
+#include "base/arena.h"
+#include "base/table.h"
+#include "studies/explain/verdict.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *explain_schedule_text(const struct recognised *found, struct arena *arena)
+{
+    if (!found->schedule)
+        return found->compared ? "its order is none of the table's" : "no forwards and backwards of micro-batches";
+    return arena_print(arena, "%s in %u of %u steps of a replica%s%s", found->schedule, found->followed,
+                       found->compared, *found->alike ? "; the same order here: " : "", found->alike);
+}
+
+static void print_head(const struct explanation *e, FILE *out)
+{
+    char measured[READABLE_MAX], low[READABLE_MAX], high[READABLE_MAX], ideal[READABLE_MAX];
+    const struct recognised *found = &e->found;
+    const struct losses *losses = &e->losses;
+    diag_print(out, "%s: %s, %zu rank%s, %zu step%s, %zu operations\n", e->files[0], e->recorded->format,
+               e->recorded->rank_count, readable_plural(e->recorded->rank_count), e->step_count,
+               readable_plural(e->step_count), e->recorded->count);
+    if (found->workers)
+        fprintf(out, "pipeline     %u workers, %u stages, %u replica%s in the trace, %u micro-batches\n",
+                found->workers, found->stages, found->replicas, readable_plural(found->replicas), found->micro_batches);
+    fprintf(out, "schedule     %s\n", explain_schedule_text(found, e->arena));
+    fprintf(out, "step         %s", readable_seconds(measured, losses->measured));
+    if (e->step_count > 1)
+        fprintf(out, ", the mean of %s to %s", readable_seconds(low, losses->shortest),
+                readable_seconds(high, losses->longest));
+    if (isnan(losses->predicted))
+        fprintf(out, "; %s with every computation at the mean of its kind and every transfer at the median: %.4g times",
+                readable_seconds(ideal, losses->ideal), losses->busy / losses->ideal);
+    fputs("\n", out);
+}
+
+static void cell_seconds(struct table *table, double seconds, bool known)
+{
+    if (known)
+        table_seconds(table, seconds);
+    else
+        table_cell(table, "%s", "");
+}
+
+static void cell_row(struct table *table, const char *key, const char *name, double seconds, double whole,
+                     const struct loss_part *part, bool keys)
+{
+    table_cell(table, "%s", keys ? key : name);
+    table_seconds(table, seconds);
+    table_percent(table, seconds / whole);
+    cell_seconds(table, part ? part->who_seconds : NAN, part && !isnan(part->who_seconds));
+    table_cell(table, "%s", part && part->who ? part->who : "");
+}
+
+enum { COLUMNS = 100 };
+
+/* In lines that are not wide. */
+static void print_lines(FILE *out, const char *text)
+{
+    for (size_t length = strlen(text); length;) {
+        size_t end = length;
+        for (size_t i = 1; length > COLUMNS && i <= COLUMNS; i++)
+            end = text[i] == ' ' ? i : end;
+        diag_print(out, "%.*s\n", (int)end, text);
+        end += text[end] == ' ';
+        text += end;
+        length -= end;
+    }
+}
+
+void explain_print(const struct explanation *e, enum table_format format, FILE *out)
+{
+    const struct losses *losses = &e->losses;
+    bool model = !isnan(losses->predicted), keys = !table_is_read(format);
+    if (format == TABLE_TEXT) {
+        print_head(e, out);
+        for (size_t i = 0; i < e->recorded->note_count; i++)
+            diag_print(out, "note: %s\n", e->recorded->notes[i]);
+        fputc('\n', out);
+    }
+    struct table *table = table_create();
+    table_columns(table, "<part", ">seconds", ">share", ">mended alone", "<worst", NULL);
+    cell_row(table, "measured", "a step, as it was recorded", losses->measured, losses->measured, NULL, keys);
+    for (int kind = 0; kind < LOSS_KINDS; kind++)
+        if (loss_shown(losses, (enum loss_kind)kind))
+            cell_row(table, loss_keys[kind], loss_names[kind], losses->parts[kind].seconds, losses->measured,
+                     &losses->parts[kind], keys);
+    cell_row(table, model ? "predicted" : "even", model ? "what the scenario says" : "what is left",
+             model ? losses->predicted : losses->even, losses->measured, NULL, keys);
+    table_finish(table, out, table_style_of(format, out));
+    if (format == TABLE_TEXT)
+        fputc('\n', out);
+    print_lines(out, e->verdict);
+}

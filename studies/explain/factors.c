@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "studies/explain/factors.h"
+
+#include "base/arena.h"
+#include "studies/explain/like.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- replicas ---- */
+
+static uint32_t root_of(uint32_t *parent, uint32_t rank)
+{
+    while (parent[rank] != rank)
+        rank = parent[rank] = parent[parent[rank]];
+    return rank;
+}
+
+uint32_t *factors_replicas(const struct recorded *recorded, struct arena *arena)
+{
+    uint32_t count = (uint32_t)recorded->rank_count, highest = count ? recorded->ranks[count - 1].number : 0;
+    uint32_t *parent = arena_array(arena, count + 1, sizeof *parent),
+             *index = arena_array(arena, highest + 1u, sizeof *index);
+    for (uint32_t i = 0; i < count; i++) {
+        parent[i] = i;
+        index[recorded->ranks[i].number] = i + 1;
+    }
+    for (uint32_t i = 0; i < count; i++) /* where the trace says it */
+        for (uint32_t j = 0; j < i && recorded->ranks[i].data != RECORDED_NONE; j++)
+            if (recorded->ranks[j].data == recorded->ranks[i].data &&
+                recorded->ranks[j].tensor == recorded->ranks[i].tensor) {
+                parent[i] = j;
+                break;
+            }
+    for (size_t i = 0; i < recorded->count; i++) {
+        const struct recorded_operation *operation = &recorded->operations[i];
+        if (operation->kind != RECORDED_SEND || operation->peer > highest || !index[operation->peer])
+            continue;
+        uint32_t a = root_of(parent, recorded_rank_of(recorded, operation)),
+                 b = root_of(parent, index[operation->peer] - 1);
+        parent[a > b ? a : b] = a < b ? a : b;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        parent[i] = root_of(parent, i);
+    return parent;
+}
+
+/* ---- factors ---- */
+
+enum by { BY_STAGE, BY_KIND, BY_RANK, BY_KIND_OF_RANKS, BY_MICRO_BATCH };
+
+struct finder {
+    const struct recorded *recorded;
+    struct factors *factors;
+    const uint32_t *replicas;
+    struct like *likes;
+};
+
+static void set_keys(const struct finder *finder, enum by by, const struct recorded_operation *operation,
+                     struct like *like)
+{
+    uint32_t rank = recorded_rank_of(finder->recorded, operation), name = operation->name;
+    uint32_t stage = operation->stage | (uint32_t)operation->chunk << 16;
+    switch (by) {
+    case BY_STAGE:
+        like->first = (uint64_t)name << 32 | stage;
+        break;
+    case BY_RANK:
+        like->first = (uint64_t)name << 32 | rank;
+        break;
+    case BY_MICRO_BATCH:
+        like->first = (uint64_t)finder->replicas[rank] << 32 | operation->micro_batch;
+        like->second = operation->step;
+        break;
+    default:
+        like->first = name;
+        break;
+    }
+}
+
+/* Medians of values[operation] over alike computations go to result[operation]; 1, or NaN, stays where none is. */
+static void medians(const struct finder *finder, enum by by, const double *values, double *result)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < finder->recorded->count; i++) {
+        const struct recorded_operation *operation = &finder->recorded->operations[i];
+        if (!factors_has(finder->factors, finder->recorded, i) || isnan(values[i]) ||
+            (by == BY_MICRO_BATCH && operation->micro_batch == RECORDED_NONE))
+            continue;
+        struct like *like = &finder->likes[count++];
+        *like = (struct like){.value = values[i], .operation = (uint32_t)i};
+        set_keys(finder, by, operation, like);
+    }
+    like_medians(finder->likes, count);
+    for (size_t i = 0; i < count; i++)
+        if (by != BY_MICRO_BATCH || finder->likes[i].count > 1) /* one alone may be slow for any reason */
+            result[finder->likes[i].operation] = finder->likes[i].value;
+}
+
+static void expect(struct finder *finder, const struct loss_model *model)
+{
+    struct factors *factors = finder->factors;
+    for (size_t i = 0; model && i < finder->recorded->count; i++)
+        factors->expected[i] = model->seconds(model->user, &finder->recorded->operations[i]);
+    if (!model)
+        medians(finder, BY_STAGE, factors->own, factors->expected);
+}
+
+/* The mean over stages of what is expected of a kind. */
+static void even_out(struct finder *finder, const struct loss_model *model)
+{
+    struct factors *factors = finder->factors;
+    size_t count = 0;
+    for (size_t i = 0; i < finder->recorded->count; i++) {
+        factors->even[i] = factors->expected[i];
+        if (model || !factors_has(factors, finder->recorded, i))
+            continue;
+        finder->likes[count] = (struct like){.value = factors->expected[i], .operation = (uint32_t)i};
+        set_keys(finder, BY_KIND, &finder->recorded->operations[i], &finder->likes[count++]);
+    }
+    like_means(finder->likes, count);
+    for (size_t i = 0; i < count; i++)
+        factors->even[finder->likes[i].operation] = finder->likes[i].value;
+}
+
+static double *ones(size_t count, struct arena *arena)
+{
+    double *values = arena_array_unset(arena, count + 1, sizeof *values);
+    for (size_t i = 0; i < count; i++)
+        values[i] = 1;
+    return values;
+}
+
+static double *ratio(const struct recorded *recorded, const double *values, const double *by, struct arena *arena)
+{
+    double *result = arena_array_unset(arena, recorded->count + 1, sizeof *result);
+    for (size_t i = 0; i < recorded->count; i++)
+        result[i] = by[i] > 0 ? values[i] / by[i] : NAN;
+    return result;
+}
+
+void factors_find(const struct recorded *recorded, const struct loss_model *model, struct factors *factors,
+                  struct arena *arena)
+{
+    size_t count = recorded->count;
+    struct finder finder = {recorded, factors, factors_replicas(recorded, arena), NULL};
+    finder.likes = arena_array_unset(arena, count + 1, sizeof *finder.likes);
+    factors->expected = ones(count, arena);
+    factors->kind = ones(count, arena);
+    factors->stage = ones(count, arena);
+    factors->rank = ones(count, arena);
+    factors->micro_batch = ones(count, arena);
+    factors->even = ones(count, arena);
+    for (size_t i = 0; i < count; i++)
+        factors->expected[i] = NAN;
+    expect(&finder, model);
+    even_out(&finder, model);
+    double *left = ratio(recorded, factors->own, factors->expected, arena);
+    medians(&finder, BY_RANK, left, factors->rank);
+    if (model)
+        medians(&finder, BY_KIND, factors->rank, factors->kind);
+    for (size_t i = 0; i < count; i++)
+        factors->rank[i] /= factors->kind[i];
+    if (model)
+        medians(&finder, BY_STAGE, factors->rank, factors->stage);
+    for (size_t i = 0; i < count; i++)
+        factors->rank[i] /= factors->stage[i];
+    left = ratio(recorded, left, factors->kind, arena);
+    left = ratio(recorded, ratio(recorded, left, factors->stage, arena), factors->rank, arena);
+    medians(&finder, BY_MICRO_BATCH, left, factors->micro_batch);
+}
+
+bool factors_pause(const struct factors *factors, size_t operation)
+{
+    static const double far = 1.5;
+    return factors->own[operation] > far * factors_seconds(factors, operation);
+}
+
+double factors_seconds(const struct factors *factors, size_t operation)
+{
+    return factors->expected[operation] * factors->kind[operation] * factors->stage[operation] *
+           factors->rank[operation] * factors->micro_batch[operation];
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a recorded job's step is made of: the step is replayed with one thing after the other made as it should be, and
+ * what each of them gives is its part. So the parts add up to what lies between the recorded step and the last replay.
+ * Without a model, "as it should be" is what the trace itself shows: medians over ranks, micro-batches and stages. */
+#ifndef STAGESIM_EXPLAIN_LOSSES_H
+#define STAGESIM_EXPLAIN_LOSSES_H
+
+#include "studies/explain/replay.h"
+
+struct arena;
+
+enum loss_kind {
+    LOSS_GAPS,          /* nothing runs and nothing is waited for: the host */
+    LOSS_PAUSES,        /* single computations that take far longer than their like */
+    LOSS_RANKS,         /* ranks that are slow all the time */
+    LOSS_MICRO_BATCHES, /* micro-batches that take longer on all stages, such as long sequences */
+    LOSS_STAGES,        /* stages that take longer than others; with a model: than it says */
+    LOSS_FORWARD,       /* with a model: all forwards, than it says */
+    LOSS_BACKWARD,
+    LOSS_OTHER_COMPUTE, /* with a model: optimizer and other computations, than it says */
+    LOSS_REST,          /* what is left of computations */
+    LOSS_MESSAGES,      /* transfers between stages that take longer than their like; with a model: than it says */
+    LOSS_COLLECTIVES,
+    LOSS_EXTRA, /* with a model: work that it does not have */
+    LOSS_ORDER, /* with a model: the same work in its order and with its dependencies */
+    LOSS_KINDS
+};
+extern const char *const loss_keys[LOSS_KINDS];
+
+struct loss_part {
+    double seconds;     /* of a step, the mean over steps; negative: it makes up for others */
+    const char *who;    /* the worst of it in words; NULL: nobody stands out */
+    double who_seconds; /* what mending that alone gives, by replay; NaN: not tried */
+};
+
+/* What is expected of an operation, from a model; NaN: the model has none like it. */
+struct loss_model {
+    double (*seconds)(void *user, const struct recorded_operation *operation);
+    void *user;
+    double step; /* seconds that the model gives the whole step */
+};
+
+struct losses {
+    size_t step_count;
+    double measured, longest, shortest; /* seconds of a step: mean, and the extremes */
+    double busy;                        /* without gaps: dependencies and durations alone */
+    double even;                        /* everything as it should be, in the recorded order */
+    double ideal;     /* computations take the mean of their kind, messages and collectives the median */
+    double predicted; /* by the model; NaN: there is none */
+    struct loss_part parts[LOSS_KINDS];
+    uint32_t unmatched; /* messages without their other end, of all steps */
+    double correlation; /* of forwards and backwards over micro-batches; NaN: not known */
+    uint32_t slow_rank; /* index of the rank that is slowest all the time; RECORDED_NONE: none stands out */
+    double slowness;    /* of its computations, over those of its like */
+    double *last;       /* [operation]: seconds of the last replay, for pictures */
+};
+
+/* Steps, ascending, step_count of them, all replayable. `model` NULL: the trace alone. Memory from the arena. False
+ * with the fault filled. */
+bool losses_find(const struct recorded *recorded, const uint32_t *steps, size_t step_count,
+                 const struct loss_model *model, struct arena *arena, struct losses *losses, struct fault *fault);
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "studies/explain/replay_build.h"
+
+#include "base/arena.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+uint32_t replay_add_node(struct replay_build *build, uint32_t operation, enum replay_kind kind, double seconds)
+{
+    build->nodes = array_grow(build->nodes, &build->node_capacity, build->node_count + 1, sizeof *build->nodes);
+    build->nodes[build->node_count++] = (struct replay_node){operation, (uint8_t)kind, seconds, 0};
+    return (uint32_t)build->node_count - 1;
+}
+
+void replay_add_edge(struct replay_build *build, uint32_t before, uint32_t after)
+{
+    if (before == RECORDED_NONE || after == RECORDED_NONE)
+        return;
+    build->edges = array_grow(build->edges, &build->edge_capacity, build->edge_count + 1, sizeof *build->edges);
+    build->edges[build->edge_count++] = (struct replay_edge){before, after};
+}
+
+/* ---- order ---- */
+
+static void lay_out(struct replay *replay, const struct replay_build *build)
+{
+    uint32_t count = replay->node_count;
+    replay->first_before = array_zeroed((size_t)count + 1, sizeof *replay->first_before);
+    replay->before = array_zeroed(build->edge_count, sizeof *replay->before);
+    for (size_t i = 0; i < build->edge_count; i++)
+        replay->first_before[build->edges[i].after + 1]++;
+    for (uint32_t i = 0; i < count; i++)
+        replay->first_before[i + 1] += replay->first_before[i];
+    uint32_t *next = array_zeroed(count, sizeof *next);
+    for (size_t i = 0; i < build->edge_count; i++) {
+        uint32_t after = build->edges[i].after;
+        replay->before[replay->first_before[after] + next[after]++] = build->edges[i].before;
+    }
+    free(next);
+}
+
+/* Kahn's. False: some nodes wait for each other in a circle. */
+static bool find_order(struct replay *replay, const struct replay_build *build)
+{
+    uint32_t count = replay->node_count, done = 0, *waits = array_zeroed(count, sizeof *waits);
+    uint32_t *first = array_zeroed((size_t)count + 1, sizeof *first),
+             *after = array_zeroed(build->edge_count, sizeof *after);
+    for (size_t i = 0; i < build->edge_count; i++)
+        first[build->edges[i].before + 1]++;
+    for (uint32_t i = 0; i < count; i++) {
+        first[i + 1] += first[i];
+        waits[i] = replay->first_before[i + 1] - replay->first_before[i];
+    }
+    uint32_t *next = array_zeroed(count, sizeof *next);
+    for (size_t i = 0; i < build->edge_count; i++) {
+        uint32_t before = build->edges[i].before;
+        after[first[before] + next[before]++] = build->edges[i].after;
+    }
+    replay->order = array_zeroed(count, sizeof *replay->order);
+    uint32_t filled = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (!waits[i])
+            replay->order[filled++] = i;
+    for (; done < filled; done++)
+        for (uint32_t i = first[replay->order[done]]; i < first[replay->order[done] + 1]; i++)
+            if (--waits[after[i]] == 0)
+                replay->order[filled++] = after[i];
+    free(waits);
+    free(first);
+    free(after);
+    free(next);
+    return filled == count;
+}
+
+/* ---- times ---- */
+
+static double ready_at(const struct replay *replay, uint32_t node, const double *ends)
+{
+    double ready = 0;
+    for (uint32_t i = replay->first_before[node]; i < replay->first_before[node + 1]; i++)
+        ready = ends[replay->before[i]] > ready ? ends[replay->before[i]] : ready;
+    return ready;
+}
+
+/* When a node began in the trace, seconds after the step's begin; NaN: a meeting, which begins when it can. */
+static double recorded_begin(const struct replay *replay, uint32_t node)
+{
+    const struct replay_node *it = &replay->nodes[node];
+    if (it->kind == REPLAY_MEETING)
+        return NAN;
+    const struct recorded_operation *operation = &replay->recorded->operations[it->operation];
+    double end = it->kind == REPLAY_ARRIVAL ? operation->begin : operation->end;
+    return end - replay->begin - it->seconds;
+}
+
+/* Gaps are what is left between what a node waited for and its begin, as recorded. */
+static void find_gaps(struct replay *replay)
+{
+    double *ends = array_zeroed(replay->node_count, sizeof *ends);
+    for (uint32_t i = 0; i < replay->node_count; i++) {
+        uint32_t node = replay->order[i];
+        double ready = ready_at(replay, node, ends), begin = recorded_begin(replay, node);
+        replay->nodes[node].gap = isnan(begin) ? 0 : begin - ready;
+        ends[node] = ready + replay->nodes[node].gap + replay->nodes[node].seconds;
+    }
+    free(ends);
+}
+
+double replay_time(const struct replay *replay, const double *seconds, const double *gaps, double *ends)
+{
+    double *own = ends ? ends : array_zeroed(replay->node_count, sizeof *own), last = 0;
+    for (uint32_t i = 0; i < replay->node_count; i++) {
+        uint32_t node = replay->order[i];
+        const struct replay_node *it = &replay->nodes[node];
+        own[node] =
+            ready_at(replay, node, own) + (gaps ? gaps[node] : it->gap) + (seconds ? seconds[node] : it->seconds);
+        last = own[node] > last ? own[node] : last;
+    }
+    if (!ends)
+        free(own);
+    return last;
+}
+
+/* ---- the step ---- */
+
+static bool collect(struct replay_build *build, double *begin, double *end)
+{
+    const struct recorded *recorded = build->recorded;
+    size_t capacity = 0;
+    uint32_t highest = 0;
+    *begin = INFINITY;
+    *end = -INFINITY;
+    build->lowest = RECORDED_NONE;
+    for (size_t i = 0; i < recorded->count; i++) {
+        const struct recorded_operation *operation = &recorded->operations[i];
+        if (operation->step != build->step || !recorded_works(operation))
+            continue;
+        build->operations =
+            array_grow(build->operations, &capacity, build->operation_count + 1, sizeof *build->operations);
+        build->operations[build->operation_count++] = (uint32_t)i;
+        build->lowest = (uint32_t)i < build->lowest ? (uint32_t)i : build->lowest;
+        highest = (uint32_t)i;
+        *begin = fmin(*begin, operation->begin);
+        *end = fmax(*end, operation->end);
+    }
+    size_t span = build->operation_count ? (size_t)highest - build->lowest + 1 : 0;
+    build->work = array_zeroed(span, sizeof *build->work);
+    build->arrival = array_zeroed(span, sizeof *build->arrival);
+    for (size_t i = 0; i < span; i++)
+        build->work[i] = build->arrival[i] = RECORDED_NONE;
+    return build->operation_count > 0;
+}
+
+struct replay *replay_create(const struct recorded *recorded, uint32_t step, struct fault *fault)
+{
+    struct replay_build build = {.recorded = recorded, .step = step};
+    struct replay *replay = array_zeroed(1, sizeof *replay);
+    double end;
+    bool good = collect(&build, &replay->begin, &end);
+    replay->recorded = recorded;
+    replay->step = step;
+    replay->measured = end - replay->begin;
+    if (!good)
+        fault_set(fault, "step %u has no operations", step);
+    else if (recorded->wait_count)
+        replay_build_waits(&build);
+    else
+        replay_build_rules(&build);
+    replay->nodes = build.nodes;
+    replay->node_count = (uint32_t)build.node_count;
+    replay->unmatched = build.unmatched;
+    lay_out(replay, &build);
+    if (good && !find_order(replay, &build))
+        good = fault_set(fault, "the operations of step %u wait for each other in a circle", step);
+    if (good)
+        find_gaps(replay);
+    free(build.operations);
+    free(build.work);
+    free(build.arrival);
+    free(build.edges);
+    if (good)
+        return replay;
+    replay_finish(replay);
+    return NULL;
+}
+
+void replay_finish(struct replay *replay)
+{
+    if (!replay)
+        return;
+    free(replay->nodes);
+    free(replay->first_before);
+    free(replay->before);
+    free(replay->order);
+    free(replay);
+}
+
+static int by_number(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return (a > b) - (a < b);
+}
+
+uint32_t *replay_steps(const struct recorded *recorded, size_t *count)
+{
+    uint32_t *steps = NULL, last = RECORDED_NONE;
+    size_t capacity = 0, kept = 0;
+    *count = 0;
+    for (size_t i = 0; i < recorded->count; i++) {
+        uint32_t step = recorded->operations[i].step;
+        if (step == last || step == RECORDED_NONE || !recorded_works(&recorded->operations[i]))
+            continue;
+        last = step;
+        steps = array_grow(steps, &capacity, *count + 1, sizeof *steps);
+        steps[(*count)++] = step;
+    }
+    if (*count)
+        qsort(steps, *count, sizeof *steps, by_number);
+    for (size_t i = 0; i < *count; i++)
+        if (!kept || steps[kept - 1] != steps[i])
+            steps[kept++] = steps[i];
+    *count = kept;
+    return steps;
+}

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""explain.py STAGESIM: recorded jobs against what their authors say of them, simulated ones with a known fault, parts
+that add up, and traces that are refused."""
+import csv
+import gzip
+import json
+import os
+import pathlib
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import tool
+
+STAGESIM = tool.binary_argument()
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TRACES = ROOT / "test/validation/traces"
+DEMO = str(ROOT / "scenarios/demo.yaml")
+check = tool.Checker()
+
+
+def explain(*arguments):
+    """explain.json, after its parts were added up."""
+    tool.run(STAGESIM, "explain", *map(str, arguments), "-o", "why", "--quiet")
+    found = json.loads(pathlib.Path("why/explain.json").read_text())
+    last = found.get("predicted_s", found["even_s"])
+    parts = sum(part["seconds"] for part in found["parts"])
+    check.near(parts + last, found["measured_s"], f"{arguments}: parts", 1e-9)
+    page = pathlib.Path("why/explain.html").read_text()
+    check.that(page.count('<figure class="tl">') == 2 and "</html>" in page, f"{arguments}: the page")
+    return found
+
+
+def part(found, name):
+    return next(part for part in found["parts"] if part["part"] == name)
+
+
+def close(cost, expected, text):
+    check.that(abs(cost - expected) < 0.05 * expected, f"{text}: {cost} s, expected {expected} s")
+
+
+# Replayed steps and those at the mean of their kind, which StragglerAnalysis computes of the same files; and the part
+# that costs most, with its words.
+JOBS = [("AR", 46.3364, 23.4847, 46.649, 176, "slow-ranks", "rank 0 (stage 0, data rank 0)"),
+        ("ST", 2.1727, 1.8433, 2.214, 64, "uneven-stages", "stage 3: "),
+        ("SE", 9.0838, 5.9133, 9.129, 1440, "uneven-micro-batches", "as with uneven sequences")]
+
+
+def check_jobs():
+    for name, replayed, ideal, measured, steps, worst, words in JOBS:
+        found = explain(TRACES / f"timeline-{name}.json.gz")
+        check.near(found["without_gaps_s"], replayed, f"{name}: replayed", 1e-3)
+        check.near(found["ideal_s"], ideal, f"{name}: ideal", 1e-3)
+        check.near(found["measured_s"], measured, f"{name}: measured", 1e-3)
+        pipeline = found["pipeline"]
+        check.that(pipeline["schedule"] == "1f1b" and pipeline["schedule_followed"] == steps ==
+                   pipeline["schedule_compared"], f"{name}: {pipeline}")
+        most = max(found["parts"], key=lambda part: part["seconds"])
+        check.that(most["part"] == worst and words in most["worst"], f"{name}: {most}")
+
+
+def simulate(*options, folder="out"):
+    """Its iteration time."""
+    tool.run(STAGESIM, "run", DEMO, "-o", folder, "--trace", "csv", "--quiet", *options)
+    return json.loads(pathlib.Path(folder, "summary.json").read_text())["time"]["iteration_s"]
+
+
+SLOW = "stages.forward=[54ms,54ms,81ms,65.25ms]", "stages.backward=[91.836ms,91.836ms,137.754ms,110.969ms]"
+FAULTS = [("slow-ranks", "rank 2 (stage 2)", ["--scale", "gpu-2=0.8"]),
+          ("uneven-stages", "stage 2, or rank 2", ["--set", SLOW[0], "--set", SLOW[1]]),
+          ("messages", "", ["--set", "stages.message=64MiB"]),
+          ("order", "", ["--schedule", "gpipe", "--set", "batch.global=512"])]
+
+
+def check_faults():
+    """What is changed is found, and costs what the run that has it takes longer than the one that has not."""
+    base = simulate(folder="base")
+    same = explain(DEMO, "base/operations.csv")
+    check.that(all(abs(part["seconds"]) < 1e-9 for part in same["parts"]), f"the scenario itself: {same}")
+    for name, words, options in FAULTS:
+        cost = simulate(*options) - base
+        found = explain(DEMO, "out/operations.csv")
+        check.near(found["measured_s"] - found["predicted_s"], cost, f"{name}: gap", 1e-9)
+        if cost > 1e-6:
+            close(part(found, name)["seconds"], cost, name)
+            check.that(words in part(found, name).get("worst", ""), f"{name}: {part(found, name)}")
+
+
+def write_later(path, rows, first, pause):
+    """All that comes after the first forward 0.4 s later, or the forward itself longer by that."""
+    end, table = float(first["end_s"]), [dict(row) for row in rows]
+    for row, old in zip(table, rows):
+        for key in ("start_s", "data_start_s", "end_s"):
+            if float(old[key]) >= end and (old is not first or pause):
+                row[key] = repr(float(old[key]) + 0.4)
+    with open(path, "w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(table)
+
+
+def check_pauses():
+    """The host does nothing for a while, or pauses in a single computation: the step is longer by as much."""
+    rows = list(csv.DictReader(open("base/operations.csv")))
+    first = next(row for row in rows if row["stream"] == "compute" and row["rank"] == "0")
+    for name in ("gaps", "pauses"):
+        write_later(f"{name}.csv", rows, first, name == "pauses")
+        close(part(explain(DEMO, f"{name}.csv"), name)["seconds"], 0.4, name)
+
+
+def refuse(text, *arguments, expect=1):
+    result = tool.run(STAGESIM, "explain", *map(str, arguments), "-o", "refused", expect=expect)
+    check.that(text in result.stderr, f"{arguments}: {result.stderr}")
+    check.that(not os.path.exists("refused"), f"{arguments}: something was written")
+
+
+def check_refusals():
+    whole = gzip.decompress((TRACES / "timeline-ST.json.gz").read_bytes())
+    pathlib.Path("cut.json").write_bytes(whole[:100000])
+    refuse("cut.json:1:100001: error: the file ends in the middle of its JSON, it was cut", "cut.json")
+    pathlib.Path("cut.json.gz").write_bytes((TRACES / "timeline-ST.json.gz").read_bytes()[:50000])
+    refuse("the file ends in the middle of its compressed data, it was cut", "cut.json.gz")
+    pathlib.Path("bad.json.gz").write_bytes((TRACES / "timeline-ST.json.gz").read_bytes()[:20000] + b"x" * 20000)
+    refuse("bad.json.gz:1:", "bad.json.gz")
+    refuse("none.json", "none.json", expect=3)
+    pathlib.Path("empty.json").write_text("")
+    refuse("it was cut", "empty.json")
+    simulate("--set", "batch.global=1024")
+    refuse("the scenario has 8 micro-batches a step, the trace has 16", DEMO, "out/operations.csv")
+    refuse("the scenario's pipeline has 4 workers, that of the trace has 2", DEMO, TRACES / "timeline-SE.json.gz")
+    refuse("expected a trace", DEMO, expect=2)
+    refuse("expected no other trace beside it", "base/operations.csv", "base/operations.csv")
+
+
+def check_missing_ranks():
+    """One stage of one replica is left out: its messages have no other end, which is said."""
+    events = json.loads(gzip.decompress((TRACES / "timeline-ST.json.gz").read_bytes()))
+    names = {(event["pid"], event["tid"]): event["args"]["name"] for event in events
+             if event["ph"] == "M" and event["name"] == "thread_name"}
+    kept = [event for event in events
+            if event["pid"] or not names.get((event["pid"], event.get("tid")), "").startswith("PP rank 2")]
+    pathlib.Path("missing.json").write_text(json.dumps(kept))
+    found = explain("missing.json")
+    check.that(any("no other end" in note for note in found["notes"]), f"missing ranks: {found['notes']}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        check_jobs()
+        check_faults()
+        check_pauses()
+        check_refusals()
+        check_missing_ranks()
+        os.chdir("/")
+    return check.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
