@@ -25,8 +25,10 @@ static void print_head(const struct explanation *e, FILE *out)
                e->recorded->rank_count, readable_plural(e->recorded->rank_count), e->step_count,
                readable_plural(e->step_count), e->recorded->count);
     if (found->workers)
-        fprintf(out, "pipeline     %u workers, %u stages, %u replica%s in the trace, %u micro-batches\n",
-                found->workers, found->stages, found->replicas, readable_plural(found->replicas), found->micro_batches);
+        fprintf(out, "pipeline     %u worker%s, %u stage%s, %u replica%s in the trace, %u micro-batch%s\n",
+                found->workers, readable_plural(found->workers), found->stages, readable_plural(found->stages),
+                found->replicas, readable_plural(found->replicas), found->micro_batches,
+                found->micro_batches == 1 ? "" : "es");
     fprintf(out, "schedule     %s\n", explain_schedule_text(found, e->arena));
     fprintf(out, "step         %s", readable_seconds(measured, losses->measured));
     if (e->step_count > 1)

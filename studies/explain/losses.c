@@ -27,7 +27,7 @@ const char *const loss_keys[LOSS_KINDS] = {
 };
 
 /* Share of a step below which the difference of two replays is that of their sums' order. */
-static const double rounding = 1e-12;
+static const double rounding = 1e-11;
 
 /* ---- replays of all steps ---- */
 
