@@ -31,26 +31,6 @@ static const double rounding = 1e-11;
 
 /* ---- replays of all steps ---- */
 
-double loss_search_replay(const struct loss_search *search, const double *values, bool gaps,
-                          bool (*mended)(const void *user, const struct recorded_operation *operation),
-                          const void *user)
-{
-    double sum = 0;
-    for (size_t s = 0; s < search->step_count; s++) {
-        const struct replay *replay = search->replays[s];
-        for (uint32_t i = 0; i < replay->node_count; i++) {
-            const struct replay_node *node = &replay->nodes[i];
-            bool works = node->kind == REPLAY_WORK;
-            bool mend = mended && node->operation != RECORDED_NONE &&
-                        mended(user, &search->recorded->operations[node->operation]);
-            search->seconds[i] = !works ? 0 : mend ? search->next[node->operation] : values[node->operation];
-            search->gaps[i] = gaps && !(mend && search->mend_gaps) ? node->gap : 0;
-        }
-        sum += replay_time(replay, search->seconds, search->gaps, NULL);
-    }
-    return sum / (double)search->step_count;
-}
-
 static bool create_replays(struct loss_search *search, const uint32_t *steps, struct losses *losses,
                            struct fault *fault)
 {
