@@ -136,6 +136,7 @@ const struct command command_run = {
         "DIR\n"
         "  --trace paje,chrome,chrome-gz,perfetto,csv  timeline.paje, timeline.chrome.json, the same compressed, "
         "timeline.perfetto-trace, operations.csv\n"
+        "  --trace chakra,goal              for other simulators: chakra/rank.N.et, timeline.goal\n"
         "  --picture svg,png,pdf            timeline.svg, ...\n" FORM_HELP(
             "            ") "  --iterations K                   how many iterations it draws; as many are simulated\n"
                             "  --report                         report.html\n"

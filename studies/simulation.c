@@ -173,6 +173,10 @@ int simulation_finish(const struct simulation_request *request, struct isolation
         code = report_abnormal_end(request->scenario, stage, &fault, request->mistakes ? request->mistakes : stderr);
     else if (code == EXIT_DONE && !read_results(request, results, result))
         code = EXIT_FAILED;
+    if (request->files && !run_files_join(request->files, code == EXIT_DONE, request->output, &fault)) {
+        diag_print(request->mistakes ? request->mistakes : stderr, "stagesim: %s\n", fault.text);
+        code = fault.refused ? EXIT_BAD_INPUT : EXIT_FAILED;
+    }
     if (code == EXIT_DONE && request->print)
         result->printed = results;
     else if (results)

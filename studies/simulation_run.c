@@ -343,12 +343,28 @@ int run_build(struct run *run)
     return run->job ? EXIT_DONE : EXIT_BAD_INPUT;
 }
 
+/* Before anything runs: what other simulators could not be given. */
+static int allow_files(struct run *run)
+{
+    struct fault fault = {""};
+    const struct program *program = run->job->program;
+    if (!run->request->files || run_files_allow(run->request->files, run->request->output, &program, 1, &fault))
+        return EXIT_DONE;
+    if (fault.refused)
+        diag_print(run->diag.out, "stagesim: %s\n", fault.text);
+    else
+        diag_error(&run->diag, scenario_place(run->scenario, "output.trace"), "%s", fault.text);
+    return EXIT_BAD_INPUT;
+}
+
 static int run_engines(struct run *run)
 {
     bool analytic = run->scenario->engine != ENGINE_SIMGRID, simgrid = run->scenario->engine != ENGINE_ANALYTIC;
     if (run_shortened(run))
         return EXIT_DONE;
     int code = run_build(run);
+    if (code == EXIT_DONE)
+        code = allow_files(run);
     if (code == EXIT_DONE && analytic)
         code = run_engine(run, &engine_analytic, !simgrid);
     if (code == EXIT_DONE && simgrid)

@@ -5,13 +5,19 @@
 #include "analysis/output/operations_csv.h"
 #include "analysis/output/report_html.h"
 #include "analysis/output/summary.h"
+#include "analysis/output/traces/chakra_trace.h"
 #include "analysis/output/traces/chrome_trace.h"
+#include "analysis/output/traces/goal_trace.h"
 #include "analysis/output/traces/paje.h"
 #include "analysis/output/traces/perfetto.h"
 #include "analysis/pictures/picture_timeline.h"
 #include "base/files/gzip.h"
+#include "base/files/parts.h"
+#include "base/files/stream_reason.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 static bool open_file(FILE **file, struct output *output, const char *directory, const char *name, struct fault *fault)
 {
@@ -19,6 +25,20 @@ static bool open_file(FILE **file, struct output *output, const char *directory,
     snprintf(path, sizeof path, "%s%s", directory, name);
     *file = output_open(output, path, fault);
     return *file != NULL;
+}
+
+/* How many files there will be is not known yet. */
+static bool open_chakra(struct run_files *files, struct output *output, const char *directory, struct fault *fault)
+{
+    char groups[512], first[512];
+    snprintf(groups, sizeof groups, "%schakra/groups.json", directory);
+    snprintf(first, sizeof first, "%schakra/rank.0.et", directory);
+    snprintf(files->chakra_name, sizeof files->chakra_name, "%s/%schakra", output_directory(output), directory);
+    snprintf(files->directory, sizeof files->directory, "%s", directory);
+    if (!output_foresee(output, (const char *const[]){groups, first, NULL}, fault))
+        return false;
+    files->chakra = tmpfile();
+    return files->chakra || fault_set(fault, "no temporary file could be made: %s", strerror(errno));
 }
 
 static bool open_traces(struct run_files *files, unsigned traces, struct output *output, const char *directory,
@@ -38,7 +58,9 @@ static bool open_traces(struct run_files *files, unsigned traces, struct output 
         ok = open_file(&files->chrome_gzip, output, directory, "timeline.chrome.json.gz", fault);
     if (ok && traces & TRACE_PERFETTO)
         ok = open_file(&files->perfetto, output, directory, "timeline.perfetto-trace", fault);
-    return ok;
+    if (ok && traces & TRACE_GOAL)
+        ok = open_file(&files->goal, output, directory, "timeline.goal", fault);
+    return ok && (!(traces & TRACE_CHAKRA) || open_chakra(files, output, directory, fault));
 }
 
 bool picture_wanted(unsigned pictures, enum canvas_format format)
@@ -113,6 +135,52 @@ static bool write_gzip(FILE *out, const struct trace_source *source)
     return fclose(file) == 0 && done;
 }
 
+/* Now that their number is known. */
+static bool foresee_ranks(const struct run_files *files, struct output *output, const struct program *const *programs,
+                          uint32_t count, struct fault *fault)
+{
+    uint32_t ranks = 0;
+    bool fine = true;
+    for (uint32_t i = 0; i < count; i++)
+        ranks += programs[i]->mesh->ranks;
+    for (uint32_t rank = 0; rank < ranks && fine && output; rank++) {
+        char name[512];
+        snprintf(name, sizeof name, "%schakra/rank.%u.et", files->directory, rank);
+        fine = output_foresee(output, (const char *const[]){name, NULL}, fault);
+    }
+    return fine;
+}
+
+bool run_files_allow(const struct run_files *files, struct output *output, const struct program *const *programs,
+                     uint32_t count, struct fault *fault)
+{
+    return (!files->chakra ||
+            (chakra_trace_allows(programs, count, fault) && foresee_ranks(files, output, programs, count, fault))) &&
+           (!files->goal || goal_trace_allows(programs, count, fault));
+}
+
+bool run_files_replay(const struct run_files *files, const struct trace_job *jobs, uint32_t count, struct fault *fault)
+{
+    if (files->goal)
+        goal_trace_write_jobs(files->goal, jobs, count);
+    if (!files->chakra)
+        return true;
+    chakra_trace_write_jobs(files->chakra, jobs, count);
+    errno = 0;
+    return (fflush(files->chakra) == 0 && !ferror(files->chakra)) ||
+           fault_set(fault, "%s: cannot be written: %s", files->chakra_name, strerror(stream_reason(files->chakra)));
+}
+
+bool run_files_join(struct run_files *files, bool done, struct output *output, struct fault *fault)
+{
+    if (!files->chakra)
+        return true;
+    bool joined = !done || parts_unpack(files->chakra, output, files->directory, fault);
+    fclose(files->chakra);
+    files->chakra = NULL;
+    return joined;
+}
+
 bool run_files_write(const struct run_files *files, const struct trace_source *source, const struct report *report,
                      const struct gantt *gantt, struct fault *fault)
 {
@@ -134,5 +202,6 @@ bool run_files_write(const struct run_files *files, const struct trace_source *s
         return fault_set(fault, "timeline.chrome.json.gz could not be written");
     if (files->perfetto)
         perfetto_write(files->perfetto, source);
-    return run_files_draw(files, report, gantt, fault);
+    return run_files_replay(files, &(struct trace_job){*source, NULL, 0}, 1, fault) &&
+           run_files_draw(files, report, gantt, fault);
 }

@@ -3,45 +3,19 @@
 
 #include "base/arena.h"
 #include "base/figure.h"
+#include "base/files/output_set.h"
 #include "base/files/owner.h"
-#include "base/files/stage.h"
 #include "base/files/stream_reason.h"
 #include "base/paths.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { STREAM_BUFFER = 1 << 16, FOLDER = O_RDONLY | O_DIRECTORY | O_CLOEXEC };
-
-struct output_file {
-    FILE *stream;     /* NULL: closed */
-    const char *name; /* as users know it */
-    const char *path; /* below stage.content; of a single file the temporary one in `folder` */
-};
-
-struct output {
-    struct output *next; /* of those that are being written */
-    pid_t owner;
-    struct arena *arena;
-    const char *directory; /* as users know it */
-    const char *real;      /* without symbolic links */
-    struct stage stage;
-    bool is_committing; /* its files are on their way */
-    bool is_single;     /* one file, without a stage, in */
-    int folder;         /* this descriptor's directory; -1: it is written to as it is */
-    const char *target; /* the single file's name there */
-    struct output_file *files;
-    size_t file_count, file_capacity;
-    char **folders; /* below stage.content, outer ones first */
-    size_t folder_count, folder_capacity;
-    char **made; /* directories above, outer ones first */
-    size_t made_count, made_capacity;
-};
 
 /* ---- interruption ---- */
 
@@ -80,8 +54,7 @@ static void on_interruption(int number)
     raise(number);
 }
 
-/* While what the handler reads changes. */
-static sigset_t block_interruptions(void)
+sigset_t output_block_interruptions(void)
 {
     sigset_t blocked, before;
     sigemptyset(&blocked);
@@ -91,7 +64,7 @@ static sigset_t block_interruptions(void)
     return before;
 }
 
-static void allow_interruptions(const sigset_t *before)
+void output_allow_interruptions(const sigset_t *before)
 {
     sigprocmask(SIG_SETMASK, before, NULL);
 }
@@ -107,7 +80,7 @@ static void on_exit_abort(void)
 static void await_interruptions(struct output *output)
 {
     static bool awaited;
-    sigset_t before = block_interruptions();
+    sigset_t before = output_block_interruptions();
     output->owner = getpid();
     output->next = being_written;
     being_written = output;
@@ -121,7 +94,7 @@ static void await_interruptions(struct output *output)
             sigaction(interruptions[i], &action, NULL);
         }
     }
-    allow_interruptions(&before);
+    output_allow_interruptions(&before);
 }
 
 static void forget(struct output *output)
@@ -143,14 +116,14 @@ static bool is_directory(const char *path)
 
 static bool make_directory(struct output *output, const char *path, struct fault *fault)
 {
-    sigset_t before = block_interruptions();
+    sigset_t before = output_block_interruptions();
     bool made = mkdir(path, 0777) == 0;
     int reason = errno;
     if (made) {
         output->made = array_grow(output->made, &output->made_capacity, output->made_count + 1, sizeof(char *));
         output->made[output->made_count++] = arena_copy(output->arena, path);
     }
-    allow_interruptions(&before);
+    output_allow_interruptions(&before);
     if (made)
         return true;
     if (is_directory(path))
@@ -215,13 +188,13 @@ static bool find_real(struct output *output, struct fault *fault)
 static bool open_stage(struct output *output, struct fault *fault)
 {
     bool is_new = output->made_count && !strcmp(output->made[output->made_count - 1], output->directory);
-    sigset_t before = block_interruptions();
+    sigset_t before = output_block_interruptions();
     if (is_new && rmdir(output->real) == 0)
         output->made_count--;
     bool opened = stage_open(&output->stage, output->real, output->directory, output->arena, fault);
     if (is_new && (!opened || !output->stage.place))
         output->made_count++; /* it may be there again */
-    allow_interruptions(&before);
+    output_allow_interruptions(&before);
     return opened;
 }
 
@@ -261,10 +234,10 @@ static bool open_stream(struct output_file *file, int folder, int flags, struct 
 static FILE *add_file(struct output *output, struct output_file file, int folder, int flags, struct fault *fault)
 {
     output->files = array_grow(output->files, &output->file_capacity, output->file_count + 1, sizeof *output->files);
-    sigset_t before = block_interruptions();
+    sigset_t before = output_block_interruptions();
     if (open_stream(&file, folder, flags, fault))
         output->files[output->file_count++] = file;
-    allow_interruptions(&before);
+    output_allow_interruptions(&before);
     return file.stream;
 }
 
@@ -277,12 +250,12 @@ static bool make_folder(struct output *output, char *path, struct fault *fault)
                          output->directory, path);
     output->folders =
         array_grow(output->folders, &output->folder_capacity, output->folder_count + 1, sizeof *output->folders);
-    sigset_t before = block_interruptions();
+    sigset_t before = output_block_interruptions();
     bool made = mkdirat(output->stage.content, path, 0777) == 0;
     int reason = errno;
     if (made)
         output->folders[output->folder_count++] = path;
-    allow_interruptions(&before);
+    output_allow_interruptions(&before);
     return made || reason == EEXIST ||
            fault_set(fault, "%s/%s: cannot make the output directory: %s", output->directory, path, strerror(reason));
 }
@@ -306,35 +279,6 @@ FILE *output_open(struct output *output, const char *name, struct fault *fault)
     return stage_allows(&output->stage, name, file.name, fault)
                ? add_file(output, file, output->stage.content, O_EXCL, fault)
                : NULL;
-}
-
-static bool is_below(const char *path, const char *folder)
-{
-    return strncmp(path, folder, strlen(folder)) == 0;
-}
-
-void output_drop(struct output *output, const char *folder)
-{
-    size_t files = 0, folders = 0, length = strlen(folder);
-    sigset_t before = block_interruptions();
-    for (size_t i = 0; i < output->file_count; i++) {
-        struct output_file *file = &output->files[i];
-        if (!is_below(file->path, folder)) {
-            output->files[files++] = *file;
-            continue;
-        }
-        if (file->stream)
-            fclose(file->stream);
-        unlinkat(output->stage.content, file->path, 0);
-    }
-    output->file_count = files;
-    for (size_t i = 0; i < output->folder_count; i++)
-        if (strncmp(output->folders[i], folder, length - 1) != 0 || output->folders[i][length - 1] != '\0')
-            output->folders[folders++] = output->folders[i];
-        else
-            unlinkat(output->stage.content, output->folders[i], AT_REMOVEDIR);
-    output->folder_count = folders;
-    allow_interruptions(&before);
 }
 
 /* ---- a single file ---- */
@@ -470,7 +414,7 @@ static void finish(struct output *output, bool placed)
 bool output_commit(struct output *output, struct fault *fault)
 {
     bool fine = figures_finite(fault) && output_flush(output, fault);
-    sigset_t before = block_interruptions();
+    sigset_t before = output_block_interruptions();
     for (size_t i = 0; i < output->file_count && fine; i++)
         if (output->files[i].stream)
             owner_mark(fileno(output->files[i].stream));
@@ -484,7 +428,7 @@ bool output_commit(struct output *output, struct fault *fault)
     if (output->is_single)
         close_files(output, &(struct fault){""});
     finish(output, fine);
-    allow_interruptions(&before);
+    output_allow_interruptions(&before);
     return fine;
 }
 
@@ -493,8 +437,8 @@ void output_abort(struct output *output)
     if (!output)
         return;
     struct fault ignored = {""};
-    sigset_t before = block_interruptions();
+    sigset_t before = output_block_interruptions();
     close_files(output, &ignored);
     finish(output, false);
-    allow_interruptions(&before);
+    output_allow_interruptions(&before);
 }

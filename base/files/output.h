@@ -24,6 +24,9 @@ struct output *output_create(const char *directory, struct fault *fault);
  * ends with output_flush and leaves commit and abort to its parent. */
 FILE *output_open(struct output *output, const char *name, struct fault *fault);
 
+/* Closes the stream that was opened last before all others, where there are very many. False with the fault filled. */
+bool output_close_last(struct output *output, struct fault *fault);
+
 /* Whether files of these names, of which the last is NULL, may be opened later: a refusal that comes before the work
  * whose results they take. False with the fault filled. */
 bool output_foresee(struct output *output, const char *const *names, struct fault *fault);
@@ -31,6 +34,9 @@ bool output_foresee(struct output *output, const char *const *names, struct faul
 /* A set of the one file `path`, other files of its directory are left alone; *out is its stream, as of output_open.
  * What is there and no regular file (a pipe, a device) is written to as it is. NULL with the fault filled. */
 struct output *output_create_file(const char *path, FILE **out, struct fault *fault);
+
+/* The directory as its user calls it. */
+const char *output_directory(const struct output *output);
 
 /* Takes the files of a sub-directory back that were opened so far: "sub-directory/". */
 void output_drop(struct output *output, const char *folder);

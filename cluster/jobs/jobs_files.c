@@ -114,6 +114,17 @@ void jobs_summary_write(FILE *out, const struct jobs_figures *figures, const str
 
 /* ---- all files ---- */
 
+/* Which jobs fit into one trace is known when all of them are there. */
+static bool allow(const struct run_files *files, const struct trace_job *jobs, uint32_t count, struct arena *arena,
+                  struct fault *fault)
+{
+    const struct program **programs = arena_array(arena, count, sizeof *programs);
+    for (uint32_t i = 0; i < count; i++)
+        programs[i] = jobs[i].source.timeline->program;
+    fault->refused = !run_files_allow(files, NULL, programs, count, fault);
+    return !fault->refused;
+}
+
 static bool write_traces(const struct run_files *files, const struct jobs_figures *figures, struct platform *whole,
                          struct fault *fault)
 {
@@ -122,6 +133,10 @@ static bool write_traces(const struct run_files *files, const struct jobs_figure
     for (uint32_t i = 0; i < figures->count; i++) {
         const struct job_run *run = &figures->jobs[i].run;
         jobs[i] = (struct trace_job){{run->timeline, whole, run->hosts, false, NULL}, run->described->name, run->start};
+    }
+    if (!allow(files, jobs, figures->count, arena, fault)) {
+        arena_destroy(arena);
+        return false;
     }
     if (files->tables[0])
         operations_csv_write_jobs(files->tables[0], jobs, figures->count);
@@ -136,8 +151,9 @@ static bool write_traces(const struct run_files *files, const struct jobs_figure
         chrome_trace_write_jobs(packed, jobs, figures->count);
     bool done = !files->chrome_gzip || (packed && !ferror(packed));
     done = (!packed || fclose(packed) == 0) && done;
+    bool replayed = run_files_replay(files, jobs, figures->count, fault);
     arena_destroy(arena);
-    return done || fault_set(fault, "timeline.chrome.json.gz could not be written");
+    return (done || fault_set(fault, "timeline.chrome.json.gz could not be written")) && replayed;
 }
 
 bool jobs_files_write(const struct run_files *files, const struct jobs_figures *figures,

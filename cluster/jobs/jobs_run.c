@@ -199,5 +199,5 @@ int jobs_run(struct simulation_context *context)
     if (!fault.text[0])
         return EXIT_DONE;
     diag_print(context->diag.out, "stagesim: %s\n", fault.text);
-    return EXIT_FAILED;
+    return fault.refused ? EXIT_BAD_INPUT : EXIT_FAILED;
 }

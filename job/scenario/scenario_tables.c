@@ -17,7 +17,7 @@ static const char *const loaders[] = {"auto", "simgrid", NULL};
 static const char *const rails[] = {"none", "spine", "nvlink", NULL};
 static const char *const routings[] = {"adaptive", "ecmp", NULL};
 const char *const scenario_recompute_names[] = {"none", "selective", "full", "operators", NULL};
-static const char *const traces[] = {"paje", "chrome", "csv", "perfetto", "chrome-gz", NULL};
+static const char *const traces[] = {"paje", "chrome", "csv", "perfetto", "chrome-gz", "chakra", "goal", NULL};
 static const char *const pictures[] = {"svg", "png", "pdf", NULL};
 static const char *const replicas[] = {"simulated", "all", NULL};
 

@@ -39,7 +39,8 @@ LOADER_ENDS, LOADER_SAYS = 127, b"out of memory\n"
 
 # Arguments, and the output directory or file. OUT stands for a time that differs between the old set and the new one.
 COMMANDS = {
-    "run": (["run", "s.yaml", "-o", "out", "--trace", "csv,paje,chrome", "--report", "--set", "stages.forward=TIME"],
+    "run": (["run", "s.yaml", "-o", "out", "--trace",
+             "csv,paje,chrome,chakra,goal", "--report", "--set", "stages.forward=TIME"],
             "out"),
     "print": (["run", "s.yaml", "--engine", "both"], None),
     "compare": (["compare", "s.yaml", "--schedules", "1f1b,gpipe", "-o", "out", "--trace", "csv", "--picture", "svg",

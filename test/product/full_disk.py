@@ -29,7 +29,8 @@ def main():
     scenarios = tool.ROOT / "scenarios"
     demo, gpt = scenarios / "demo.yaml", scenarios / "gpt-7.5b.yaml"
     commands = [["run", demo, "--picture", form] for form in ("svg", "png", "pdf")]
-    commands += [["run", demo, "--trace", form] for form in ("csv", "paje", "chrome", "chrome-gz", "perfetto")]
+    commands += [["run", demo, "--trace", form] for form in
+                 ("csv", "paje", "chrome", "chrome-gz", "perfetto", "chakra", "goal")]
     commands += [["run", scenarios / name, *options] for name in ("demo.yaml", "queue.yaml", "idle-nodes.yaml")
                  for options in (["--report"], ["--picture", "svg"])]
     commands += [["compare", demo, "--schedules", "gpipe,1f1b", "--report"],

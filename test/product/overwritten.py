@@ -15,7 +15,8 @@ SEARCH = ["t.yaml", "--top", "0", "--set", "output.picture=[svg]"]
 
 # Arguments of commands, to which "-o" and the place are added: a directory or a file.
 COMMANDS = {
-    "run": ["run", "s.yaml", "--trace", "csv,paje,chrome,chrome-gz,perfetto", "--picture", "svg,png,pdf", "--report"],
+    "run": ["run", "s.yaml", "--trace", "csv,paje,chrome,chrome-gz,perfetto,chakra,goal", "--picture",
+            "svg,png,pdf", "--report"],
     "compare": ["compare", "s.yaml", "--schedules", "1f1b,gpipe", "--picture", "svg", "--report"],
     "search": ["search", *SEARCH],
     "sweep": ["sweep", "s.yaml", "--set", "batch.micro_batches=4,8"],

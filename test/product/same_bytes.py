@@ -25,7 +25,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import tool  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-OUTPUTS = ["--trace", "paje,chrome,chrome-gz,perfetto,csv", "--picture", "svg,png,pdf", "--report", "--quiet"]
+OUTPUTS = ["--trace", "paje,chrome,chrome-gz,perfetto,csv,chakra,goal", "--picture", "svg,png,pdf",
+           "--report", "--quiet"]
 SCENARIO = """platform: {root}/platforms/{platform}
 workload: stages
 stages: {{forward: [10ms, 11ms, 12ms, 13.7ms], backward: 21ms, weight: 9.3ms, message: 3MiB, gradient: 100MiB,

@@ -4,6 +4,7 @@
 
 #include "analysis/figures/memory_use.h"
 #include "analysis/figures/partner.h"
+#include "analysis/output/traces/trace_walk.h"
 #include "base/arena.h"
 #include "base/bulk.h"
 #include "base/json_writer.h"
@@ -16,13 +17,9 @@
 static const double microseconds = 1e6;
 
 struct trace {
-    const struct trace_source *source;
-    const struct program *program;
+    struct trace_walk walk;
     struct text_writer *text;
     uint64_t *first_message; /* [rank]: number of its first send, for the ids of flows */
-    const char *job;         /* of several; NULL */
-    double start;            /* seconds that its time begins at */
-    uint64_t processes;      /* of the jobs before it */
     uint64_t messages;
 };
 
@@ -32,7 +29,7 @@ static void begin_event(struct trace *trace, char phase, uint32_t rank, uint32_t
     text_string(trace->text, ",\n{\"ph\":\"");
     text_char(trace->text, phase);
     text_string(trace->text, "\",\"pid\":");
-    text_integer(trace->text, trace->processes + rank);
+    text_integer(trace->text, trace->walk.processes + rank);
     text_string(trace->text, ",\"tid\":");
     text_integer(trace->text, stream);
 }
@@ -45,7 +42,7 @@ static void put_time(struct trace *trace, const char *key, double seconds)
 
 static void put_moment(struct trace *trace, const char *key, double seconds)
 {
-    put_time(trace, key, trace->start + seconds);
+    put_time(trace, key, trace->walk.start + seconds);
 }
 
 static void put_quoted(struct trace *trace, const char *key, const char *text)
@@ -70,19 +67,17 @@ static void put_escaped(struct trace *trace, const char *text)
 
 static void put_names(struct trace *trace, uint32_t rank, const char *const *streams)
 {
-    const struct platform_host *host = trace_source_host(trace->source, rank);
-    char name[512];
-    snprintf(name, sizeof name, "%s%srank %u %s (%s)", trace->job ? trace->job : "", trace->job ? ": " : "", rank,
-             host->name, host->node ? host->node : "");
+    char name[TRACE_RANK_NAME];
+    trace_walk_rank_name(&trace->walk, rank, name);
     begin_event(trace, 'M', rank, 0);
     text_string(trace->text, ",\"name\":\"process_name\",\"args\":{\"name\":");
     put_escaped(trace, name);
     text_string(trace->text, "}}");
     begin_event(trace, 'M', rank, 0);
     text_string(trace->text, ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":");
-    text_integer(trace->text, trace->processes + rank);
+    text_integer(trace->text, trace->walk.processes + rank);
     text_string(trace->text, "}}");
-    for (uint32_t i = 0; i < trace_source_position(trace->source, rank)->stream_count; i++) {
+    for (uint32_t i = 0; i < trace_source_position(trace->walk.source, rank)->stream_count; i++) {
         begin_event(trace, 'M', rank, i);
         put_quoted(trace, ",\"name\":\"thread_name\",\"args\":{\"name\":", streams[i]);
         text_string(trace->text, "}}");
@@ -95,7 +90,7 @@ static void put_slice(struct trace *trace, uint32_t rank, uint32_t id, const str
     char name[OPERATION_TEXT_MAX];
     double start = operation->type == OPERATION_RECEIVE ? moment->data_start : moment->start;
     begin_event(trace, 'X', rank, operation->stream);
-    put_quoted(trace, ",\"name\":", operation_text(name, trace_source_position(trace->source, rank), operation));
+    put_quoted(trace, ",\"name\":", operation_text(name, trace_source_position(trace->walk.source, rank), operation));
     put_quoted(trace, ",\"cat\":", kind_name(operation->kind));
     put_moment(trace, ",\"ts\":", start);
     put_time(trace, ",\"dur\":", moment->end - start);
@@ -109,7 +104,7 @@ static void put_slice(struct trace *trace, uint32_t rank, uint32_t id, const str
         text_string(trace->text, ",\"micro_batch\":");
         text_integer(trace->text, operation->micro_batch);
     }
-    double bytes = operation_cost(trace->program, operation)->bytes;
+    double bytes = operation_cost(trace->walk.program, operation)->bytes;
     if (bytes > 0) {
         text_string(trace->text, ",\"bytes\":");
         text_number(trace->text, bytes);
@@ -134,28 +129,29 @@ static void put_arrow(struct trace *trace, char phase, uint32_t rank, uint32_t s
 
 static void put_arrows(struct trace *trace, uint32_t rank)
 {
-    const struct position *position = trace_source_position(trace->source, rank);
-    const struct moment *moments = timeline_rank(trace->source->timeline, rank);
+    const struct position *position = trace_source_position(trace->walk.source, rank);
+    const struct moment *moments = timeline_rank(trace->walk.source->timeline, rank);
     uint64_t number = trace->first_message[rank];
     for (uint32_t i = 1; i < position->stream_count; i++) {
         const struct stream *stream = &position->streams[i];
         if (stream->type != OPERATION_SEND ||
-            !trace_source_shows(trace->source, partner_rank(trace->program, rank, stream)))
+            !trace_source_shows(trace->walk.source, partner_rank(trace->walk.program, rank, stream)))
             continue;
         for (uint32_t id = stream->first; id < stream->first + stream->count; id++, number++) {
             const struct operation *operation = &position->operations[id];
-            uint32_t peer = partner_rank(trace->program, rank, stream);
+            uint32_t peer = partner_rank(trace->walk.program, rank, stream);
             put_arrow(trace, 's', rank, i, number, moments[id].start, operation);
             put_arrow(trace, 'f', peer, stream->opposite, number, moments[id].data_start, operation);
         }
     }
 }
 
-static void put_levels(struct trace *trace, struct memory_use *memory, uint32_t rank)
+static void put_levels(struct trace *trace, uint32_t rank)
 {
     size_t count;
     struct sum level = {0, 0};
-    const struct memory_step *steps = memory_use_steps(memory, trace->source->timeline->index_of[rank], &count);
+    const struct memory_step *steps =
+        memory_use_steps(trace->walk.memory, trace->walk.source->timeline->index_of[rank], &count);
     for (size_t i = 0; i < count; i++) {
         sum_add(&level, steps[i].stash);
         if (steps[i].stash == 0 || (i + 1 < count && steps[i + 1].time == steps[i].time))
@@ -168,13 +164,13 @@ static void put_levels(struct trace *trace, struct memory_use *memory, uint32_t 
     }
 }
 
-static void number_messages(struct trace *trace, struct arena *arena)
+static void number_messages(struct trace *trace)
 {
-    const struct mesh *mesh = trace->program->mesh;
+    const struct mesh *mesh = trace->walk.program->mesh;
     uint64_t total = trace->messages;
-    trace->first_message = arena_array(arena, mesh->ranks, sizeof *trace->first_message);
+    trace->first_message = arena_array(trace->walk.arena, mesh->ranks, sizeof *trace->first_message);
     for (uint32_t rank = 0; rank < mesh->ranks; rank++) {
-        const struct position *position = trace_source_position(trace->source, rank);
+        const struct position *position = trace_source_position(trace->walk.source, rank);
         trace->first_message[rank] = total;
         for (uint32_t i = 1; i < position->stream_count; i++)
             total += position->streams[i].type == OPERATION_SEND ? position->streams[i].count : 0;
@@ -184,28 +180,19 @@ static void number_messages(struct trace *trace, struct arena *arena)
 
 static void write_job(struct trace *trace, const struct trace_job *job, FILE *out)
 {
-    struct arena *arena = arena_create();
-    uint32_t count;
-    uint32_t *ranks = trace_source_ranks(&job->source, &count);
-    trace->source = &job->source;
-    trace->program = job->source.timeline->program;
-    trace->job = job->name;
-    trace->start = job->start;
-    const char ***streams = stream_names_create(trace->program, arena);
-    struct memory_use *memory = memory_use_create(job->source.timeline, arena);
-    number_messages(trace, arena);
-    for (uint32_t i = 0; i < count && !ferror(out); i++) {
-        uint32_t position = trace->program->mesh->position_of[ranks[i]];
-        const struct moment *moments = timeline_rank(job->source.timeline, ranks[i]);
-        put_names(trace, ranks[i], streams[position]);
-        for (uint32_t id = 0; id < trace->program->positions[position].operation_count; id++)
-            put_slice(trace, ranks[i], id, &trace->program->positions[position].operations[id], &moments[id]);
-        put_arrows(trace, ranks[i]);
-        put_levels(trace, memory, ranks[i]);
+    struct trace_walk *walk = &trace->walk;
+    trace_walk_begin(walk, job);
+    number_messages(trace);
+    for (uint32_t i = 0; i < walk->count && !ferror(out); i++) {
+        uint32_t rank = walk->ranks[i], position = walk->program->mesh->position_of[rank];
+        const struct moment *moments = timeline_rank(job->source.timeline, rank);
+        put_names(trace, rank, walk->streams[position]);
+        for (uint32_t id = 0; id < walk->program->positions[position].operation_count; id++)
+            put_slice(trace, rank, id, &walk->program->positions[position].operations[id], &moments[id]);
+        put_arrows(trace, rank);
+        put_levels(trace, rank);
     }
-    trace->processes += trace->program->mesh->ranks;
-    free(ranks);
-    arena_destroy(arena);
+    trace_walk_end(walk);
 }
 
 void chrome_trace_write_jobs(FILE *out, const struct trace_job *jobs, uint32_t count)
