@@ -227,6 +227,18 @@ static void give_steps(struct trace_reader *reader, const struct kineto_join *jo
     free(spans);
 }
 
+/* Whether something that was read is of a training, which names of operators and kernels say. */
+static bool trains(const struct recorded *recorded)
+{
+    for (size_t i = 0; i < recorded->name_count; i++) {
+        const char *name = recorded->names[i];
+        if (strcasestr(name, "backward") || strcasestr(name, "optimizer") || strstr(name, "_bw_") ||
+            strstr(name, "autograd"))
+            return true;
+    }
+    return false;
+}
+
 void kineto_finish(struct trace_reader *reader)
 {
     struct recorded *recorded = reader->recorded;
@@ -245,4 +257,7 @@ void kineto_finish(struct trace_reader *reader)
         recorded_note(recorded, "%s: %zu of %zu operations of the device have no launch on the host%s", reader->file,
                       alone, device, alone == device ? ": what the host did is not known" : "");
     kineto_join_destroy(join);
+    if (!trains(recorded))
+        recorded_note(recorded, "%s has no backward and no optimizer: it looks like inference, and is taken as it is",
+                      reader->file);
 }

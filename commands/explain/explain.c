@@ -132,7 +132,7 @@ static int explain_files(const struct options *options, struct arena *arena)
     e.steps = steps;
     int code = EXIT_BAD_INPUT;
     if (!recorded->timeline)
-        diag_error(&diag, (struct place){e.files[0], 0, 0}, "it is a profile of kernels; expected a job's timeline");
+        code = explain_profile(options, &e);
     else if (!e.step_count)
         diag_error(&diag, (struct place){e.files[0], 0, 0}, "it has no step");
     else
@@ -164,15 +164,15 @@ const struct command command_explain = {
     .name = "explain",
     .arguments = "[SCENARIO.yaml] TRACE... [OPTION]...",
     .summary = "why a measured step takes as long as it does",
-    .help =
-        "Reads recorded steps, replays them, and splits what lies between the measured and the expected time among "
-        "its causes. With a\n"
-        "scenario, the expected time is what that predicts; without, what the trace's own medians give.\n\n"
-        "  TRACE                            job timeline (StragglerAnalysis, .json or .json.gz) or operations.csv of "
-        "`run --trace csv`\n"
-        "  -o DIR                           write explain.html and explain.json to DIR\n"
-        "  --format text|csv|json|latex|markdown  of the table\n"
-        "  --quiet                          print nothing\n" OPTIONS_HELP
-        "\nexample:\n  stagesim explain scenarios/demo.yaml out/operations.csv -o why\n",
+    .help = "Reads recorded steps, replays them, and splits what lies between the measured and the expected time among "
+            "its causes. With a\n"
+            "scenario, the expected time is what that predicts; without, what the trace's own medians give.\n\n"
+            "  TRACE                            profiles of PyTorch (Kineto, a file a rank), a job's timeline "
+            "(StragglerAnalysis),\n"
+            "                                   each .json or .json.gz; or operations.csv of `run --trace csv`\n"
+            "  -o DIR                           write explain.html and explain.json to DIR\n"
+            "  --format text|csv|json|latex|markdown  of the table\n"
+            "  --quiet                          print nothing\n" OPTIONS_HELP
+            "\nexample:\n  stagesim explain scenarios/demo.yaml out/operations.csv -o why\n",
     .run = run,
 };

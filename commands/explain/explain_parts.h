@@ -4,6 +4,7 @@
 #define STAGESIM_EXPLAIN_PARTS_H
 
 #include "base/tables/table_write.h"
+#include "commands/cli/options.h"
 #include "studies/explain/losses.h"
 #include "studies/explain/model.h"
 #include "studies/explain/recognise.h"
@@ -28,6 +29,12 @@ void explain_print(const struct explanation *explanation, enum table_format form
 void explain_json(const struct explanation *explanation, FILE *out);
 /* explain.html; false with the fault filled. */
 bool explain_page(const struct explanation *explanation, FILE *out, struct fault *fault);
+
+/* A text in lines that are not wide. */
+void explain_lines(FILE *out, const char *text);
+
+/* What is found in profiles, written and printed; an exit code. */
+int explain_profile(const struct options *options, struct explanation *explanation);
 
 /* "1f1b in 176 of 176 steps of a replica", from the arena. */
 const char *explain_schedule_text(const struct recognised *found, struct arena *arena);

@@ -6,7 +6,6 @@
 #include "studies/explain/verdict.h"
 
 #include <math.h>
-#include <string.h>
 
 const char *explain_schedule_text(const struct recognised *found, struct arena *arena)
 {
@@ -58,22 +57,6 @@ static void cell_row(struct table *table, const char *key, const char *name, dou
     table_cell(table, "%s", part && part->who ? part->who : "");
 }
 
-enum { COLUMNS = 100 };
-
-/* In lines that are not wide. */
-static void print_lines(FILE *out, const char *text)
-{
-    for (size_t length = strlen(text); length;) {
-        size_t end = length;
-        for (size_t i = 1; length > COLUMNS && i <= COLUMNS; i++)
-            end = text[i] == ' ' ? i : end;
-        diag_print(out, "%.*s\n", (int)end, text);
-        end += text[end] == ' ';
-        text += end;
-        length -= end;
-    }
-}
-
 void explain_print(const struct explanation *e, enum table_format format, FILE *out)
 {
     const struct losses *losses = &e->losses;
@@ -96,5 +79,5 @@ void explain_print(const struct explanation *e, enum table_format format, FILE *
     table_finish(table, out, table_style_of(format, out));
     if (format == TABLE_TEXT)
         fputc('\n', out);
-    print_lines(out, e->verdict);
+    explain_lines(out, e->verdict);
 }

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Profiles of kernels: what the steps of one or more ranks are made of. */
+#include "base/arena.h"
+#include "base/exit_code.h"
+#include "base/files/output.h"
+#include "commands/explain/explain_parts.h"
+#include "commands/explain/profile_parts.h"
+
+/* What the profile says of its job has to be the scenario's. */
+static bool agrees(const struct explanation *e, struct diag *diag)
+{
+    const struct scenario *scenario = e->scenario;
+    uint32_t world = e->recorded->world, highest = e->recorded->ranks[e->recorded->rank_count - 1].number;
+    if (world && world != scenario->mesh.ranks)
+        diag_error(diag, scenario_place(scenario, "parallel"), "the scenario has %u ranks, the job of the trace %u",
+                   scenario->mesh.ranks, world);
+    else if (highest >= scenario->mesh.ranks)
+        diag_error(diag, scenario_place(scenario, "parallel"), "the scenario has %u ranks, the trace has rank %u",
+                   scenario->mesh.ranks, highest);
+    return !diag->errors;
+}
+
+static bool write_files(const struct profile_explanation *e, const char *directory, struct fault *fault)
+{
+    struct output *output = output_create(directory, fault);
+    FILE *json = output ? output_open(output, "explain.json", fault) : NULL;
+    FILE *page = json ? output_open(output, "explain.html", fault) : NULL;
+    if (!page) {
+        output_abort(output);
+        return false;
+    }
+    profile_json(e, json);
+    profile_page(e, page);
+    return output_commit(output, fault);
+}
+
+static int show(const struct options *options, const struct profile_explanation *e)
+{
+    struct fault fault = {.text = ""};
+    if (options->output && !write_files(e, options->output, &fault)) {
+        diag_print(stderr, "stagesim: %s\n", fault.text);
+        return EXIT_FAILED;
+    }
+    if (!options->quiet)
+        profile_print(e, options->format, stdout);
+    if (options->output && !options->quiet) {
+        fflush(stdout);
+        diag_print(stderr, "written to %s\n", options->output);
+    }
+    return EXIT_DONE;
+}
+
+/* Collectives whose other members are not in the trace show no waiting of their own. */
+static void note_alone(struct explanation *e, const struct meetings *meetings)
+{
+    if (meetings->alone)
+        recorded_note(e->recorded,
+                      "%zu collectives have no other member in the trace: their time holds what the rank waited for "
+                      "others",
+                      meetings->alone);
+}
+
+int explain_profile(const struct options *options, struct explanation *e)
+{
+    struct diag diag = {.out = stderr};
+    struct explain_model model = {0};
+    struct profile_explanation own = {.files = e->files,
+                                      .file_count = e->file_count,
+                                      .recorded = e->recorded,
+                                      .name = e->scenario ? e->scenario->name : e->files[0],
+                                      .arena = e->arena};
+    if (e->scenario && !agrees(e, &diag))
+        return EXIT_BAD_INPUT;
+    int code = e->scenario ? model_run(e->scenario, &model) : EXIT_DONE;
+    meetings_find(e->recorded, e->arena, &own.meetings);
+    note_alone(e, &own.meetings);
+    profile_find(e->recorded, &own.meetings, e->arena, &own.profile);
+    if (e->scenario && code == EXIT_DONE) {
+        struct meetings meetings;
+        own.predicted = model.recorded;
+        meetings_find(model.recorded, e->arena, &meetings);
+        profile_find(model.recorded, &meetings, e->arena, &own.expected);
+    }
+    if (code == EXIT_DONE && !(own.profile.seconds > 0)) {
+        diag_error(&diag, (struct place){e->files[0], 0, 0}, "its steps take no time");
+        code = EXIT_BAD_INPUT;
+    }
+    if (code == EXIT_DONE) {
+        own.verdict = profile_verdict(&own);
+        code = show(options, &own);
+    }
+    if (e->scenario)
+        model_finish(&model);
+    return code;
+}

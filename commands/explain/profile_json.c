@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/json_writer.h"
+#include "commands/explain/profile_parts.h"
+
+#include <math.h>
+
+static void put_parts(struct json_writer *json, const char *key, const double parts[PROFILE_PARTS])
+{
+    json_object_begin(json, key, false);
+    for (int part = 0; part < PROFILE_PARTS; part++)
+        json_number(json, profile_keys[part], parts[part]);
+    json_object_end(json);
+}
+
+static void put_ranks(struct json_writer *json, const struct profile_explanation *e)
+{
+    json_array_begin(json, "ranks", true);
+    for (uint32_t i = 0; i < e->recorded->rank_count; i++) {
+        json_object_begin(json, NULL, false);
+        json_integer(json, "rank", e->recorded->ranks[i].number);
+        json_integer(json, "steps", e->profile.ranks[i].steps);
+        json_number(json, "step_s", e->profile.ranks[i].seconds);
+        json_number(json, "late_s", e->meetings.lateness[i]);
+        json_number(json, "clock_shift_s", e->recorded->ranks[i].shift);
+        put_parts(json, "parts", e->profile.ranks[i].parts);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+static void put_kernels(struct json_writer *json, const struct profile_explanation *e)
+{
+    json_array_begin(json, "kernels", true);
+    for (size_t i = 0; i < e->profile.kernel_count; i++) {
+        const struct profile_kernel *kernel = &e->profile.kernels[i];
+        json_object_begin(json, NULL, false);
+        json_text(json, "name", e->recorded->names[kernel->name]);
+        json_integer(json, "calls", kernel->calls);
+        json_number(json, "step_s", kernel->seconds);
+        json_number(json, "step_bytes", kernel->bytes);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+void profile_json(const struct profile_explanation *e, FILE *out)
+{
+    struct json_writer json = json_writer_init(out);
+    json_object_begin(&json, NULL, true);
+    json_array_begin(&json, "traces", true);
+    for (size_t i = 0; i < e->file_count; i++)
+        json_text(&json, NULL, e->files[i]);
+    json_array_end(&json);
+    json_text(&json, "format", e->recorded->format);
+    json_integer(&json, "world", e->recorded->world);
+    json_number(&json, "measured_s", e->profile.seconds);
+    put_parts(&json, "parts", e->profile.parts);
+    if (e->predicted) {
+        json_number(&json, "predicted_s", e->expected.seconds);
+        put_parts(&json, "predicted_parts", e->expected.parts);
+    }
+    json_integer(&json, "collectives_met", e->meetings.met);
+    put_ranks(&json, e);
+    put_kernels(&json, e);
+    json_text(&json, "verdict", e->verdict);
+    json_array_begin(&json, "notes", true);
+    for (size_t i = 0; i < e->recorded->note_count; i++)
+        json_text(&json, NULL, e->recorded->notes[i]);
+    json_array_end(&json);
+    json_object_end(&json);
+    fputc('\n', out);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/output/html.h"
+#include "analysis/output/page_timeline.h"
+#include "base/arena.h"
+#include "base/table.h"
+#include "commands/explain/profile_parts.h"
+#include "studies/explain/pictures.h"
+#include "studies/profile/picture.h"
+
+#include <math.h>
+
+enum { KERNELS_SHOWN = 40, TIMELINES = 2 };
+
+static void put_seconds(FILE *out, double seconds)
+{
+    char text[READABLE_MAX];
+    fprintf(out, "<td class=\"n\" data-v=\"%.17g\">%s</td>", seconds, readable_seconds(text, seconds));
+}
+
+static void put_share(FILE *out, double share)
+{
+    char text[READABLE_MAX];
+    fprintf(out, "<td class=\"n\" data-v=\"%.17g\">%s</td>", share, readable_percent(text, share));
+}
+
+static void put_name(FILE *out, const char *name)
+{
+    fputs("<tr><td>", out);
+    html_text(out, name);
+    fputs("</td>", out);
+}
+
+static void put_parts(const struct profile_explanation *e, FILE *out)
+{
+    fputs("<h2>What a step's time is made of</h2>\n<div class=\"wide\"><table class=\"sort\">\n<thead><tr><th>part</th>"
+          "<th>seconds</th><th>share</th>",
+          out);
+    fputs(e->predicted ? "<th>predicted</th><th>difference</th></tr></thead>\n<tbody>\n" : "</tr></thead>\n<tbody>\n",
+          out);
+    for (int part = 0; part < PROFILE_PARTS; part++) {
+        if (!profile_shown(e, part))
+            continue;
+        put_name(out, profile_names[part]);
+        put_seconds(out, e->profile.parts[part]);
+        put_share(out, e->profile.parts[part] / e->profile.seconds);
+        if (e->predicted) {
+            put_seconds(out, e->expected.parts[part]);
+            put_seconds(out, e->profile.parts[part] - e->expected.parts[part]);
+        }
+        fputs("</tr>\n", out);
+    }
+    fputs("</tbody>\n</table></div>\n<p>The rows add up to the step.</p>\n", out);
+}
+
+static void put_kernels(const struct profile_explanation *e, FILE *out)
+{
+    fputs("<h2>What takes most on the device</h2>\n<div class=\"wide\"><table class=\"sort\">\n<thead><tr><th>name</th>"
+          "<th>calls</th><th>a step</th><th>share</th></tr></thead>\n<tbody>\n",
+          out);
+    for (size_t i = 0; i < e->profile.kernel_count && i < KERNELS_SHOWN; i++) {
+        const struct profile_kernel *kernel = &e->profile.kernels[i];
+        put_name(out, e->recorded->names[kernel->name]);
+        fprintf(out, "<td class=\"n\">%u</td>", kernel->calls);
+        put_seconds(out, kernel->seconds);
+        put_share(out, kernel->seconds / e->profile.seconds);
+        fputs("</tr>\n", out);
+    }
+    fputs("</tbody>\n</table></div>\n", out);
+}
+
+static void put_timelines(const struct profile_explanation *e, FILE *out)
+{
+    struct gantt *gantts[TIMELINES] = {picture_profile(e->recorded), NULL};
+    size_t count = 1;
+    double end = gantts[0]->end;
+    if (e->predicted) {
+        uint32_t ranks[PICTURES_RANKS_MAX];
+        size_t shown = pictures_ranks(e->predicted, RECORDED_NONE, ranks);
+        gantts[count++] =
+            pictures_recorded(e->predicted, e->predicted->operations[0].step, ranks, shown, "the scenario");
+        end = fmax(end, gantts[1]->end);
+    }
+    const struct gantt *const shown[TIMELINES] = {gantts[0], gantts[1]};
+    fputs("<h2>Timelines on one axis</h2>\n<div class=\"timelines\">\n", out);
+    page_timeline_styles(out, shown, count);
+    for (size_t i = 0; i < count; i++)
+        page_timeline(out, gantts[i], end, NULL);
+    fputs("</div>\n", out);
+    page_timeline_legend(out, shown, count);
+    for (size_t i = 0; i < count; i++)
+        gantt_destroy(gantts[i]);
+}
+
+void profile_page(const struct profile_explanation *e, FILE *out)
+{
+    html_begin(out, e->name, e->recorded->format);
+    fputs("<p class=\"verdict\">", out);
+    html_text(out, e->verdict);
+    fputs("</p>\n", out);
+    for (size_t i = 0; i < e->recorded->note_count; i++) {
+        fputs("<p class=\"note\">", out);
+        html_text(out, e->recorded->notes[i]);
+        fputs("</p>\n", out);
+    }
+    put_parts(e, out);
+    put_kernels(e, out);
+    put_timelines(e, out);
+    html_end(out);
+}

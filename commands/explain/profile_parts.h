@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `stagesim explain` found out of profiles, and the ways to show it; for the sources of this folder alone. */
+#ifndef STAGESIM_EXPLAIN_PROFILE_PARTS_H
+#define STAGESIM_EXPLAIN_PROFILE_PARTS_H
+
+#include "base/tables/table_write.h"
+#include "studies/profile/profile.h"
+
+struct profile_explanation {
+    const char *const *files;
+    size_t file_count;
+    const struct recorded *recorded, *predicted; /* predicted: what the scenario says; NULL: there is none */
+    const char *name;                            /* of the scenario or the first trace */
+    struct meetings meetings;
+    struct profile profile, expected; /* expected: of `predicted` */
+    const char *verdict;
+    struct arena *arena;
+};
+
+/* Three sentences; memory from the arena. */
+const char *profile_verdict(const struct profile_explanation *e);
+
+void profile_print(const struct profile_explanation *e, enum table_format format, FILE *out);
+/* explain.json. */
+void profile_json(const struct profile_explanation *e, FILE *out);
+/* explain.html. */
+void profile_page(const struct profile_explanation *e, FILE *out);
+
+/* Whether a part has a row. */
+bool profile_shown(const struct profile_explanation *e, int part);
+/* The rank that comes last to collectives on average; RECORDED_NONE: there is no such. */
+uint32_t profile_latest(const struct profile_explanation *e);
+
+#endif

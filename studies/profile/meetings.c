@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "studies/profile/meetings.h"
+
+#include "base/arena.h"
+#include "base/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A member of a collective: the n-th of its group in the step on its rank. */
+struct member {
+    uint32_t group, step, number, operation, rank;
+};
+
+static int by_rank(const void *left, const void *right, void *user)
+{
+    const struct recorded *recorded = user;
+    const struct member *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    if (a->group != b->group)
+        return a->group < b->group ? -1 : 1;
+    if (a->step != b->step)
+        return a->step < b->step ? -1 : 1;
+    double first = recorded->operations[a->operation].begin, second = recorded->operations[b->operation].begin;
+    return first != second ? (first > second) - (first < second)
+                           : (a->operation > b->operation) - (a->operation < b->operation);
+}
+
+static int by_meeting(const void *left, const void *right)
+{
+    const struct member *a = left, *b = right;
+    if (a->group != b->group)
+        return a->group < b->group ? -1 : 1;
+    if (a->step != b->step)
+        return a->step < b->step ? -1 : 1;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+static struct member *collect(const struct recorded *recorded, size_t *count)
+{
+    size_t capacity = 0;
+    struct member *members = NULL;
+    *count = 0;
+    for (size_t i = 0; i < recorded->count; i++) {
+        const struct recorded_operation *operation = &recorded->operations[i];
+        if (operation->kind != RECORDED_COLLECTIVE || !operation->waiting || operation->group == RECORDED_NONE)
+            continue;
+        members = array_grow(members, &capacity, *count + 1, sizeof *members);
+        members[(*count)++] =
+            (struct member){operation->group, operation->step, 0, (uint32_t)i, recorded_rank_of(recorded, operation)};
+    }
+    if (!*count)
+        return members;
+    qsort_r(members, *count, sizeof *members, by_rank, (void *)(uintptr_t)recorded);
+    for (size_t i = 1; i < *count; i++) {
+        const struct member *before = &members[i - 1];
+        if (before->rank == members[i].rank && before->group == members[i].group && before->step == members[i].step)
+            members[i].number = before->number + 1;
+    }
+    qsort(members, *count, sizeof *members, by_meeting);
+    return members;
+}
+
+/* The end of those that meet with the first. */
+static size_t meeting_end(const struct member *members, size_t first, size_t count)
+{
+    size_t end = first + 1;
+    while (end < count && members[end].group == members[first].group && members[end].step == members[first].step &&
+           members[end].number == members[first].number)
+        end++;
+    return end;
+}
+
+/* ---- clocks ---- */
+
+static int by_value(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static double median(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, by_value);
+    return values[(count - 1) / 2];
+}
+
+/* Off by more than this, and by more than ten times what the ends differ otherwise, is another clock. */
+static const double clock_seconds = 100e-6, clock_spread = 10;
+
+/* How much later than its first member's clock the rank's is; NaN: they have no collective in common. */
+static double offset_of(const struct recorded *recorded, const struct member *members, size_t count, uint32_t rank,
+                        double *scratch)
+{
+    size_t found = 0;
+    for (size_t i = 0, end; i < count; i = end) {
+        end = meeting_end(members, i, count);
+        for (size_t k = i + 1; k < end; k++)
+            if (members[k].rank == rank && members[i].rank == 0)
+                scratch[found++] =
+                    recorded->operations[members[k].operation].end - recorded->operations[members[i].operation].end;
+    }
+    if (!found)
+        return NAN;
+    double middle = median(scratch, found);
+    for (size_t i = 0; i < found; i++)
+        scratch[i] = fabs(scratch[i] - middle);
+    double spread = median(scratch, found);
+    return fabs(middle) > clock_seconds && fabs(middle) > clock_spread * spread ? middle : 0;
+}
+
+static void shift_rank(struct recorded *recorded, uint32_t rank, double seconds)
+{
+    recorded->ranks[rank].shift += seconds;
+    for (size_t i = 0; i < recorded->count; i++)
+        if (recorded_rank_of(recorded, &recorded->operations[i]) == rank) {
+            recorded->operations[i].begin += seconds;
+            recorded->operations[i].end += seconds;
+            recorded->operations[i].data += seconds;
+        }
+}
+
+static void align(struct recorded *recorded, const struct member *members, size_t count, struct meetings *meetings)
+{
+    double *scratch = array_zeroed(count, sizeof *scratch);
+    char text[READABLE_MAX];
+    for (uint32_t rank = 1; rank < recorded->rank_count; rank++) {
+        double offset = offset_of(recorded, members, count, rank, scratch);
+        if (isnan(offset) || offset == 0)
+            continue;
+        shift_rank(recorded, rank, -offset);
+        recorded_note(recorded,
+                      "the clock of rank %u is %s %s that of rank %u, as the ends of their collectives say; it is "
+                      "put right",
+                      recorded->ranks[rank].number, readable_seconds(text, fabs(offset)),
+                      offset > 0 ? "ahead of" : "behind", recorded->ranks[0].number);
+        if (fabs(offset) > fabs(meetings->shifted)) {
+            meetings->shifted = offset;
+            meetings->shifted_rank = rank;
+        }
+    }
+    free(scratch);
+}
+
+/* ---- arrivals ---- */
+
+static void arrive(const struct recorded *recorded, const struct member *members, size_t count,
+                   struct meetings *meetings, double *sums, uint32_t *counts)
+{
+    double first = INFINITY, last = -INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        first = fmin(first, recorded->operations[members[i].operation].begin);
+        last = fmax(last, recorded->operations[members[i].operation].begin);
+    }
+    for (size_t i = 0; i < count; i++) {
+        meetings->latest[members[i].operation] = last;
+        sums[members[i].rank] += recorded->operations[members[i].operation].begin - first;
+        counts[members[i].rank]++;
+    }
+}
+
+void meetings_find(struct recorded *recorded, struct arena *arena, struct meetings *meetings)
+{
+    size_t count, ranks = recorded->rank_count;
+    *meetings = (struct meetings){.shifted_rank = RECORDED_NONE};
+    meetings->latest = arena_array(arena, recorded->count + 1, sizeof *meetings->latest);
+    meetings->lateness = arena_array(arena, ranks + 1, sizeof *meetings->lateness);
+    for (size_t i = 0; i < recorded->count; i++)
+        meetings->latest[i] = recorded->operations[i].data;
+    struct member *members = collect(recorded, &count);
+    uint32_t *counts = array_zeroed(ranks, sizeof *counts);
+    align(recorded, members, count, meetings);
+    for (size_t i = 0, end; i < count; i = end) {
+        end = meeting_end(members, i, count);
+        uint32_t size = recorded->groups[members[i].group].size;
+        if (end - i < 2 || (size && end - i < size)) {
+            meetings->alone += end - i;
+            continue;
+        }
+        meetings->met++;
+        arrive(recorded, &members[i], end - i, meetings, meetings->lateness, counts);
+    }
+    for (size_t i = 0; i < ranks; i++)
+        meetings->lateness[i] = counts[i] ? meetings->lateness[i] / counts[i] : NAN;
+    free(counts);
+    free(members);
+}

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""explain_profile.py STAGESIM: profiles that are made here, of which each part is known, on one and two ranks; clocks
+that differ; real profiles, whose parts add up; and profiles in which something is missing."""
+import gzip
+import json
+import os
+import pathlib
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import tool
+
+STAGESIM = tool.binary_argument()
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TRACES = ROOT / "test/validation/traces"
+check = tool.Checker()
+STEP = 100000  # us
+
+
+def event(category, name, start, length, tid, **arguments):
+    device = category in ("kernel", "gpu_memcpy")
+    return {"ph": "X", "cat": category, "name": name, "pid": 0 if device else 77, "tid": tid, "ts": start,
+            "dur": length, "args": arguments}
+
+
+class Rank:
+    """A profile of one rank: two steps, in each a batch is loaded for 10 ms, a kernel computes 30 ms, the host waits
+    for the device and then for nothing, an all-reduce begins at `late` ms, a copy runs."""
+
+    def __init__(self, rank, late=0, clock=0):
+        self.events, self.correlation = [], 0
+        self.clock = 1711964646000000 + clock
+        for step in range(2):
+            self.step(step, late)
+        self.info = {"backend": "nccl", "rank": rank, "world_size": 2}
+
+    def add(self, category, name, start, length, tid, **arguments):
+        self.events.append(event(category, name, self.clock + start, length, tid, **arguments))
+
+    def launch(self, category, name, launched, start, length, stream, **arguments):
+        self.correlation += 1
+        self.add("cuda_runtime", "cudaLaunchKernel", launched, 5, 77, correlation=self.correlation)
+        self.add(category, name, start, length, stream, stream=stream, device=0, correlation=self.correlation,
+                 **arguments)
+
+    def step(self, step, late):
+        at = step * STEP
+        self.add("user_annotation", f"ProfilerStep#{step + 3}", at, STEP, 77)
+        self.add("cpu_op", "enumerate(DataLoader)#_SingleProcess.__next__", at, 10000, 77)
+        self.launch("kernel", "gemm", at + 11000, at + 12000, 30000, 7)
+        self.launch("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", at + 20000, at + 50000 + late, 20000 - late,
+                    20, **{"Collective name": "allreduce", "In msg nelems": 1000, "Out msg nelems": 1000,
+                           "Group size": 2, "dtype": "Float", "Process Group Name": "0",
+                           "Process Group Ranks": "[0, 1]"})
+        self.launch("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", at + 71000, at + 72000, 3000, 7, bytes=4000)
+        self.add("cuda_runtime", "cudaDeviceSynchronize", at + 75000, 4000, 77)
+        self.launch("kernel", "AdamBackward", at + 80000, at + 80000, 20000, 7)
+
+    def write(self, name, **more):
+        pathlib.Path(name).write_text(json.dumps({"schemaVersion": 1, "distributedInfo": self.info,
+                                                  "traceEvents": self.events, **more}))
+        return name
+
+
+def explain(*arguments, expect=0):
+    result = tool.run(STAGESIM, "explain", *arguments, "-o", "why", "--quiet", expect=expect)
+    if expect:
+        return result.stderr
+    found = json.loads(pathlib.Path("why/explain.json").read_text())
+    for where in [found] + [{"parts": rank["parts"], "measured_s": rank["step_s"]} for rank in found["ranks"]]:
+        check.near(sum(where["parts"].values()), where["measured_s"], f"{arguments}: parts", 1e-9)
+    page = pathlib.Path("why/explain.html").read_text()
+    check.that('<figure class="tl">' in page and "</html>" in page, f"{arguments}: the page")
+    return found
+
+
+def expect_parts(found, text, **parts):
+    for name, value in found["parts"].items():
+        wanted = parts.get(name.replace("-", "_"), 0) * 1e-3
+        check.near(value, wanted, f"{text}: {name}", 1e-9)
+
+
+ALONE = {"computation": 50, "copies": 3, "data_loading": 10, "synchronisation": 4, "communication": 20,
+         "launch": 2, "between": 8, "host": 3}
+
+
+def check_one():
+    found = explain(Rank(0).write("one.json"))
+    expect_parts(found, "one rank", **ALONE)
+    check.near(found["measured_s"], 0.1, "one rank: step")
+    check.that(any("no other member" in note for note in found["notes"]), f"one rank: {found['notes']}")
+
+
+def check_two():
+    """Rank 1 comes 5 ms later: rank 0 waits for it, and says so in the verdict's table."""
+    found = explain(Rank(0).write("r0.json"), Rank(1, late=5000).write("r1.json"))
+    first, second = found["ranks"]
+    expect_parts(first, "rank 0 waits", **{**ALONE, "communication": 15, "waiting": 5})
+    expect_parts(second, "rank 1 is late", **{**ALONE, "communication": 15, "between": 13})
+    check.near(second["late_s"], 0.005, "rank 1 is late by")
+    check.that(found["collectives_met"] == 2, f"two ranks: {found['collectives_met']}")
+
+
+def check_clocks():
+    """A clock that is 3 s ahead is put right."""
+    found = explain(Rank(0).write("r0.json"), Rank(1, late=5000, clock=3000000).write("r1.json"))
+    check.near(found["ranks"][1]["clock_shift_s"], -3, "clock", 1e-9)
+    expect_parts(found["ranks"][0], "another clock", **{**ALONE, "communication": 15, "waiting": 5})
+    check.that(any("the clock of rank 1 is 3.000 s ahead" in note for note in found["notes"]), f"{found['notes']}")
+
+
+def check_missing():
+    rank = Rank(0)
+    rank.events = [event for event in rank.events if event["cat"] != "cuda_runtime"]
+    found = explain(rank.write("bare.json"))
+    expect_parts(found, "no launches", computation=50, copies=3, communication=20, unknown=27)
+    check.that(any("8 of 8 operations of the device have no launch" in note for note in found["notes"]),
+               f"no launches: {found['notes']}")
+    rank = Rank(0)
+    rank.events = [event for event in rank.events if not event["name"].endswith("Backward")]
+    found = explain(rank.write("forward.json"))
+    check.that(any("inference" in note for note in found["notes"]), f"inference: {found['notes']}")
+    rank = Rank(0)
+    rank.events = [event for event in rank.events if "ProfilerStep" not in event["name"]]
+    found = explain(rank.write("steps.json"))
+    check.that(any("no ProfilerStep" in note for note in found["notes"]), f"no steps: {found['notes']}")
+    check.near(found["measured_s"], 0.188, "no steps: from the first kernel to the last")
+
+
+def check_refusals():
+    one = Rank(0).write("r0.json")
+    check.that("it is of rank 0, as is r0.json" in explain(one, Rank(0).write("again.json"), expect=1), "twice")
+    text = pathlib.Path(one).read_text()
+    pathlib.Path("cut.json").write_text(text[:3000])
+    check.that("it was cut" in explain("cut.json", expect=1), "cut")
+    message = explain(str(ROOT / "scenarios/demo.yaml"), one, expect=1)
+    check.that("the scenario has 32 ranks, the job of the trace 2" in message, f"scenario: {message}")
+    mixed = json.loads(text)["traceEvents"] + json.loads(gzip.decompress(
+        (TRACES / "timeline-ST.json.gz").read_bytes()))[:3]
+    pathlib.Path("mixed.json").write_text(json.dumps(mixed))
+    check.that("events of a profile and of a job's timeline" in explain("mixed.json", expect=1), "mixed")
+
+
+def check_real():
+    found = explain(str(TRACES / "resnet50-ddp-2xA100-rank0.json.gz"))
+    check.near(found["measured_s"], (222.442191 + 219.726905 + 224.936243) / 3e3, "ResNet-50: step", 1e-9)
+    check.near(3 * found["parts"]["computation"], 0.115655847, "ResNet-50: computation", 1e-5)
+    found = explain(str(TRACES / "resnet-ddp-8xMI300X-rank0.json.gz"))
+    check.that(found["world"] == 8 and found["parts"]["communication"] > 0.5 * found["measured_s"], "MI300X")
+    explain(*(str(TRACES / f"dlrm-128gpu-rank{rank}.json.gz") for rank in range(2)))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        check_one()
+        check_two()
+        check_clocks()
+        check_missing()
+        check_refusals()
+        check_real()
+        os.chdir("/")
+    return check.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
