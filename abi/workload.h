@@ -46,7 +46,8 @@ enum stagesim_field_type {
     STAGESIM_FIELD_TEXTS,      /* struct stagesim_texts: any text, or a list of texts */
     STAGESIM_FIELD_WATTS,      /* double, watts: 500W */
     STAGESIM_FIELD_RATIOS,     /* struct stagesim_list: one plain number, or a list of them */
-    STAGESIM_FIELD_DISTRIBUTION, /* of stagesim's own sections only: times that are not the same every time */
+    STAGESIM_FIELD_DISTRIBUTION, /* stagesim's own sections only: times that are not the same every time, factors */
+    STAGESIM_FIELD_FACTORS
 };
 
 /* Values of a list field in order; one value where the scenario gives a scalar. count 0: not given. */
@@ -74,7 +75,6 @@ struct stagesim_rows {
 };
 
 struct stagesim_field;
-
 /* What a row of a table is. */
 struct stagesim_row_type {
     const char *what;                    /* for messages: "a layer" */

@@ -437,7 +437,7 @@ static int run(const struct command *command, int argc, char **argv)
     struct options options;
     int code = EXIT_USAGE;
     comparison.command = words_command(command, &(struct words_typed){argc, argv}, NULL, 0, comparison.arena);
-    if (options_read(command, "otsfr", argc, argv, comparison.arena, &options)) {
+    if (options_read(command, "otsfrq", argc, argv, comparison.arena, &options)) {
         comparison.options = &options;
         code = options.file_count ? compare(&comparison) : command_usage(command, "expected at least one scenario");
     }
@@ -461,7 +461,9 @@ const struct command command_compare = {
             "                                   a schedule file stands beside names\n"
             "  --what-if [NAME:]CHANGE,...      each scenario also on a changed platform: 'halved: nic=0.5', 'as is'; "
             "repeatable\n"
-            "  --sort time|memory               the best first\n"
+            "  --sort time|memory|p95           the best first\n"
+            "  --quantiles                      draw many steps of each: p50, p95 and p99, rows by p95; the section "
+            "tails says what varies\n"
             "  --format table|csv|json|latex|markdown   what is printed\n"
             "  -o DIR                           write DIR/SCENARIO-SCHEDULE/ for each run, and comparison.csv, "
             "comparison.json and\n"

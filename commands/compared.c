@@ -40,10 +40,25 @@ static int by_memory(const void *left, const void *right)
     return (a->peak_bytes > b->peak_bytes) - (a->peak_bytes < b->peak_bytes);
 }
 
+/* By the time that one step in twenty exceeds; runs of which that is not known stand behind the others, by time. */
+static int by_p95(const void *left, const void *right)
+{
+    const struct comparison_row *a = left, *b = right;
+    if (a->tails.known != b->tails.known)
+        return a->tails.known ? -1 : 1;
+    if (!a->tails.known)
+        return by_time(left, right);
+    return (a->tails.p95.value > b->tails.p95.value) - (a->tails.p95.value < b->tails.p95.value);
+}
+
 static void sort_rows(const struct comparison *comparison, struct comparison_row *rows, size_t count)
 {
-    if (comparison->options->sort)
-        qsort(rows, count, sizeof *rows, comparison->options->sort == SORT_TIME ? by_time : by_memory);
+    static int (*const orders[])(const void *, const void *) = {by_time, by_time, by_memory, by_p95};
+    enum options_sort sort = comparison->options->sort;
+    if (!sort && comparison->options->quantiles)
+        sort = SORT_P95;
+    if (sort)
+        qsort(rows, count, sizeof *rows, orders[sort]);
 }
 
 static struct comparison_row *collect_rows(const struct comparison *comparison, size_t *count)

@@ -15,6 +15,7 @@
 #include "schedules/schedule.h"
 #include "simulator/collectives/algorithm.h"
 #include "simulator/run/engine_table.h"
+#include "simulator/tails/published.h"
 #include "training/failure_rates.h"
 #include "workloads/workload_table.h"
 
@@ -215,6 +216,13 @@ static void add_failures(struct items *items)
             NULL);
 }
 
+static void add_tails(struct items *items)
+{
+    for (const struct tails_published *const *published = tails_published_table; *published; published++)
+        add(items, (*published)->name, arena_print(items->arena, "%s; %s", (*published)->what, (*published)->source),
+            NULL);
+}
+
 static void add_scenarios(struct items *items)
 {
     add_files(items, INSTALLED_SCENARIOS, "scenario");
@@ -335,6 +343,7 @@ static const struct list {
     {.name = "scenarios", .add = add_scenarios},
     {.name = "engines", .add = add_engines},
     {.name = "failures", .add = add_failures},
+    {.name = "tails", .add = add_tails},
 };
 
 static int print_list(const struct list *list, enum table_format format, bool plugins)
@@ -390,9 +399,9 @@ static int run(const struct command *command, int argc, char **argv)
 
 const struct command command_list = {
     .name = "list",
-    .arguments =
-        "schedules|workloads|collectives|algorithms|presets|platforms|models|frameworks|scenarios|engines|failures "
-        "[OPTION]...",
+    .arguments = "schedules|workloads|collectives|algorithms|presets|platforms|models|frameworks|scenarios|engines|"
+                 "failures|tails "
+                 "[OPTION]...",
     .summary = "lists what a scenario can name, each with a line of explanation",
     .help = "  --format FORMAT   text, csv, json, latex or markdown (text); json gives the schedules' options, too\n"
             "  --plugins         asks installed plug-ins what they are: their code runs with your rights\n\n"

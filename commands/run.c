@@ -119,7 +119,7 @@ static int run(const struct command *command, int argc, char **argv)
     const char *typed =
         words_command(command, &(struct words_typed){argc, argv}, NULL, 0, arena); /* before they are put in order */
     int code = EXIT_USAGE;
-    if (options_read(command, "otf", argc, argv, arena, &options))
+    if (options_read(command, "otfq", argc, argv, arena, &options))
         code = options.file_count == 1 ? run_scenario(&options, typed, arena)
                                        : command_usage(command, "expected one scenario, got %d", options.file_count);
     arena_destroy(arena);

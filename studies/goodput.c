@@ -68,6 +68,12 @@ struct training_job goodput_job(const struct scenario *scenario, const struct re
                                  .price = report->run.figures.price};
 }
 
+bool goodput_has_length(const struct scenario *scenario)
+{
+    const struct transformer_parameters *transformer = scenario->parameters;
+    return scenario->training.steps > 0 || (scenario->workload == &transformer_workload && transformer->tokens > 0);
+}
+
 bool goodput_known(const struct scenario *scenario, const struct training_job *job)
 {
     const struct training_settings *settings = &scenario->training;

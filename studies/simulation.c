@@ -15,6 +15,7 @@
 #include "simulator/run/folded_run.h"
 #include "studies/describe.h"
 #include "studies/simulation_run.h"
+#include "studies/steps/tails.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -71,6 +72,10 @@ static int check_program(struct run *run)
     bool ok = folded_run(&engine_analytic, &job, run->scenario->fold == FOLD_AUTO, run->arena, &folded, &fault);
     if (!ok)
         return run_refuse(run, &fault);
+    if (!tails_fit(run->scenario, run->job->program->stages, &run->diag)) {
+        timeline_destroy(folded.timeline);
+        return EXIT_BAD_INPUT;
+    }
     print_what_would_run(run, folded.timeline);
     timeline_destroy(folded.timeline);
     return EXIT_DONE;

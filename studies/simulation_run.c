@@ -27,6 +27,7 @@
 #include "studies/goodput.h"
 #include "studies/levers.h"
 #include "studies/shortened_report.h"
+#include "studies/steps/tails.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -229,6 +230,11 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     measure(report, run->platform, wall);
     guard_doing("simulating the training of %s", run->scenario->name);
     goodput_add(run->scenario, run->platform, report);
+    int code = last ? tails_add(run->scenario, run->platform, report, run->request->quiet ? NULL : run->self->console,
+                                &run->diag)
+                    : EXIT_DONE;
+    if (code != EXIT_DONE)
+        return code;
     if (last)
         levers_find(run->scenario, run->platform, (double)count_operations(run->job->program), report, run->arena);
     if (run->alone)
@@ -258,7 +264,7 @@ static bool run_shortened(struct run *run)
     const struct scenario *scenario = run->scenario;
     struct shortened_report_request shorter = {scenario, run->platform, run->classes, request->split};
     double operations = 0, started = clock_now();
-    if (scenario->engine != ENGINE_ANALYTIC || request->files || request->draw)
+    if (scenario->engine != ENGINE_ANALYTIC || request->files || request->draw || scenario->tails.given)
         return false;
     guard_doing("simulating %s, engine %s", scenario->name, engine_analytic.name);
     struct report *report = shortened_report(&shorter, run->arena, &operations);

@@ -43,6 +43,7 @@ static const struct {
     [STAGESIM_FIELD_WATTS] = {"power", sizeof(double), QUANTITY_POWER, "W"},
     [STAGESIM_FIELD_RATIOS] = {"number or list", sizeof(struct stagesim_list), QUANTITY_RATIO, ""},
     [STAGESIM_FIELD_DISTRIBUTION] = {"time or distribution", sizeof(void *), QUANTITY_TIME, ""},
+    [STAGESIM_FIELD_FACTORS] = {"factor or distribution", sizeof(void *), QUANTITY_RATIO, ""},
 };
 
 const char *fields_type_name(enum stagesim_field_type type)
@@ -114,6 +115,8 @@ static const char *expected(const struct fields_reader *reader, const struct sta
         return "a list of maps, or the name of a csv file";
     case STAGESIM_FIELD_DISTRIBUTION:
         return fields_distribution_expected;
+    case STAGESIM_FIELD_FACTORS:
+        return fields_factors_expected;
     default:
         return quantity_expected(types[field->type].quantity);
     }
@@ -338,10 +341,11 @@ static bool is_misspelt(const struct fields_section *section, const struct node 
     return false;
 }
 
-static bool read_distribution(const struct fields_reader *reader, const char *key, const struct node *node,
-                              const struct fields_distribution **value)
+static bool read_distribution(const struct fields_reader *reader, const struct stagesim_field *field, const char *key,
+                              const struct node *node, const struct fields_distribution **value)
 {
-    const struct fields_distribution *read = fields_read_distribution(reader, key, node);
+    const struct fields_distribution *read =
+        fields_read_distribution(reader, key, node, field->type == STAGESIM_FIELD_FACTORS);
     *value = read ? read : *value;
     return read != NULL;
 }
@@ -419,7 +423,8 @@ bool fields_read_value(const struct fields_reader *reader, const struct stagesim
     case STAGESIM_FIELD_ROWS:
         return read_rows(reader, field, key, node, value);
     case STAGESIM_FIELD_DISTRIBUTION:
-        return read_distribution(reader, key, node, value);
+    case STAGESIM_FIELD_FACTORS:
+        return read_distribution(reader, field, key, node, value);
     default:
         return read_number(reader, field, key, node, value);
     }

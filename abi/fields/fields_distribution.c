@@ -16,14 +16,28 @@
 
 const char fields_distribution_expected[] =
     "a time such as 5min, or a distribution such as {log-normal: {median: 4min, mean: 39min}}";
+const char fields_factors_expected[] =
+    "a factor such as 1.05, or a distribution such as {log-normal: {mean: 1, deviation: 0.2}}";
 
 #define TIME_MOST 1e10
 #define TIME_LEAST 1e-9
 
 struct reading {
     const struct fields_reader *reader;
-    const char *key; /* for messages */
+    const char *key;        /* for messages */
+    enum quantity quantity; /* a time, or a ratio: factors */
 };
+
+static const char *expected(const struct reading *reading)
+{
+    return reading->quantity == QUANTITY_RATIO ? fields_factors_expected : fields_distribution_expected;
+}
+
+/* What a mistake's example is with factors. */
+static const char *example(const struct reading *reading, const char *times, const char *factors)
+{
+    return reading->quantity == QUANTITY_RATIO ? factors : times;
+}
 
 static bool mistake(const struct reading *reading, struct place at, const char *what)
 {
@@ -85,7 +99,9 @@ static bool read_described(const struct reading *reading, const struct node *nod
     size_t count = 0;
     bool good = true;
     if (node->kind != NODE_MAP)
-        return node->kind != NODE_REFUSED && mistake(reading, node->at, "expected a map such as {mean: 5min, ...}");
+        return node->kind != NODE_REFUSED && mistake(reading, node->at,
+                                                     example(reading, "expected a map such as {mean: 5min, ...}",
+                                                             "expected a map such as {mean: 1, ...}"));
     for (int i = 0; i < DESCRIPTIONS; i++)
         if (keys >> i & 1)
             words[count++] = names[i];
@@ -93,7 +109,7 @@ static bool read_described(const struct reading *reading, const struct node *nod
         int which = 0;
         while (which < DESCRIPTIONS && (!(keys >> which & 1) || strcmp(names[which], child->key) != 0))
             which++;
-        good &= which < DESCRIPTIONS ? read_number(reading, child, which == SHAPE ? QUANTITY_RATIO : QUANTITY_TIME,
+        good &= which < DESCRIPTIONS ? read_number(reading, child, which == SHAPE ? QUANTITY_RATIO : reading->quantity,
                                                    which == SHAPE ? 0.2 : TIME_LEAST, values[which])
                                      : unknown(reading, child, node->key, words, count);
     }
@@ -107,8 +123,11 @@ static bool read_normal(const struct reading *reading, const struct node *node, 
         return false;
     if (!(given.mean > 0 && given.deviation > 0 && given.deviation <= given.mean / 5))
         return mistake(reading, node->at,
-                       "expected a mean, and a deviation of at most a fifth of it, so that no time is below 0; "
-                       "log-normal and gamma take larger ones");
+                       example(reading,
+                               "expected a mean, and a deviation of at most a fifth of it, so that no time is below 0; "
+                               "log-normal and gamma take larger ones",
+                               "expected a mean, and a deviation of at most a fifth of it, so that no factor is below "
+                               "0; log-normal and gamma take larger ones"));
     *d = (struct distribution){.kind = DISTRIBUTION_NORMAL, .a = given.mean, .b = given.deviation};
     return true;
 }
@@ -158,15 +177,17 @@ static bool read_list(const struct reading *reading, const struct node *node, st
     size_t count = scalar ? 1 : node->count, i = 0;
     double *values = arena_array(reading->reader->arena, count + 1, sizeof *values);
     for (const struct node *entry = scalar ? node : node->first; i < count; entry = entry->next, i++)
-        good &= read_number(reading, entry, QUANTITY_TIME, 0, &values[i]);
+        good &= read_number(reading, entry, reading->quantity, 0, &values[i]);
     *list = (struct stagesim_list){count, values};
-    return good && (count || mistake(reading, node->at, "expected times such as [1min, 2min]"));
+    return good && (count || mistake(reading, node->at,
+                                     example(reading, "expected times such as [1min, 2min]",
+                                             "expected factors such as [1, 1.1]")));
 }
 
 static bool read_exponential(const struct reading *reading, const struct node *node, struct distribution *d)
 {
     *d = distribution_exponential(0);
-    return read_number(reading, node, QUANTITY_TIME, TIME_LEAST, &d->a);
+    return read_number(reading, node, reading->quantity, TIME_LEAST, &d->a);
 }
 
 static bool read_uniform(const struct reading *reading, const struct node *node, struct distribution *d)
@@ -175,13 +196,17 @@ static bool read_uniform(const struct reading *reading, const struct node *node,
     if (!read_list(reading, node, &list))
         return false;
     if (list.count != 2 || !(list.values[0] < list.values[1]))
-        return mistake(reading, node->at, "expected the least and the most time, such as [5min, 20min]");
+        return mistake(reading, node->at,
+                       example(reading, "expected the least and the most time, such as [5min, 20min]",
+                               "expected the least and the most factor, such as [0.9, 1.1]"));
     *d = (struct distribution){.kind = DISTRIBUTION_UNIFORM, .a = list.values[0], .b = list.values[1]};
     return true;
 }
 
 static const struct stagesim_field sample_fields[] = {{"time", STAGESIM_FIELD_TIME, 0, .required = true}, {0}};
 static const struct stagesim_row_type sample_type = {"a sample", sample_fields, sizeof(double), NULL};
+static const struct stagesim_field factor_fields[] = {{"factor", STAGESIM_FIELD_RATIO, 0, .required = true}, {0}};
+static const struct stagesim_row_type factor_type = {"a sample", factor_fields, sizeof(double), NULL};
 
 /* The rows of a table as a list of times. */
 static bool read_file(const struct reading *reading, const struct node *node, struct stagesim_list *list)
@@ -192,13 +217,16 @@ static bool read_file(const struct reading *reading, const struct node *node, st
     struct fault fault = {0};
     if (!path_check_readable(path, &fault))
         return mistake(reading, node->at, fault.text);
-    const struct node *rows = fields_load_rows(path, &sample_type, node->at, reader->arena, reader->diag);
+    const struct stagesim_row_type *type = reading->quantity == QUANTITY_RATIO ? &factor_type : &sample_type;
+    const char *column = type->fields[0].key;
+    const struct node *rows = fields_load_rows(path, type, node->at, reader->arena, reader->diag);
     double *values = arena_array(reader->arena, rows ? rows->count + 1 : 1, sizeof *values);
     bool good = rows && (rows->count || mistake(reading, node->at, "the file has no rows"));
     size_t count = 0;
     for (const struct node *row = rows ? rows->first : NULL; row; row = row->next, count++)
-        good &= node_get(row, "time") ? read_number(reading, node_get(row, "time"), QUANTITY_TIME, 0, &values[count])
-                                      : mistake(reading, row->at, "the row has no time");
+        good &= node_get(row, column)
+                    ? read_number(reading, node_get(row, column), reading->quantity, 0, &values[count])
+                    : mistake(reading, row->at, example(reading, "the row has no time", "the row has no factor"));
     *list = (struct stagesim_list){count, values};
     return good;
 }
@@ -235,11 +263,11 @@ static bool read_value(const struct reading *reading, const struct node *node, s
         return false;
     if (node->kind == NODE_SCALAR && !node_is_empty(node)) {
         *d = distribution_fixed(0);
-        return read_number(reading, node, QUANTITY_TIME, 0, &d->a);
+        return read_number(reading, node, reading->quantity, 0, &d->a);
     }
     if (node->kind != NODE_MAP || node->count != 1) {
         diag_error(reading->reader->diag, node->at, "%s is %s; expected %s", reading->key,
-                   node_describe(node, reading->reader->arena), fields_distribution_expected);
+                   node_describe(node, reading->reader->arena), expected(reading));
         return false;
     }
     for (size_t i = 0; i < count; i++) {
@@ -255,8 +283,9 @@ static bool read_part(const struct reading *reading, const struct node *node, do
 {
     const struct node *given = node_get(node, "share"), *of = node_get(node, "of");
     if (node->kind != NODE_MAP || node->count != 2 || !given || !of)
-        return node->kind != NODE_REFUSED &&
-               mistake(reading, node->at, "expected a part such as {share: 0.95, of: 5min}");
+        return node->kind != NODE_REFUSED && mistake(reading, node->at,
+                                                     example(reading, "expected a part such as {share: 0.95, of: 5min}",
+                                                             "expected a part such as {share: 0.95, of: 1}"));
     return read_number(reading, given, QUANTITY_RATIO, 0, share) && read_value(reading, of, SIMPLE_KINDS, d);
 }
 
@@ -265,7 +294,9 @@ static bool read_mixture(const struct reading *reading, const struct node *node,
     struct arena *arena = reading->reader->arena;
     if (node->kind != NODE_LIST || node->count < 2)
         return node->kind != NODE_REFUSED &&
-               mistake(reading, node->at, "expected parts such as [{share: 0.95, of: 5min}, {share: 0.05, of: 3h}]");
+               mistake(reading, node->at,
+                       example(reading, "expected parts such as [{share: 0.95, of: 5min}, {share: 0.05, of: 3h}]",
+                               "expected parts such as [{share: 0.95, of: 1}, {share: 0.05, of: 1.5}]"));
     struct distribution *parts = arena_array(arena, node->count, sizeof *parts);
     double *shares = arena_array(arena, node->count, sizeof *shares), all = 0;
     size_t count = 0;
@@ -295,14 +326,14 @@ static const char *text_of_node(const struct node *node, struct arena *arena)
 }
 
 /* Those of a file as well. */
-static const char *text_of_samples(const struct distribution *d, struct arena *arena)
+static const char *text_of_samples(const struct distribution *d, const char *unit, struct arena *arena)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *out = memory_stream_open(&text, &size);
     for (size_t i = 0; i < d->count; i++) {
         char number[NUMBER_TEXT_MAX];
-        fprintf(out, "%s%.*ss", i ? ", " : "{samples: [", (int)number_write(number, d->values[i]), number);
+        fprintf(out, "%s%.*s%s", i ? ", " : "{samples: [", (int)number_write(number, d->values[i]), number, unit);
     }
     fputs("]}", out);
     memory_stream_close(out);
@@ -311,31 +342,32 @@ static const char *text_of_samples(const struct distribution *d, struct arena *a
     return copy;
 }
 
-static const char *text_of_simple(const struct distribution *d, const struct node *node, struct arena *arena)
+static const char *text_of_simple(const struct distribution *d, const struct node *node, const char *unit,
+                                  struct arena *arena)
 {
-    return d->kind == DISTRIBUTION_SAMPLES ? text_of_samples(d, arena) : text_of_node(node, arena);
+    return d->kind == DISTRIBUTION_SAMPLES ? text_of_samples(d, unit, arena) : text_of_node(node, arena);
 }
 
-static const char *text_of(const struct distribution *d, const struct node *node, struct arena *arena)
+static const char *text_of(const struct distribution *d, const struct node *node, const char *unit, struct arena *arena)
 {
     const char *text = "{mixture: [", *between = "";
     const struct node *part = node->first ? node->first->first : NULL;
     if (d->kind != DISTRIBUTION_MIXTURE)
-        return text_of_simple(d, node, arena);
+        return text_of_simple(d, node, unit, arena);
     for (size_t i = 0; i < d->count; i++, part = part->next, between = ", ")
         text = arena_print(arena, "%s%s{share: %s, of: %s}", text, between, node_get(part, "share")->text,
-                           text_of_simple(&d->parts[i], node_get(part, "of"), arena));
+                           text_of_simple(&d->parts[i], node_get(part, "of"), unit, arena));
     return arena_print(arena, "%s]}", text);
 }
 
 const struct fields_distribution *fields_read_distribution(const struct fields_reader *reader, const char *key,
-                                                           const struct node *node)
+                                                           const struct node *node, bool factors)
 {
-    struct reading reading = {reader, key};
+    struct reading reading = {reader, key, factors ? QUANTITY_RATIO : QUANTITY_TIME};
     struct fields_distribution *value = arena_alloc(reader->arena, sizeof *value);
     if (!read_value(&reading, node, KINDS, &value->distribution))
         return NULL;
-    value->text = text_of(&value->distribution, node, reader->arena);
+    value->text = text_of(&value->distribution, node, factors ? "" : "s", reader->arena);
     return value;
 }
 
@@ -345,7 +377,8 @@ const struct fields_distribution *fields_distribution_of(const char *text, struc
     struct node root = {.kind = NODE_MAP};
     struct fields_reader reader = {".", arena, &silent, NULL};
     bool good = document_set(&root, "value", text, (struct place){.file = "value"}, arena, &silent);
-    const struct fields_distribution *value = good ? fields_read_distribution(&reader, "value", root.first) : NULL;
+    const struct fields_distribution *value =
+        good ? fields_read_distribution(&reader, "value", root.first, false) : NULL;
     assert(value);
     return value;
 }

@@ -16,11 +16,12 @@ struct fields_distribution {
 enum { DISTRIBUTION_SAMPLES_MAX = 10000 };
 
 /* What such a value is, with an example. */
-extern const char fields_distribution_expected[];
+extern const char fields_distribution_expected[], fields_factors_expected[];
 
-/* A distribution of times. NULL after a mistake was reported. Memory from the reader's arena. */
+/* A distribution of times, or of factors: plain numbers. NULL after a mistake was reported. Memory from the reader's
+ * arena. */
 const struct fields_distribution *fields_read_distribution(const struct fields_reader *reader, const char *key,
-                                                           const struct node *node);
+                                                           const struct node *node, bool factors);
 /* The same of a text of the program's own, without a mistake. */
 const struct fields_distribution *fields_distribution_of(const char *text, struct arena *arena);
 

@@ -154,6 +154,7 @@ struct need_value need_field_value(const struct stagesim_field *field, const voi
     case STAGESIM_FIELD_TEXT:
     case STAGESIM_FIELD_PATH:
     case STAGESIM_FIELD_DISTRIBUTION:
+    case STAGESIM_FIELD_FACTORS:
         return (struct need_value){true, *(const void *const *)value != NULL, NULL};
     case STAGESIM_FIELD_TIMES:
     case STAGESIM_FIELD_BYTES_LIST:

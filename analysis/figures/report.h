@@ -13,6 +13,7 @@
 #include "platforms/platform.h"
 #include "simulator/program/steady.h"
 #include "simulator/program/timeline.h"
+#include "simulator/tails/tails.h"
 #include "training/forecast.h"
 
 #include <stdbool.h>
@@ -149,6 +150,7 @@ struct report {
     double training_s, training_cost;  /* time and price of all tokens; 0: not asked for */
     struct training_job training;      /* what that was made of */
     struct training_forecast forecast; /* of the training with what fails; filled by the caller */
+    struct tails_figures tails;        /* of steps that vary; filled by the caller */
     double million_tokens_cost;        /* price of a million tokens; 0: not asked for */
     struct lever *levers; /* of a job that does not fit, the one that saves least first; filled by the caller */
     uint32_t lever_count;

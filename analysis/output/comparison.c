@@ -45,6 +45,7 @@ struct comparison_row comparison_row_of(const struct report *report)
     row.training_cost = report->training_cost;
     row.forecast = report->forecast;
     row.training = report->training;
+    row.tails = report->tails;
     for (size_t i = 0, used = 0; i < report->run.note_count && used < sizeof row.notes; i++)
         used += (size_t)snprintf(row.notes + used, sizeof row.notes - used, "%s\n", report->run.notes[i]);
     comparison_check(&row);
@@ -145,7 +146,7 @@ static void print_csv(FILE *out, const struct comparison_row *rows, size_t count
 {
     fputs("scenario,schedule,engine,iteration_s,samples_per_s,bubble_ratio,fill,drain,receive,collective,dependency,"
           "input,peak_in_flight,peak_bytes,fits,relative_time,limited_by,order,imbalance,transfer,contention,bound_s,"
-          "above_bound,iteration_low_s,iteration_high_s,reason\n",
+          "above_bound,iteration_low_s,iteration_high_s,step_p50_s,step_p95_s,step_p99_s,reason\n",
           out);
     struct arena *arena = arena_create();
     for (size_t i = 0; i < count; i++) {
@@ -169,6 +170,9 @@ static void print_csv(FILE *out, const struct comparison_row *rows, size_t count
         put_number(out, above_bound(row), row->bound > 0);
         put_number(out, row->iteration * row->band.low, row->band.rows > 0);
         put_number(out, row->iteration * row->band.high, row->band.rows > 0);
+        put_number(out, row->tails.p50.value, row->tails.known);
+        put_number(out, row->tails.p95.value, row->tails.known);
+        put_number(out, row->tails.p99.value, row->tails.known);
         fprintf(out, ",%s\n", csv_cell(row->reason, arena));
     }
     arena_destroy(arena);
@@ -204,6 +208,11 @@ static void print_json_figures(struct json_writer *json, const struct comparison
         json_number(json, "iteration_low_s", row->iteration * row->band.low);
         json_number(json, "iteration_high_s", row->iteration * row->band.high);
     }
+    if (row->tails.known) {
+        json_number(json, "step_p50_s", row->tails.p50.value);
+        json_number(json, "step_p95_s", row->tails.p95.value);
+        json_number(json, "step_p99_s", row->tails.p99.value);
+    }
     json_flag(json, "synchronous", !row->asynchronous);
 }
 
@@ -232,7 +241,7 @@ static void print_json(FILE *out, const struct comparison_row *rows, size_t coun
 
 /* Which columns have anything to say. */
 struct columns {
-    bool engine, samples, bytes, fits, bound, causes[CAUSES], relative, limits, has_best;
+    bool engine, samples, bytes, fits, bound, causes[CAUSES], relative, limits, has_best, tails;
     size_t count;
     struct comparison_best best;
 };
@@ -248,6 +257,7 @@ static struct columns choose_columns(const struct comparison_row *rows, size_t c
         columns.fits |= rows[i].capacity_known;
         columns.bound |= rows[i].bound > 0;
         columns.limits |= rows[i].limits.known;
+        columns.tails |= rows[i].tails.known;
         for (int cause = 0; cause < CAUSES; cause++)
             columns.causes[cause] |= rows[i].causes[cause] != 0;
     }
@@ -269,6 +279,11 @@ static void add_columns(struct table *table, struct columns *columns)
     add_column(table, columns, "iteration", '>');
     if (columns->relative)
         add_column(table, columns, "relative", '>');
+    if (columns->tails) {
+        add_column(table, columns, "step p50", '>');
+        add_column(table, columns, "p95", '>');
+        add_column(table, columns, "p99", '>');
+    }
     if (columns->bound)
         add_column(table, columns, "above bound", '>');
     if (columns->samples)
@@ -317,10 +332,13 @@ static void add_figures(struct table *table, const struct columns *columns, cons
                         size_t index)
 {
     const struct comparison_row *row = &rows[index];
+    const struct tails_quantile *const quantiles[] = {&row->tails.p50, &row->tails.p95, &row->tails.p99};
     char text[READABLE_MAX];
     table_cell(table, "%s", readable_seconds(text, row->iteration));
     if (columns->relative)
         add_number(table, 3, relative_time(rows, index));
+    for (size_t i = 0; i < 3 && columns->tails; i++)
+        table_cell(table, "%s", row->tails.known ? readable_seconds(text, quantiles[i]->value) : "");
     if (columns->bound)
         table_cell(table, "%s", row->bound > 0 ? readable_percent(text, above_bound(row)) : "");
     if (columns->samples)

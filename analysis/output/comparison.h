@@ -44,6 +44,7 @@ struct comparison_row {
     struct limits limits;
     struct training_forecast forecast; /* of the training with what fails */
     struct training_job training;      /* what it was made of */
+    struct tails_figures tails;        /* of steps that vary */
     struct comparison_queue queue;     /* then `iteration` is its mean completion, and the others say nothing */
     struct comparison_idle idle_nodes; /* then it has no iteration, and the others but samples_per_s say nothing */
     char notes[1000];                  /* what is not as the scenario asks for, a line each */

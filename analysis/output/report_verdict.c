@@ -3,6 +3,7 @@
 #include "analysis/output/report_sections.h"
 #include "base/arena.h"
 #include "base/table.h"
+#include "simulator/tails/tails_text.h"
 #include "training/forecast_text.h"
 
 #include <math.h>
@@ -110,6 +111,15 @@ static void put_forecast(FILE *out, const struct report *report)
     arena_destroy(arena);
 }
 
+/* How much steps vary. */
+static void put_tails(FILE *out, const struct report *report)
+{
+    struct arena *arena = arena_create();
+    if (report->tails.known)
+        fprintf(out, " %s.", tails_sentence(&report->tails, arena));
+    arena_destroy(arena);
+}
+
 static void put_training(FILE *out, const struct report *report)
 {
     char text[READABLE_MAX];
@@ -172,6 +182,7 @@ void report_verdict(FILE *out, const struct report *report)
         fprintf(out, "Calibrated with %s. ", report->run.calibration);
     put_imported(out, report->run.imported.summary);
     put_idle(out, report);
+    put_tails(out, report);
     put_training(out, report);
     fputs("</p>\n", out);
 }

@@ -3,6 +3,7 @@
 
 #include "analysis/output/contention_print.h"
 #include "base/diagnostics.h"
+#include "simulator/tails/tails_text.h"
 #include "training/forecast_text.h"
 
 #include <math.h>
@@ -221,6 +222,8 @@ static void print_throughput(FILE *out, const struct report *report)
         print_figure(out, "HFU", readable_percent(text, report->hfu));
     print_limits(out, report);
     print_training(out, report);
+    if (report->tails.known)
+        tails_print(out, &report->tails);
     if (report->forecast.known)
         forecast_print(out, &report->forecast, report->run.currency);
     print_energy(out, report);

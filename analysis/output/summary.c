@@ -3,9 +3,8 @@
 
 #include "analysis/output/contention_print.h"
 #include "base/json_writer.h"
+#include "simulator/tails/tails_text.h"
 #include "training/forecast_text.h"
-
-static const uint64_t schema = 1;
 
 static void write_mesh(struct json_writer *json, const struct mesh *mesh)
 {
@@ -153,6 +152,7 @@ static void write_time(struct json_writer *json, const struct report *report)
         json_number(json, "window_end_s", report->window_end);
     }
     json_object_end(json);
+    tails_write(json, &report->tails);
     if (report->samples_per_s <= 0 && report->model_flops_per_s_per_gpu <= 0)
         return;
     json_object_begin(json, "throughput", false);
@@ -478,7 +478,7 @@ void summary_write(FILE *out, const struct report *report)
 {
     struct json_writer json = json_writer_init(out);
     json_object_begin(&json, NULL, true);
-    json_integer(&json, "schema", schema);
+    json_integer(&json, "schema", 1);
     json_text(&json, "stagesim", STAGESIM_VERSION);
     write_scenario(&json, report);
     write_time(&json, report);

@@ -43,6 +43,7 @@ enum {
     OPTION_SCALE,
     OPTION_SCHEDULE,
     OPTION_SORT,
+    OPTION_QUANTILES,
     OPTION_X,
     OPTION_Y,
     OPTION_BY,
@@ -61,6 +62,7 @@ static const struct option long_options[] = {
     {"y", required_argument, NULL, OPTION_Y},
     {"by", required_argument, NULL, OPTION_BY},
     {"sort", required_argument, NULL, OPTION_SORT},
+    {"quantiles", no_argument, NULL, OPTION_QUANTILES},
     {"scale", required_argument, NULL, OPTION_SCALE},
     {"what-if", required_argument, NULL, OPTION_WHAT_IF},
     {"trace", required_argument, NULL, OPTION_TRACE},
@@ -130,6 +132,8 @@ static const char *needs(int option)
         return "x";
     case OPTION_SORT:
         return "r";
+    case OPTION_QUANTILES:
+        return "q";
     case OPTION_X:
     case OPTION_Y:
     case OPTION_BY:
@@ -167,7 +171,7 @@ static bool read_format(const struct command *command, const char *text, struct 
 
 static bool read_sort(const struct command *command, const char *text, struct options *options)
 {
-    static const char *const names[] = {"time", "memory"};
+    static const char *const names[] = {"time", "memory", "p95"};
     unsigned place;
     if (!words_find(names, sizeof names / sizeof *names, text, &place))
         return words_unknown(command, "order of rows", text, names, sizeof names / sizeof *names) == EXIT_DONE;
@@ -307,6 +311,10 @@ static bool read_variant_option(const struct command *command, int option, const
         return true;
     case OPTION_SORT:
         return read_sort(command, value, options);
+    case OPTION_QUANTILES:
+        options->quantiles = true;
+        add_set(options, "--quantiles", "tails.quantiles=true");
+        return true;
     default:
         return read_picture_option(option, value, arena, options) ||
                read_search_option(command, option, value, options);

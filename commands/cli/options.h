@@ -15,7 +15,7 @@ struct arena;
 
 enum { OPTION_LETTERS = 26 };
 
-enum options_sort { SORT_NOT = 0, SORT_TIME, SORT_MEMORY };
+enum options_sort { SORT_NOT = 0, SORT_TIME, SORT_MEMORY, SORT_P95 };
 
 struct options {
     struct scenario_set *sets; /* --set, and --engine, --trace, --picture, --report as what they set */
@@ -31,6 +31,7 @@ struct options {
     const char *picture_width, *font_size; /* --picture-width, --font-size; NULL: not given */
     const char *method;                    /* --method; NULL: not given */
     bool quiet, plugins;                   /* --quiet, --plugins */
+    bool quantiles;                        /* --quantiles */
     unsigned top;                          /* --top; OPTIONS_NOT_GIVEN */
     unsigned jobs;                         /* --jobs; 0: not given */
     bool exhaustive, resume, merge;        /* --exhaustive, --resume, --merge */
@@ -63,8 +64,8 @@ struct options {
 /* Reads a command's arguments. `accepted` lists the letters of what this command takes beyond --engine, --set,
  * --plugins and --quiet:
  * o (-o, --picture, --picture-width, --font-size), w (-o alone), t (--trace, --report, --iterations), s (--schedules,
- * --what-if), r (--sort), p (--x, --y, --by), f (--format), l (--method), k (--top), g (--gpus, --jobs),
- * x (--exhaustive, --time-limit, --resume, --shard, --merge, --slurm), d (--time-limit alone), m (--budget,
+ * --what-if), r (--sort), q (--quantiles), p (--x, --y, --by), f (--format), l (--method), k (--top), g (--gpus,
+ * --jobs), x (--exhaustive, --time-limit, --resume, --shard, --merge, --slurm), d (--time-limit alone), m (--budget,
  * --seed, --restarts, --temperature, --links).
  * False after a usage mistake was reported. Memory from the arena. */
 bool options_read(const struct command *command, const char *accepted, int argc, char **argv, struct arena *arena,

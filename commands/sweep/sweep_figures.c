@@ -39,6 +39,10 @@ FIGURE(cost, KNOWN(row->training_cost))
 FIGURE(days, FORECAST(row->forecast.outcome.wall.middle / 86400))
 FIGURE(goodput, FORECAST(row->forecast.outcome.steps_share.middle))
 FIGURE(price, FORECAST(KNOWN(row->forecast.cost.middle)))
+#define STEP(value) (row->tails.known ? (value) : NAN)
+FIGURE(p50, STEP(row->tails.p50.value))
+FIGURE(p95, STEP(row->tails.p95.value))
+FIGURE(p99, STEP(row->tails.p99.value))
 FIGURE(wait, row->queue.known ? row->queue.wait : NAN)
 FIGURE(completion, row->queue.known ? row->queue.completion : NAN)
 FIGURE(bounded_slowdown, row->queue.known ? row->queue.bounded_slowdown : NAN)
@@ -79,6 +83,9 @@ const struct sweep_figure sweep_figures[] = {
     {"days", "days of the whole training with failures", CHART_NUMBER, -1, of_days},
     {"goodput", "share of time of steps that count", CHART_PERCENT, 1, of_goodput},
     {"price", "price of the whole training with failures", CHART_NUMBER, -1, of_price},
+    {"step_p50_s", "time of a step, p50", CHART_SECONDS, -1, of_p50},
+    {"step_p95_s", "time of a step, p95", CHART_SECONDS, -1, of_p95},
+    {"step_p99_s", "time of a step, p99", CHART_SECONDS, -1, of_p99},
     {"wait_s", "mean waiting of jobs", CHART_SECONDS, -1, of_wait},
     {"completion_s", "mean completion of jobs", CHART_SECONDS, -1, of_completion},
     {"bounded_slowdown", "mean bounded slowdown of jobs", CHART_NUMBER, -1, of_bounded_slowdown},
@@ -107,7 +114,10 @@ const struct sweep_figure *sweep_figure_find(const char *name)
                                                  {"cost", "training_cost"},
                                                  {"samples", "samples_per_s"},
                                                  {"tokens", "tokens_per_s"},
-                                                 {"peak_in_flight", "in_flight"}};
+                                                 {"peak_in_flight", "in_flight"},
+                                                 {"p50", "step_p50_s"},
+                                                 {"p95", "step_p95_s"},
+                                                 {"p99", "step_p99_s"}};
     for (size_t i = 0; i < sizeof short_names / sizeof *short_names; i++)
         if (!strcmp(name, short_names[i][0]))
             name = short_names[i][1];

@@ -8,6 +8,7 @@
 #include "commands/cli/words.h"
 #include "commands/train/train_output.h"
 #include "job/write/inputs.h"
+#include "studies/goodput.h"
 #include "studies/record.h"
 #include "studies/simulation.h"
 #include "training/forecast_text.h"
@@ -121,7 +122,7 @@ static int train(const struct options *options, const char *typed, struct arena 
     struct scenario *scenario = scenario_load(&request, arena, &diag);
     if (!scenario)
         return EXIT_BAD_INPUT;
-    if (!scenario->training.given)
+    if (!scenario->training.given || !goodput_has_length(scenario))
         return refuse(scenario);
     struct simulation_request asked = {.scenario = scenario, .command = typed, .quiet = options->quiet};
     struct simulation_result result = {0};

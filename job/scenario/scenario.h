@@ -17,6 +17,7 @@
 #include "schedules/schedule.h"
 #include "simulator/collectives/assignment.h"
 #include "simulator/program/mesh.h"
+#include "simulator/tails/tails.h"
 #include "training/forecast.h"
 
 #include <stdbool.h>
@@ -133,6 +134,7 @@ struct scenario {
 
     struct power_settings power;
     struct training_settings training;
+    struct tails_settings tails;
     double reserve;    /* share of every GPU's memory that is held back */
     bool all_replicas; /* write folded replicas out, too */
 

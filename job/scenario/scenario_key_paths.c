@@ -20,8 +20,8 @@ const char *const *scenario_key_paths(void *user)
 {
     const struct loader *loader = user;
     static const struct fields_section *const sections[] = {
-        &parallel_section, &batch_section,  &schedule_section, &platform_section, &memory_section,
-        &power_section,    &output_section, &training_section, &failures_section, &checkpoint_section};
+        &parallel_section, &batch_section,    &schedule_section, &platform_section,   &memory_section, &power_section,
+        &output_section,   &training_section, &failures_section, &checkpoint_section, &tails_section};
     const struct stagesim_workload *workload = loader->scenario->workload;
     struct arena *arena = loader->fields.arena;
     const char **paths = arena_array(arena, PATHS_MAX + 1, sizeof *paths);

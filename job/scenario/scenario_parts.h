@@ -48,6 +48,10 @@ void scenario_read_power(struct loader *loader);
 void scenario_read_training(struct loader *loader);
 /* Makes a map of one of these sections that is written as one word; false: `section` is another one. */
 bool scenario_expand_training(struct loader *loader, struct node *node, const char *section);
+/* tails: what varies from step to step. */
+void scenario_read_tails(struct loader *loader);
+/* Makes a map of that section where it is written as one word; false: `section` is another one. */
+bool scenario_expand_tails(struct loader *loader, struct node *node, const char *section);
 /* What is given and changes nothing: refused where it cannot be meant, kept otherwise to be told of. Needs all the rest
  * without a mistake. */
 void scenario_check_needs(struct loader *loader);

@@ -152,6 +152,7 @@ void scenario_print_keys(FILE *out)
     print_section(out, "training", "training.", training_section.fields, NULL);
     print_section(out, "failures", "failures.", failures_section.fields, NULL);
     print_section(out, "checkpoint", "checkpoint.", checkpoint_section.fields, NULL);
+    print_section(out, "tails", "tails.", tails_section.fields, NULL);
     print_section(out, "output", "output.", output_fields, NULL);
     print_section(out, "search", "search.", search_section.fields, NULL);
     print_section(out, "simgrid", "", simgrid_settings, NULL);

@@ -25,9 +25,9 @@ static const struct stagesim_field *find_in(const struct fields_section *section
 /* A key of stagesim's own, or of the workload; NULL: there is none. */
 static const struct stagesim_field *find_field(const struct scenario *scenario, const char *path)
 {
-    static const struct fields_section *const own[] = {&parallel_section,      &batch_section,     &schedule_section,
-                                                       &communication_section, &power_section,     &training_section,
-                                                       &failures_section,      &checkpoint_section};
+    static const struct fields_section *const own[] = {&parallel_section,      &batch_section,      &schedule_section,
+                                                       &communication_section, &power_section,      &training_section,
+                                                       &failures_section,      &checkpoint_section, &tails_section};
     const char *dot = strchr(path, '.'), *key = dot + 1;
     size_t length = (size_t)(dot - path);
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)

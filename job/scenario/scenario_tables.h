@@ -44,6 +44,18 @@ struct training_values {
 /* Memory from the arena. */
 struct training_values training_values_default(struct arena *arena);
 
+/* NULL, 0: not given. */
+struct tails_values {
+    bool quantiles;
+    const char *like;
+    const struct fields_distribution *device, *node, *worker, *micro_batch, *operation, *forward, *backward, *optimizer,
+        *transfer, *link, *pause;
+    double pause_every;
+    struct stagesim_rows trace;
+    uint64_t steps, seed;
+};
+extern const struct tails_values tails_defaults;
+
 struct platform_values { /* NULL, 0: not given */
     const char *file, *preset, *nic;
     uint64_t nodes, gpus_per_node, pod;
@@ -96,7 +108,7 @@ union simgrid_value {
 /* Sections of the scenario's own; parallel_fields fill uint64_t[PARALLEL_SIZES]. */
 extern const struct fields_section root_section, platform_section, parallel_section, batch_section, schedule_section,
     output_section, simgrid_section, search_section, memory_section, power_section, training_section, failures_section,
-    checkpoint_section, imported_section;
+    checkpoint_section, tails_section, imported_section;
 /* `communication` may hold keys of the workload, too. */
 extern const struct fields_section communication_section;
 /* Its fields with the words that they take: those of algorithms are the ones of the table of algorithms that carry out

@@ -161,6 +161,7 @@ static bool write_value(FILE *out, const struct stagesim_field *field, const voi
         write_number(out, amount->bytes > 0 ? amount->bytes : amount->elements, amount->bytes > 0 ? &sizes : &none);
         return amount->given;
     case STAGESIM_FIELD_DISTRIBUTION:
+    case STAGESIM_FIELD_FACTORS:
         return *(const struct fields_distribution *const *)value &&
                fputs((*(const struct fields_distribution *const *)value)->text, out) >= 0;
     case STAGESIM_FIELD_ROWS:

@@ -326,6 +326,16 @@ static void write_training(const struct resolving *resolving)
         write_own(resolving, sections[i], &values);
 }
 
+static void write_tails(const struct resolving *resolving)
+{
+    struct tails_values values = tails_defaults;
+    if (!resolving->scenario->tails.given)
+        return;
+    read_given(resolving, &tails_section, &values);
+    values.like = resolving->scenario->tails.like;
+    write_own(resolving, &tails_section, &values);
+}
+
 static void write_output(const struct resolving *resolving)
 {
     struct output_values values = {0};
@@ -447,6 +457,7 @@ bool scenario_write_resolved(FILE *out, const struct scenario *scenario, const c
         write_memory(&resolving);
         write_power(&resolving);
         write_training(&resolving);
+        write_tails(&resolving);
         write_output(&resolving);
         write_simgrid(&resolving);
         if (study)

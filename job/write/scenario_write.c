@@ -39,9 +39,9 @@ static bool is_path(const struct scenario *scenario, const char *section, const 
         return !strcmp(key, "file");
     if (!strcmp(section, power_section.name))
         return !strcmp(key, "table") || !strcmp(key, "carbon");
-    if (!strcmp(key, "samples") || !strcmp(key, "components"))
-        return !strcmp(section, failures_section.name) || !strcmp(section, checkpoint_section.name) ||
-               !strcmp(section, training_section.name);
+    if (!strcmp(key, "samples") || !strcmp(key, "components") || !strcmp(key, "trace"))
+        return !strcmp(section, tails_section.name) || !strcmp(section, failures_section.name) ||
+               !strcmp(section, checkpoint_section.name) || !strcmp(section, training_section.name);
     bool own = !strcmp(section, scenario->workload->name);
     size_t length = strlen(section);
     for (const struct stagesim_field *field = scenario->workload->fields; field && field->key; field++) {

@@ -2,11 +2,15 @@
 /* When what fails. */
 #include "training/clocks.h"
 
+#include "base/arena.h"
+#include "test/support/samples.h"
 #include "test/training/simple_plan.h"
 #include "training/failure_rates.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #define DAY 86400.0
 
@@ -135,30 +139,40 @@ Test(clocks, lemons)
     cr_assert_gt(largest, 150);
 }
 
-/* Nodes away are Poisson however long repairs take: counted at many moments against the formula's 0.0310. */
+/* The share of moments, four a day, at which more than 20 nodes are away. */
+static double share_lacking(const struct failure *failures, size_t count, const struct distribution *repair,
+                            size_t days)
+{
+    size_t moments = 4 * days, first = 80;
+    double *away = array_zeroed(moments, sizeof *away), lacking = 0;
+    struct draws draws = {7};
+    for (size_t i = 0; i < count; i++) {
+        double end = failures[i].time + distribution_draw(repair, &draws);
+        for (double t = ceil(failures[i].time / (DAY / 4)); t * DAY / 4 < end && t < (double)moments; t++)
+            away[(size_t)t]++;
+    }
+    for (size_t t = first; t < moments; t++)
+        lacking += away[t] > 20;
+    free(away);
+    return lacking / (double)(moments - first);
+}
+
+/* Nodes away are Poisson however long repairs take: counted at many moments against the formula's 0.0310. A day is
+ * about as long as it takes until they are others. */
 Test(clocks, nodes_in_repair_are_poisson)
 {
-    enum { MOST = 40000 };
-    static struct failure failures[MOST];
+    size_t days = 800 * (size_t)samples_percent() + 2000, most = days * 15;
+    struct failure *failures = array_zeroed(most, sizeof *failures);
     struct simple_plan simple;
     use_rates(&simple, "rsc-1", 2048);
     struct distribution repairs[] = {distribution_fixed(DAY), distribution_log_normal(DAY, 2 * DAY)};
-    double days = 2900;
-    size_t count = list(&simple.plan, 2048, 2048, days * DAY, failures, MOST);
-    cr_assert_lt(count, MOST);
+    size_t count = list(&simple.plan, 2048, 2048, (double)days * DAY, failures, most);
+    double error = sqrt((1 - 0.0310) / 0.0310 / (double)days);
+    cr_assert_lt(count, most);
     for (int k = 0; k < 2; k++) {
-        static double away[2900 * 4 + 1];
-        struct draws draws = {7};
-        double lacking = 0, moments = 0;
-        for (size_t i = 0; i < sizeof away / sizeof *away; i++)
-            away[i] = 0;
-        for (size_t i = 0; i < count; i++) {
-            double end = failures[i].time + distribution_draw(&repairs[k], &draws);
-            for (double t = ceil(failures[i].time / (DAY / 4)); t * DAY / 4 < end && t < 2900 * 4; t++)
-                away[(int)t]++;
-        }
-        for (int t = 80; t < 2900 * 4; t++, moments++)
-            lacking += away[t] > 20;
-        cr_assert_float_eq(lacking / moments / 0.0310, 1, 0.2, "%g", lacking / moments);
+        double share = share_lacking(failures, count, &repairs[k], days);
+        cr_assert_float_eq(share / 0.0310, 1, fmax(0.05, 4 * error), "%g of %zu days", share, days);
+        printf("# more than 20 away at %.4f of the moments of %zu days\n", share, days);
     }
+    free(failures);
 }

@@ -7,6 +7,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 
 #define MINUTE 60.0
 #define HOUR 3600.0
@@ -84,22 +85,56 @@ Test(published, llama_3)
     cr_assert_lt(outcome.steps_share.high, 0.97);
 }
 
-/* BLOOM, 18 March to 9 May 2022: 38,305 steps of 105.5 s in 52 days on 384 A100. A save of 40 s every 100 steps, 12
- * minutes of evaluation every 1,000; failures of nodes at the published rate, and two hangs, of 18 and 6 h, in this
- * time on top. Whoever noticed the others needed hours as well: at most 3 h were lost later, 7.3 h once. */
+/* The same with all that a scenario takes where it says nothing: up to 5 minutes of detection, 2.5 to 17.5 of restart,
+ * repairs of a day, as many spares as leave one waiting in 99 % of the time. 10 % of 54 days are 16.7 minutes for each
+ * of 466 stops; detection, restart and steps done again take less. */
+Test(published, llama_3_by_defaults)
+{
+    struct simple_plan simple;
+    simple_plan_init(&simple, 50 * DAY, 1);
+    use_rates(&simple, "llama3", 2048);
+    simple.repair = distribution_fixed(DAY);
+    simple.plan.spares = spares_for(spares_away(&simple.plan), 0.01);
+    simple.detect = (struct distribution){.kind = DISTRIBUTION_UNIFORM, .a = 0, .b = 5 * MINUTE};
+    simple.restart = (struct distribution){.kind = DISTRIBUTION_UNIFORM, .a = 2.5 * MINUTE, .b = 17.5 * MINUTE};
+    simple.write = simple.load = distribution_fixed(57); /* 405e9 parameters of 14 B over 100 GB/s */
+    simple_plan_checkpoints(&simple, best_interval_formula(0.5, 54 * DAY / 419), 0.5);
+    struct training_outcome outcome = training_outcome_of(&simple.plan, 40);
+    printf("# Llama 3 by defaults: %.4f, %.4f to %.4f\n", outcome.steps_share.middle, outcome.steps_share.low,
+           outcome.steps_share.high);
+    cr_assert_gt(outcome.steps_share.middle, 0.9, "%g", outcome.steps_share.middle);
+    cr_assert_lt(outcome.steps_share.high, 0.95);
+}
+
+/* BLOOM, 18 March to 9 May 2022: 38,305 steps of 105.5 s in 52 days on 384 A100: 89.9 % of the time. A save of 40 s
+ * every 100 steps, 12 minutes of evaluation every 1,000; failures of nodes at the published rate. Beside them all that
+ * its log tells of these days (BigScience, chronicles of the 176B model): hangs of 18 and 6 h, eight restarts for new
+ * code, a GPU that made steps take 111 s from step 42,780 to 45,000. Whoever noticed failures needed hours as well: at
+ * most 3 h were lost. It comes to 93.5 %. What is left has no entry: of the maintenance of 22 March the log says
+ * "some hours". */
 Test(published, bloom)
 {
     struct simple_plan simple;
-    struct failure_component components[2];
+    struct failure_component components[4];
     struct distribution hang = {
         .kind = DISTRIBUTION_SAMPLES, .values = (const double[]){18 * HOUR, 6 * HOUR}, .count = 2};
+    struct distribution slow = distribution_fixed(2220 * 111.0);
     simple_plan_init(&simple, 38305 * 105.5, 1);
     simple_plan_checkpoints(&simple, 100 * 105.5, 40);
     components[0] = failure_rates_find("bloom")->components[0];
     components[1] = (struct failure_component){
         .name = "hang", .unit = UNIT_JOB, .every = 26 * DAY, .shape = 1, .slow = 1, .detect = &hang};
+    components[2] = (struct failure_component){
+        .name = "new code", .unit = UNIT_JOB, .every = 6.5 * DAY, .shape = 1, .slow = 1, .effect = EFFECT_PLANNED};
+    components[3] = (struct failure_component){.name = "slow GPU",
+                                               .unit = UNIT_JOB,
+                                               .every = 52 * DAY,
+                                               .shape = 1,
+                                               .slow = 111.0 / 105.5,
+                                               .effect = EFFECT_SLOW,
+                                               .detect = &slow};
     simple.plan.components = components;
-    simple.plan.component_count = 2;
+    simple.plan.component_count = 4;
     simple.plan.nodes = 48;
     simple.plan.gpus_per_node = 8;
     simple.plan.spares = 4;
@@ -110,5 +145,6 @@ Test(published, bloom)
     simple.plan.evaluate = 12 * MINUTE;
     struct training_outcome outcome = training_outcome_of(&simple.plan, 400);
     double share = simple.plan.work / outcome.mean;
-    cr_assert_float_eq(share, 0.95, 0.02, "%g", share);
+    printf("# BLOOM: %.4f of the time, measured 0.899\n", share);
+    cr_assert_float_eq(share, 0.935, 0.005, "%g", share);
 }

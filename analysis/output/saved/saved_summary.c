@@ -4,6 +4,7 @@
 #include "analysis/output/saved/saved_member.h"
 #include "base/arena.h"
 #include "base/document.h"
+#include "simulator/tails/tails_text.h"
 #include "training/forecast_text.h"
 
 #include <math.h>
@@ -347,6 +348,18 @@ static void read_training(const struct saved_reader *reader, const struct node *
     }
 }
 
+/* What a page says of steps that vary. */
+static void read_tails(const struct saved_reader *reader, const struct node *root, struct report *report)
+{
+    report->tails.known = node_get(root, "step") != NULL;
+    for (const struct tails_figure *figure = tails_figures_table; figure->key && report->tails.known; figure++) {
+        const char *path = arena_print(reader->arena, "step.%s", figure->key);
+        enum saved_type type = figure->count ? SAVED_COUNT : SAVED_POSITIVE;
+        saved_member_read(reader, root, &(struct saved_member){path, type, false, figure->offset},
+                          (char *)&report->tails);
+    }
+}
+
 static bool check_schema(const struct saved_reader *reader, const struct node *root)
 {
     const struct node *schema = node_get(root, "schema");
@@ -393,6 +406,7 @@ static struct report *read_report(const struct saved_reader *reader, const struc
     read_levers(reader, root, report);
     read_lists(reader, root, report);
     read_training(reader, root, report);
+    read_tails(reader, root, report);
     return reader->diag->errors == before ? report : NULL;
 }
 

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulator/tails/step_model.h"
+
+#include "base/arena.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Workers whose computations differ by less than this take equally long. */
+static const double ALIKE = 0.01;
+
+/* ---- who is where ---- */
+
+/* A host without a node is one. */
+static bool shares_node(const struct platform *platform, uint32_t a, uint32_t b)
+{
+    const char *left = platform->hosts[a].node, *right = platform->hosts[b].node;
+    return a == b || (left && right && (left == right || !strcmp(left, right)));
+}
+
+static uint32_t node_hash(const struct platform *platform, uint32_t host)
+{
+    const char *name = platform->hosts[host].node;
+    uint32_t hash = 2166136261u;
+    for (; name && *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 16777619u;
+    return name ? hash : host * 2654435761u;
+}
+
+/* Numbers of nodes in the order of their first ranks, by a table of twice as many places. */
+static void find_nodes(struct step_model *model, const struct platform *platform, struct arena *arena)
+{
+    uint32_t places = 2 * model->ranks + 1, *table = arena_array(arena, places, sizeof *table);
+    model->node_of = arena_array(arena, model->ranks, sizeof *model->node_of);
+    model->first_hosts = arena_array(arena, model->ranks, sizeof *model->first_hosts);
+    for (uint32_t rank = 0; rank < model->ranks; rank++) {
+        uint32_t host = model->hosts[rank], place = node_hash(platform, host) % places;
+        while (table[place] && !shares_node(platform, model->first_hosts[table[place] - 1], host))
+            place = (place + 1) % places;
+        if (!table[place]) {
+            model->first_hosts[model->nodes++] = host;
+            table[place] = model->nodes;
+        }
+        uint32_t node = table[place] - 1;
+        model->node_of[rank] = node;
+        model->first_hosts[node] = host < model->first_hosts[node] ? host : model->first_hosts[node];
+    }
+}
+
+static void find_workers(struct step_model *model, struct arena *arena)
+{
+    static const char data[] = "data";
+    const struct mesh *mesh = model->net->program->mesh;
+    const struct mesh_name *name = mesh_find(mesh, data, sizeof data - 1);
+    model->workers = mesh->positions;
+    model->replicas = name ? mesh_product(mesh, name->axes) : 1;
+    model->worker_of = arena_array(arena, model->ranks, sizeof *model->worker_of);
+    for (uint32_t rank = 0; rank < model->ranks; rank++)
+        model->worker_of[rank] = mesh->position_of[rank] * model->replicas +
+                                 (name ? mesh_coordinate(mesh, name->axes, mesh->replica_of[rank]) : 0);
+}
+
+static void find_crossings(struct step_model *model, struct arena *arena)
+{
+    const struct step_net *net = model->net;
+    model->crosses = arena_array(arena, (size_t)net->meetings + 1, sizeof *model->crosses);
+    for (uint32_t meeting = 0; meeting < net->meetings; meeting++)
+        for (uint32_t i = net->first_member[meeting]; i < net->first_member[meeting + 1]; i++)
+            model->crosses[meeting] |=
+                model->node_of[net->members[i]] != model->node_of[net->members[net->first_member[meeting]]];
+}
+
+static void find_peers(struct step_model *model, struct arena *arena)
+{
+    const struct step_net *net = model->net;
+    const struct mesh *mesh = net->program->mesh;
+    model->peers = arena_array_unset(arena, net->count, sizeof *model->peers);
+    for (uint32_t node = 0; node < net->count; node++) {
+        const struct step_task *task = &net->tasks[node];
+        model->peers[node] = STEP_NONE;
+        if (task->type != OPERATION_SEND)
+            continue;
+        const struct position *position = &net->program->positions[mesh->position_of[task->rank]];
+        uint32_t peer = position->streams[position->operations[task->operation].stream].peer;
+        uint32_t other = model->node_of[mesh_rank(mesh, peer, mesh->replica_of[task->rank])];
+        model->peers[node] = other == model->node_of[task->rank] ? STEP_NONE : other;
+    }
+}
+
+/* ---- computations ---- */
+
+static void find_forwards(struct step_model *model, struct arena *arena)
+{
+    const struct step_net *net = model->net;
+    uint32_t *first = model->first_forward = arena_array(arena, (size_t)model->ranks + 1, sizeof *first);
+    for (uint32_t node = 0; node < net->count; node++) {
+        const struct step_task *task = &net->tasks[node];
+        first[task->rank + 1] += step_direction(task) == 0;
+        if (task->micro_batch != MICRO_BATCH_NONE && task->micro_batch >= model->micro_batches)
+            model->micro_batches = task->micro_batch + 1;
+    }
+    for (uint32_t rank = 0; rank < model->ranks; rank++)
+        first[rank + 1] += first[rank];
+    model->forwards = arena_array(arena, (size_t)first[model->ranks] + 1, sizeof *model->forwards);
+    uint32_t *next = arena_array(arena, (size_t)model->ranks + 1, sizeof *next);
+    for (uint32_t node = 0; node < net->count; node++) {
+        uint32_t rank = net->tasks[node].rank;
+        if (step_direction(&net->tasks[node]) == 0)
+            model->forwards[first[rank] + next[rank]++] = node;
+    }
+}
+
+/* What makes the forwards and backwards of all workers take what they take on average. */
+static void find_even(struct step_model *model, struct arena *arena)
+{
+    const struct step_net *net = model->net;
+    double *sums = arena_array(arena, 2 * (size_t)model->workers, sizeof *sums), all[2] = {0}, apart = 0;
+    for (uint32_t node = 0; node < net->count; node++) {
+        int direction = step_direction(&net->tasks[node]);
+        if (direction >= 0)
+            sums[2 * net->program->mesh->position_of[net->tasks[node].rank] + direction] += net->seconds[node];
+    }
+    for (uint32_t i = 0; i < 2 * model->workers; i++)
+        all[i % 2] += sums[i] / model->workers;
+    for (uint32_t i = 0; i < 2 * model->workers; i++) {
+        bool computes = sums[i] > 0 && all[i % 2] > 0;
+        apart = fmax(apart, computes ? fabs(sums[i] / all[i % 2] - 1) : 0);
+        sums[i] = computes ? all[i % 2] / sums[i] : 1;
+    }
+    model->even = apart > ALIKE ? sums : NULL;
+}
+
+/* What a micro-batch takes on each stage, on the first rank that has the stage. */
+static void find_reference(struct step_model *model, struct arena *arena)
+{
+    const struct step_net *net = model->net;
+    uint32_t stages = model->settings->trace->stages;
+    double *sums = model->reference = arena_array(arena, 2 * (size_t)stages, sizeof *sums);
+    uint32_t *ranks = arena_array(arena, 2 * (size_t)stages, sizeof *ranks);
+    uint32_t *batches = arena_array(arena, 2 * (size_t)stages, sizeof *batches);
+    for (uint32_t node = 0; node < net->count; node++) {
+        const struct step_task *task = &net->tasks[node];
+        int direction = step_direction(task);
+        if (direction < 0 || task->stage >= stages)
+            continue;
+        size_t place = 2 * (size_t)task->stage + (size_t)direction;
+        if (!(sums[place] > 0)) {
+            ranks[place] = task->rank;
+            batches[place] = task->micro_batch;
+        }
+        if (ranks[place] == task->rank && batches[place] == task->micro_batch)
+            sums[place] += net->seconds[node];
+    }
+}
+
+struct step_model *step_model_create(const struct step_net *net, const struct tails_settings *settings,
+                                     const struct platform *platform, const uint32_t *hosts, struct arena *arena)
+{
+    struct step_model *model = arena_alloc(arena, sizeof *model);
+    *model = (struct step_model){.net = net, .settings = settings, .ranks = net->program->mesh->ranks};
+    model->hosts = arena_array(arena, model->ranks, sizeof *model->hosts);
+    memcpy(model->hosts, hosts, model->ranks * sizeof *hosts);
+    find_nodes(model, platform, arena);
+    find_workers(model, arena);
+    find_crossings(model, arena);
+    find_peers(model, arena);
+    find_forwards(model, arena);
+    find_even(model, arena);
+    if (settings->trace)
+        find_reference(model, arena);
+    return model;
+}
+
+bool step_model_has(const struct step_model *model, enum tails_change change)
+{
+    const struct tails_settings *settings = model->settings;
+    switch (change) {
+    case CHANGE_SLOWEST:
+        return settings->device || settings->node || settings->worker;
+    case CHANGE_BALANCED:
+        return settings->micro_batch || settings->trace;
+    case CHANGE_EVEN:
+        return model->even != NULL;
+    default:
+        return settings->pause != NULL;
+    }
+}

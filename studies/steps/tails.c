@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "studies/steps/tails.h"
+
+#include "base/arena.h"
+#include "base/exit_code.h"
+#include "base/isolate.h"
+#include "base/process/guard.h"
+#include "job/job.h"
+#include "simulator/run/folded_run.h"
+#include "simulator/tails/tails_run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PROCESSES_MAX = 64 };
+
+/* ---- processes ---- */
+
+struct share {
+    uint32_t from, count;
+    pid_t process; /* 0: none was made */
+};
+
+/* Whole blocks of lanes, one behind the other. */
+static struct share share_of(uint32_t steps, uint32_t processes, uint32_t number)
+{
+    uint32_t blocks = (steps + STEP_LANES - 1) / STEP_LANES;
+    uint32_t from = (uint32_t)((uint64_t)blocks * number / processes) * STEP_LANES;
+    uint32_t to = (uint32_t)((uint64_t)blocks * (number + 1) / processes) * STEP_LANES;
+    return (struct share){from, (to < steps ? to : steps) - from, 0};
+}
+
+static void begin(struct step_walk *walk, struct share *share, struct tails_step *steps)
+{
+    pid_t parent = getpid(), process = share->count ? fork() : -1;
+    if (process == 0) {
+        isolate_bond(parent);
+        tails_run(walk, share->from, share->count, steps + share->from);
+        _exit(0);
+    }
+    share->process = process > 0 ? process : 0;
+}
+
+/* What no process has done is done here. */
+static void end(struct step_walk *walk, const struct share *share, struct tails_step *steps)
+{
+    int status = -1;
+    while (share->process && waitpid(share->process, &status, 0) < 0 && errno == EINTR) {}
+    if (!share->process || status)
+        tails_run(walk, share->from, share->count, steps + share->from);
+}
+
+static void run_all(struct step_walk *walk, uint32_t count, struct tails_step *steps)
+{
+    struct share shares[PROCESSES_MAX];
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    uint32_t processes = processors < 1 ? 1 : processors > PROCESSES_MAX ? PROCESSES_MAX : (uint32_t)processors;
+    for (uint32_t i = 0; i < processes; i++) {
+        shares[i] = share_of(count, processes, i);
+        if (i)
+            begin(walk, &shares[i], steps);
+    }
+    for (uint32_t i = 0; i < processes; i++)
+        end(walk, &shares[i], steps);
+}
+
+/* ---- the job ---- */
+
+/* One iteration of it, in full. NULL with the mistakes reported. */
+static struct scenario *load(const struct scenario *scenario, struct arena *arena, struct diag *diag)
+{
+    static const struct scenario_set sets[] = {
+        {NULL, "iterations=1"}, {NULL, "engine=analytic"}, {NULL, "fold=off"}, {NULL, "steady=off"}};
+    struct scenario_request request =
+        scenario_request_with(&scenario->request, sets, sizeof sets / sizeof *sets, arena);
+    request.study = true;
+    return scenario_load(&request, arena, diag);
+}
+
+static struct step_walk *make_walk(const struct scenario *scenario, struct platform *platform, const struct job *job,
+                                   struct arena *arena, struct fault *fault)
+{
+    struct folded_run run;
+    struct engine_job engine_job = {.program = job->program, .platform = platform, .hosts = job->hosts};
+    if (job->program->overlapping) {
+        fault_set(fault, "iterations overlap, so that there is no step that has a time of its own");
+        return NULL;
+    }
+    if (!folded_run(&engine_analytic, &engine_job, false, arena, &run, fault))
+        return NULL;
+    struct step_net *net = step_net_create(run.timeline, arena, fault);
+    timeline_destroy(run.timeline);
+    return net ? step_walk_create(step_model_create(net, &scenario->tails, platform, job->hosts, arena), arena, fault)
+               : NULL;
+}
+
+static bool fill(struct step_walk *walk, uint32_t count, struct report *report, struct fault *fault)
+{
+    size_t bytes = count * sizeof(struct tails_step);
+    struct tails_step *steps = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (steps == MAP_FAILED)
+        return fault_set(fault, "no memory for %u steps: %s", count, strerror(errno));
+    run_all(walk, count, steps);
+    report->tails = tails_figures_of(walk, steps, count);
+    munmap(steps, bytes);
+    return true;
+}
+
+bool tails_fit(const struct scenario *scenario, uint32_t stages, struct diag *diag)
+{
+    const struct tails_trace *trace = scenario->tails.trace;
+    if (!trace || trace->stages == stages)
+        return true;
+    diag_error(diag, scenario_place(scenario, "tails.trace"),
+               "micro-batches were recorded on %u stage%s, and the job has %u; expected one row for each stage",
+               trace->stages, trace->stages > 1 ? "s" : "", stages);
+    return false;
+}
+
+int tails_add(const struct scenario *scenario, struct platform *platform, struct report *report, FILE *console,
+              struct diag *diag)
+{
+    struct fault fault = {""};
+    if (!scenario->tails.given)
+        return EXIT_DONE;
+    guard_doing("drawing steps of %s", scenario->name);
+    struct arena *arena = arena_create();
+    struct scenario *alone = load(scenario, arena, diag);
+    struct job *job = alone ? job_create(alone, platform, 2, arena, diag) : NULL;
+    int code = job && tails_fit(scenario, job->program->stages, diag) ? EXIT_DONE : EXIT_BAD_INPUT;
+    if (code == EXIT_DONE) {
+        struct step_walk *walk = make_walk(scenario, platform, job, arena, &fault);
+        if ((!walk || !fill(walk, scenario->tails.steps, report, &fault)) && console)
+            diag_print(console, "note: tails: no quantiles of the step: %s\n", fault.text);
+    }
+    arena_destroy(arena);
+    return code;
+}
