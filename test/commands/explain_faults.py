@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""explain_faults.py STAGESIM: faults that were put into a run (test/support/faulty_traces.py) are found by explain,
+each as the part that it is, where it is, and with its cost within 5 %. The same runs in the form of PyTorch's profiler
+are whole: kernels of a stream follow each other, each behind its launch, waits name records, and busy times are the
+run's."""
+import csv
+import gzip
+import io
+import json
+import pathlib
+import sys
+import tempfile
+from collections import defaultdict
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import faulty_traces
+import tool
+
+# The parts of explain that a fault's cost is in, and what it says of the worst.
+PARTS = {"slow-gpu": ({"slow-ranks"}, "rank 5"), "slow-link": ({"messages"}, "rank 1"),
+         "host-gap": ({"gaps"}, "rank 3"),
+         "uneven-micro-batches": ({"uneven-micro-batches"}, "micro-batches differ"),
+         "garbage-collection": ({"pauses"}, "2 computations"), "slow-layer": ({"uneven-stages"}, "stage 1"),
+         "wrong-schedule": ({"order"}, ""), "recomputation": ({"backwards"}, ""),
+         "other-job": ({"messages", "collectives"}, "")}
+# No fault has anything to do with what is left.
+REST = 0.05
+
+
+def parts_of(binary, folder, name):
+    result = tool.run(binary, "explain", folder / "scenario.yaml", folder / name / "operations.csv", "--format", "csv")
+    rows = list(csv.reader(io.StringIO(result.stdout)))
+    head = rows[0]
+    found = {}
+    for row in rows[1:]:
+        if len(row) == len(head):
+            found[row[0]] = (float(row[1]), row[-1])
+    return found
+
+
+def check_explained(check, binary, folder, truth):
+    for name, (wanted, worst) in PARTS.items():
+        found = parts_of(binary, folder, name)
+        cost, step = truth[name]["cost_s"], truth[name]["step_s"]
+        check.near(found["measured"][0], step, f"{name}: the step", 1e-9)
+        check.near(found["predicted"][0], truth["plain"]["step_s"], f"{name}: without it", 1e-9)
+        charged = sum(found[part][0] for part in wanted)
+        check.that(abs(charged - cost) <= 0.05 * cost, f"{name}: {charged} s, expected {cost} in {wanted}")
+        check.that(any(worst in found[part][1] for part in wanted), f"{name}: {[found[part][1] for part in wanted]}")
+        others = sum(abs(value) for part, (value, _) in found.items()
+                     if part not in wanted | {"measured", "predicted"})
+        check.that(others <= REST * cost, f"{name}: {others} s in other parts")
+    plain = parts_of(binary, folder, "plain")
+    check.near(plain["measured"][0], plain["predicted"][0], "without a fault", 1e-9)
+
+
+def spans(events, category):
+    return sorted((event for event in events if event["cat"] == category), key=lambda event: event["ts"])
+
+
+def check_profile(check, path, job):
+    """One rank of `job`, the replayed run."""
+    what = f"{path.parent.name}/{path.name}"
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        trace = json.load(file)
+    events, rank = trace["traceEvents"], trace["distributedInfo"]["rank"]
+    kernels = spans(events, "kernel")
+    launches = {event["args"]["correlation"]: event for event in spans(events, "cuda_runtime")}
+    by_stream = defaultdict(list)
+    for kernel in kernels:
+        launch = launches[kernel["args"]["correlation"]]
+        check.that(launch["name"] == "cudaLaunchKernel" and launch["ts"] < kernel["ts"], f"{what}: a launch too late")
+        by_stream[kernel["args"]["stream"]].append(kernel)
+    for stream, own in by_stream.items():
+        late = [after["ts"] - before["ts"] - before["dur"] for before, after in zip(own, own[1:])]
+        check.that(min(late, default=0) > -0.01, f"{what}: kernels of stream {stream} overlap")
+    for wait in spans(events, "cuda_sync"):
+        record = launches[wait["args"]["wait_on_cuda_event_record_corr_id"]]
+        check.that(record["name"] == "cudaEventRecord" and wait["args"]["correlation"] in launches, f"{what}: a wait")
+    busy = 1e-6 * sum(kernel["dur"] for kernel in by_stream[7])
+    rows = [one for one in job if one.rank == rank and one.type == "compute"]
+    expected = sum(one.end - one.start - one.pause for one in rows)
+    check.that(abs(busy - expected) < 1e-6 * len(kernels), f"{what}: {busy} s busy, not {expected}")
+    communicates = [one for one in job if one.rank == rank and one.type != "compute"]
+    check.that(sum(len(own) for stream, own in by_stream.items() if stream != 7) == len(communicates),
+               f"{what}: messages and collectives")
+
+
+def check_profiles(check, folder):
+    job = faulty_traces.Job(folder / "run/operations.csv")
+    job.replay()
+    for path in sorted((folder / "plain").glob("rank-*.json.gz")):
+        check_profile(check, path, job.operations.values())
+    for name in ("host-gap", "garbage-collection", "recomputation"):
+        faulty = faulty_traces.Job(folder / "run/operations.csv")
+        faulty_traces.FAULTS[name](faulty)
+        faulty.replay()
+        for rank in (2, 3):
+            check_profile(check, folder / name / f"rank-{rank}.json.gz", faulty.operations.values())
+
+
+def check_clock(check, folder, truth):
+    """Only one rank's times are others, all by the same."""
+    wrong = truth["bad-clock"]["rank"]
+    for rank in (wrong, wrong - 1):
+        both = []
+        for name in ("plain", "bad-clock"):
+            with gzip.open(folder / name / f"rank-{rank}.json.gz", "rt", encoding="utf-8") as file:
+                both.append([event["ts"] for event in json.load(file)["traceEvents"]])
+        expected = 1e6 * truth["bad-clock"]["seconds"] if rank == wrong else 0
+        check.that(all(abs(late - early - expected) < 0.01 for early, late in zip(*both)), f"the clock of rank {rank}")
+
+
+def main():
+    check, binary = tool.Checker(), tool.binary_argument()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        truth = faulty_traces.make(binary, folder)
+        costs = [values["cost_s"] for name, values in truth.items() if name not in ("plain", "bad-clock")]
+        check.that(len(costs) == 9 and min(costs) > 0.01, f"faults that cost nothing: {truth}")
+        check_explained(check, binary, folder, truth)
+        check_profiles(check, folder)
+        check_clock(check, folder, truth)
+    return check.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
