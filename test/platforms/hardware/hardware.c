@@ -125,6 +125,6 @@ Test(hardware, names_are_in_order)
     const char *const *names = hardware_names(HARDWARE_PRODUCT, &count);
     cr_assert_geq(count, 42);
     cr_expect_str_eq(names[0], "dgx-1v");
-    cr_expect_str_eq(names[41], "ring");
+    cr_expect_str_eq(names[count - 1], "ring");
     cr_expect_not(hardware_has(HARDWARE_PRODUCT, "no-such"));
 }
