@@ -43,6 +43,7 @@ const struct command *const command_table[] = {
     &command_platform,
     &command_report,
     &command_list,
+    &command_schema,
     NULL,
 };
 /* clang-format on */

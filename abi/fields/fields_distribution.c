@@ -255,6 +255,11 @@ static const struct {
 
 enum { KINDS = sizeof kinds / sizeof *kinds, SIMPLE_KINDS = KINDS - 1 };
 
+const char *fields_distribution_kind(size_t index)
+{
+    return index < KINDS ? kinds[index].name : NULL;
+}
+
 /* `count` of the kinds may be meant. */
 static bool read_value(const struct reading *reading, const struct node *node, size_t count, struct distribution *d)
 {

@@ -18,6 +18,8 @@ enum { DISTRIBUTION_SAMPLES_MAX = 10000 };
 /* What such a value is, with an example. */
 extern const char fields_distribution_expected[], fields_factors_expected[];
 
+/* The name of a kind, the key of the map that describes one; NULL: there are no more. */
+const char *fields_distribution_kind(size_t index);
 /* A distribution of times, or of factors: plain numbers. NULL after a mistake was reported. Memory from the reader's
  * arena. */
 const struct fields_distribution *fields_read_distribution(const struct fields_reader *reader, const char *key,

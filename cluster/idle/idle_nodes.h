@@ -54,6 +54,8 @@ extern const struct scenario_kind idle_kind;
 
 /* ---- idle_read.c, idle_study.c, idle_scaling.c ---- */
 
+extern const char *const idle_keys[]; /* of the top level */
+void idle_schema(struct json_writer *json);
 struct scenario *idle_read(const struct scenario_request *request, struct node *root, struct arena *arena,
                            struct diag *diag);
 /* Reads or draws the log and finds the jobs' curves. NULL with the mistakes reported. Memory from the arena. */

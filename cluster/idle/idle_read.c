@@ -6,6 +6,7 @@
 #include "base/paths.h"
 #include "base/quantity.h"
 #include "cluster/idle/idle_nodes.h"
+#include "job/schema/schema_value.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -113,9 +114,46 @@ static const struct fields_section log_section = {"idle_nodes", true, log_fields
                                    generate_section = {"generate", true, generate_fields},
                                    policy_section = {"decide", true, policy_fields},
                                    job_section = {"jobs", true, job_fields};
+/* Samples per second on a number of nodes. */
+static const struct stagesim_field point_field = {"points", STAGESIM_FIELD_RATIO, 0, .least = 1e-9, .most = 1e18};
 static const char *const log_others[] = {"generate", "jobs", "decide", NULL};
 static const char *const job_others[] = {"points", NULL};
-static const char *const top_keys[] = {"name", "idle_nodes", "output", "inputs"};
+const char *const idle_keys[] = {"name", "idle_nodes", "output", "inputs", NULL};
+
+void idle_schema(struct json_writer *json)
+{
+    json_object_begin(json, log_section.name, true);
+    json_array_begin(json, "oneOf", false); /* a log is read or made */
+    for (int i = 0; i < 2; i++) {
+        json_object_begin(json, NULL, false);
+        json_array_begin(json, "required", false);
+        json_text(json, NULL, i ? "generate" : "log");
+        json_array_end(json);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    json_array_begin(json, "required", false);
+    json_text(json, NULL, "jobs");
+    json_array_end(json);
+    schema_section_begin(json, &log_section);
+    schema_section(json, "generate", &generate_section, NULL);
+    schema_section(json, "decide", &policy_section, NULL);
+    json_object_begin(json, "jobs", true);
+    json_text(json, "type", "object");
+    json_object_begin(json, "additionalProperties", true);
+    schema_section_begin(json, &job_section);
+    json_object_begin(json, "points", false);
+    json_text(json, "description", "samples per second by nodes");
+    json_text(json, "type", "object");
+    json_integer(json, "minProperties", 1);
+    schema_value(json, "additionalProperties", &point_field);
+    json_object_end(json);
+    schema_section_end(json);
+    json_object_end(json);
+    json_object_end(json);
+    schema_section_end(json);
+    json_object_end(json);
+}
 
 struct reading {
     struct fields_reader fields;
@@ -169,7 +207,6 @@ static void read_log(struct reading *reading)
 
 static bool read_point(const struct reading *reading, const struct node *node, struct curve_point *point)
 {
-    static const struct stagesim_field rate = {"points", STAGESIM_FIELD_RATIO, 0, .least = 1e-9, .most = 1e18};
     struct quantity_reason reason;
     uint64_t nodes;
     if (!quantity_count(node->key, &nodes, &reason) || !nodes || nodes > CURVE_NODES_MAX) {
@@ -178,7 +215,7 @@ static bool read_point(const struct reading *reading, const struct node *node, s
         return false;
     }
     point->nodes = (uint32_t)nodes;
-    return fields_read_value(&reading->fields, &rate, node->key, node, &point->rate);
+    return fields_read_value(&reading->fields, &point_field, node->key, node, &point->rate);
 }
 
 static int by_nodes(const void *left, const void *right)
@@ -355,11 +392,11 @@ static void check_top(const struct reading *reading)
 {
     for (const struct node *child = reading->root->first; child; child = child->next) {
         bool known = false;
-        for (size_t i = 0; i < sizeof top_keys / sizeof *top_keys; i++)
-            known = known || !strcmp(top_keys[i], child->key);
+        size_t count = 0;
+        for (; idle_keys[count]; count++)
+            known = known || !strcmp(idle_keys[count], child->key);
         if (!known)
-            fields_report_unknown(&reading->fields, "a scenario of idle nodes", child, top_keys,
-                                  sizeof top_keys / sizeof *top_keys);
+            fields_report_unknown(&reading->fields, "a scenario of idle nodes", child, idle_keys, count);
     }
 }
 

@@ -43,6 +43,8 @@ bool jobs_place(const struct jobs *jobs, const struct platform *platform, uint32
 
 /* ---- jobs_read.c, jobs_run.c ---- */
 
+extern const char *const jobs_keys[]; /* of the top level */
+void jobs_schema(struct json_writer *json);
 struct scenario *jobs_read(const struct scenario_request *request, struct node *root, struct arena *arena,
                            struct diag *diag);
 int jobs_check(struct simulation_context *context);

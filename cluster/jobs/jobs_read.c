@@ -7,6 +7,7 @@
 #include "base/paths.h"
 #include "cluster/jobs/jobs.h"
 #include "job/scenario/scenario_tables.h"
+#include "job/schema/schema_value.h"
 #include "simulator/program/program.h"
 
 #include <stddef.h>
@@ -43,7 +44,9 @@ static const char *const shared_keys[] = {"platform", "loader",  "what_if", "eng
                                           "steady",   "simgrid", "output",  NULL};
 /* What a job's scenario has that is no part of it here. */
 static const char *const dropped_keys[] = {"name", "iterations", "search", "inputs", NULL};
-static const char *const own_keys[] = {"name", "jobs", "interference", "inputs", NULL};
+/* Keys of the top level: those, and the cluster's own. */
+const char *const jobs_keys[] = {"platform", "loader", "what_if", "engine",       "steady", "simgrid",
+                                 "output",   "name",   "jobs",    "interference", "inputs", NULL};
 
 struct reading {
     const struct scenario_request *request;
@@ -232,30 +235,49 @@ static bool read_job(struct reading *reading, struct node *node)
 
 static void check_keys(struct reading *reading)
 {
-    const char *words[16];
     size_t count = 0;
     struct fields_reader reader = {reading->directory, reading->arena, reading->diag, NULL, NULL};
-    for (const char *const *key = shared_keys; *key; key++)
-        words[count++] = *key;
-    for (const char *const *key = own_keys; *key; key++)
-        words[count++] = *key;
-    words[count] = NULL;
+    while (jobs_keys[count])
+        count++;
     for (const struct node *child = reading->root->first; child; child = child->next)
-        if (!is_among(child->key, words))
-            fields_report_unknown(&reader, "the cluster", child, words, count);
+        if (!is_among(child->key, jobs_keys))
+            fields_report_unknown(&reader, "the cluster", child, jobs_keys, count);
+}
+
+static const struct stagesim_field interference_field = {
+    "interference", STAGESIM_FIELD_FLAG, offsetof(struct jobs, interference),
+    .doc = "whether each pair of jobs is simulated as well; default false"};
+
+/* A job's scenario is a file, or its keys. */
+void jobs_schema(struct json_writer *json)
+{
+    schema_value(json, interference_field.key, &interference_field);
+    json_object_begin(json, "jobs", true);
+    json_text(json, "type", "object");
+    json_integer(json, "minProperties", 1);
+    json_object_begin(json, "additionalProperties", true);
+    json_array_begin(json, "required", false);
+    json_text(json, NULL, "scenario");
+    json_array_end(json);
+    schema_section_begin(json, &job_section);
+    json_object_begin(json, "scenario", false);
+    json_text(json, "description", "the file of its scenario, or the scenario's keys");
+    json_array_begin(json, "type", false);
+    json_text(json, NULL, "string");
+    json_text(json, NULL, "object");
+    json_array_end(json);
+    json_object_end(json);
+    schema_section_end(json);
+    json_object_end(json);
+    json_object_end(json);
 }
 
 static void read_own(struct reading *reading)
 {
-    static const struct stagesim_field fields[] = {
-        {"interference", STAGESIM_FIELD_FLAG, offsetof(struct jobs, interference),
-         .doc = "whether each pair of jobs is simulated as well; default false"},
-        {0},
-    };
     struct fields_reader reader = {reading->directory, reading->arena, reading->diag, NULL, NULL};
     const struct node *node = node_get(reading->root, "interference");
     if (node)
-        fields_read_value(&reader, fields, "interference", node, reading->jobs);
+        fields_read_value(&reader, &interference_field, "interference", node, reading->jobs);
     const struct node *engine = node_get(reading->root, "engine");
     if (engine && engine->kind == NODE_SCALAR && !strcmp(engine->text, "both"))
         diag_error(reading->diag, engine->at,

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/paths.h"
 #include "base/quantity.h"
+#include "job/schema/schema_value.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,12 @@ static const struct stagesim_field fields[] = {
     {0},
 };
 static const struct fields_section section = {"pairs", true, fields};
+const char *const pairs_keys[] = {"platform", "pairs", "name", NULL};
+
+void pairs_schema(struct json_writer *json)
+{
+    schema_section(json, section.name, &section, NULL);
+}
 
 struct reading {
     const struct scenario_request *request;
@@ -120,12 +127,16 @@ static void load_jobs(struct reading *reading, const struct pairs_values *values
 
 static void check_keys(struct reading *reading)
 {
-    static const char *const words[] = {"platform", "pairs", "name", NULL};
     struct fields_reader reader = {path_directory(reading->request->file, reading->arena), reading->arena,
                                    reading->diag};
-    for (const struct node *child = reading->root->first; child; child = child->next)
-        if (strcmp(child->key, "platform") != 0 && strcmp(child->key, "pairs") != 0 && strcmp(child->key, "name") != 0)
-            fields_report_unknown(&reader, "a scenario of pairs", child, words, 3);
+    for (const struct node *child = reading->root->first; child; child = child->next) {
+        bool known = false;
+        size_t count = 0;
+        for (; pairs_keys[count]; count++)
+            known |= !strcmp(pairs_keys[count], child->key);
+        if (!known)
+            fields_report_unknown(&reader, "a scenario of pairs", child, pairs_keys, count);
+    }
     fields_check_keys(&reader, &section, NULL, reading->node);
 }
 

@@ -5,6 +5,7 @@
 #include "base/document.h"
 #include "base/paths.h"
 #include "cluster/queue/queue_scenario.h"
+#include "job/schema/schema_value.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -49,8 +50,9 @@ static const struct fields_section type_section = {"type", true, type_fields};
 static const char *const type_others[] = {"scenario", NULL};
 
 /* Keys beside `queue`, which are a scenario's. */
-static const char *const beside[] = {"name",    "platform", "loader", "what_if", "engine",
-                                     "simgrid", "output",   "queue",  "inputs",  NULL};
+const char *const queue_keys[] = {"name",    "platform", "loader", "what_if", "engine",
+                                  "simgrid", "output",   "queue",  "inputs",  NULL};
+static const char *const estimate_names[] = {"exact", "limits", NULL}; /* [enum queue_estimates] */
 
 struct reading {
     const struct scenario_request *request;
@@ -74,10 +76,12 @@ static bool is_among(const char *word, const char *const *words)
 
 static void check_beside(struct reading *reading)
 {
-    size_t count = sizeof beside / sizeof *beside - 1;
+    size_t count = 0;
+    while (queue_keys[count])
+        count++;
     for (const struct node *child = reading->root->first; child; child = child->next)
-        if (!is_among(child->key, beside))
-            fields_report_unknown(&reading->reader, "a scenario with a queue", child, beside, count);
+        if (!is_among(child->key, queue_keys))
+            fields_report_unknown(&reading->reader, "a scenario with a queue", child, queue_keys, count);
     const struct node *engine = node_get(reading->root, "engine");
     if (engine && engine->kind == NODE_SCALAR && !strcmp(engine->text, "both"))
         diag_error(reading->diag, engine->at,
@@ -97,7 +101,7 @@ static struct scenario *read_shell(struct reading *reading)
         struct node *copy = arena_alloc(arena, sizeof *copy);
         *copy = *child;
         copy->next = NULL;
-        if (is_among(child->key, beside) && strcmp(child->key, "queue") != 0)
+        if (is_among(child->key, queue_keys) && strcmp(child->key, "queue") != 0)
             node_append(root, copy);
     }
     for (size_t i = 0; i < sizeof job / sizeof *job; i++)
@@ -120,14 +124,47 @@ static unsigned read_word(struct reading *reading, const char *key, const char *
     return index;
 }
 
-static const struct queue_policy *read_policy(struct reading *reading)
+enum { POLICIES_MAX = 16 };
+
+static void list_policies(const char *names[POLICIES_MAX])
 {
-    const char *names[16];
     size_t count = 0;
     for (; queue_policies[count]; count++)
         names[count] = queue_policy_name(queue_policies[count]);
     names[count] = NULL;
+}
+
+static const struct queue_policy *read_policy(struct reading *reading)
+{
+    const char *names[POLICIES_MAX];
+    list_policies(names);
     return queue_policies[read_word(reading, "policy", names, 0)];
+}
+
+void queue_schema(struct json_writer *json)
+{
+    const char *policies[POLICIES_MAX];
+    list_policies(policies);
+    const struct stagesim_field scenario[] = {
+        {"scenario", STAGESIM_FIELD_PATH, .doc = "the file of such a job's scenario"}, {0}};
+    const struct stagesim_field words[] = {
+        {"log", STAGESIM_FIELD_PATH, .doc = "the file of an arrival log"},
+        {"format", STAGESIM_FIELD_NAME, .names = arrival_format_names, .doc = "of the log; default: by what is in it"},
+        {"policy", STAGESIM_FIELD_NAME, .names = policies, .doc = "which job runs when; default fcfs"},
+        {"placement", STAGESIM_FIELD_NAME, .names = node_choice_names, .doc = "which nodes it gets; default packed"},
+        {"estimates", STAGESIM_FIELD_NAME, .names = estimate_names,
+         .doc = "what is known of how long a job runs; default exact"},
+        {0}};
+    json_object_begin(json, section.name, true);
+    json_array_begin(json, "required", false);
+    json_text(json, NULL, words[0].key);
+    json_array_end(json);
+    schema_section_begin(json, &section);
+    for (const struct stagesim_field *field = words; field->key; field++)
+        schema_value(json, field->key, field);
+    schema_sections_by_name(json, "types", &type_section, scenario);
+    schema_section_end(json);
+    json_object_end(json);
 }
 
 static const char *read_text(struct reading *reading, const struct node *map, const char *key, const char *expected)
@@ -256,7 +293,6 @@ static void read_queue(struct reading *reading)
     }
     fields_check_keys(&reading->reader, &section, others, reading->node);
     fields_read(&reading->reader, &section, reading->node, reading->node->at, &values);
-    static const char *const estimates[] = {"exact", "limits", NULL};
     queue->options =
         (struct queue_options){.policy = read_policy(reading),
                                .placement = read_word(reading, "placement", node_choice_names, NODES_PACKED),
@@ -265,7 +301,7 @@ static void read_queue(struct reading *reading)
                                .rows = (uint32_t)values.rows,
                                .grow = values.grow,
                                .shrink = values.shrink};
-    queue->estimates = read_word(reading, "estimates", estimates, ESTIMATES_EXACT);
+    queue->estimates = read_word(reading, "estimates", estimate_names, ESTIMATES_EXACT);
     queue->processors_per_node = values.processors;
     if (values.change >= values.slice)
         diag_error(reading->diag, node_place(reading->root, "queue.switch"),

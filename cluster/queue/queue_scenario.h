@@ -38,6 +38,8 @@ extern const struct scenario_kind queue_kind;
 
 /* ---- between its files ---- */
 
+extern const char *const queue_keys[]; /* of the top level */
+void queue_schema(struct json_writer *json);
 struct scenario *queue_read(const struct scenario_request *request, struct node *root, struct arena *arena,
                             struct diag *diag);
 

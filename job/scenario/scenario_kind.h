@@ -8,6 +8,7 @@
 #include "job/scenario/scenario.h"
 
 struct simulation_context;
+struct json_writer;
 
 enum { KIND_TABLES_MAX = 4 };
 
@@ -30,6 +31,10 @@ struct scenario_kind {
      * reported: says what would run on standard output, or runs it and hands its figures over. */
     int (*check)(struct simulation_context *context);
     int (*run)(struct simulation_context *context);
+    /* Keys of the top level of such a scenario, NULL-terminated, and those that are of no other kind as members of the
+     * object that is open, each with what it may be as JSON Schema (job/schema). */
+    const char *const *keys;
+    void (*schema)(struct json_writer *json);
     const char *saved; /* the file among those of a run that `report` draws from; NULL: none */
 };
 

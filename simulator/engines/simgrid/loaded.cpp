@@ -238,7 +238,7 @@ struct platform *bridge_load(const char *file, struct arena *arena, struct fault
         return nullptr;
     try {
         for (size_t i = 0; i < facts.setting_count; i++)
-            parts::set_where_free(facts.settings[i]);
+            parts::set_where_free(facts.settings[i], std::string(file) + ": <config>: ");
         if (sets_latency_factor(facts))
             parts::set_latency_factor();
         struct platform *platform = load(file, facts, arena);

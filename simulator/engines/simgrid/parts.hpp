@@ -18,7 +18,7 @@ namespace sg4 = simgrid::s4u;
 /* ---- settings.cpp ---- */
 
 /* Sets "key:value" of a platform file, unless the scenario sets that key. */
-void set_where_free(const char *setting);
+void set_where_free(const char *setting, const std::string &place);
 /* What all latencies are multiplied by, for a function that multiplies them: 1 where neither the scenario nor the
  * platform file says anything, as CM02 has it. Afterwards set_latency_factor does nothing. */
 double take_latency_factor();

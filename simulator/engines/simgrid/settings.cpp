@@ -58,13 +58,13 @@ std::string &latency_setting()
 }
 
 /* SimGrid reads latency factors when the first message leaves, from its settings or from a function, and refuses to
- * have both: so they wait. */
-void set(const char *setting)
+ * have both: so they wait. Throws, with `place` before the reason, if this release has no such setting. */
+void set(const char *setting, const std::string &place)
 {
     if (!versions::has_infiniband && strcmp(setting, "network/model:IB") == 0)
         throw std::invalid_argument(
-            "network/model: IB is a model that this release of SimGrid cannot run; 3.32 can, and "
-            "CM02, LV08 and SMPI are there");
+            place + "network/model: IB is a model that this release of SimGrid cannot run; 3.32 can, and "
+                    "CM02, LV08 and SMPI are there");
     if (key_of(setting) == latency_option)
         latency_setting() = setting;
     else
@@ -73,10 +73,10 @@ void set(const char *setting)
 
 } // namespace
 
-void parts::set_where_free(const char *setting)
+void parts::set_where_free(const char *setting, const std::string &place)
 {
     if (settings_made().count(key_of(setting)) == 0)
-        set(setting);
+        set(setting, place);
 }
 
 double parts::take_latency_factor()
@@ -101,7 +101,7 @@ bool bridge_configure(const char *const *config, size_t count, struct fault *fau
         sg4::Engine::get_instance(&argument_count, arguments);
         set_defaults();
         for (size_t i = 0; i < count; i++) {
-            set(config[i]);
+            set(config[i], "");
             settings_made().insert(key_of(config[i]));
         }
     } catch (const std::exception &exception) {

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a value may be, as JSON Schema, from the field that reads it. */
+#ifndef STAGESIM_SCHEMA_VALUE_H
+#define STAGESIM_SCHEMA_VALUE_H
+
+#include "abi/fields/fields.h"
+#include "base/json_writer.h"
+
+/* Writes the definitions that values point to, as members of the object that is open. */
+void schema_value_definitions(struct json_writer *json);
+/* A member of the object that is open: the schema of a field's value. */
+void schema_value(struct json_writer *json, const char *key, const struct stagesim_field *field);
+/* Members "type", "properties" and "additionalProperties" of a section with these fields: those that fields_key finds
+ * in it. The object "properties" stays open for more, until schema_section_end. */
+void schema_section_begin(struct json_writer *json, const struct fields_section *section);
+void schema_section_end(struct json_writer *json);
+/* The whole object, with the keys of `others` (a table; NULL: none), which are read by other means. */
+void schema_section(struct json_writer *json, const char *key, const struct fields_section *section,
+                    const struct stagesim_field *others);
+/* An object with any keys, each of which has such a section. */
+void schema_sections_by_name(struct json_writer *json, const char *key, const struct fields_section *section,
+                             const struct stagesim_field *others);
+/* A member "required" with the keys that the section must have, where there are any. */
+void schema_required(struct json_writer *json, const struct fields_section *section);
+bool schema_has_required(const struct fields_section *section);
+/* {"$ref": "#/definitions/NAME"} */
+void schema_reference(struct json_writer *json, const char *key, const char *name);
+/* A member "enum" with these words, NULL-terminated. Words that YAML reads as numbers or flags are there as such, too.
+ */
+void schema_words(struct json_writer *json, const char *const *words);
+/* {"type": TYPE} */
+void schema_type(struct json_writer *json, const char *key, const char *type);
+
+#endif

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// validate.js SCHEMA FILE...: prints a line for each YAML file: its name, whether it is valid, and the first reason why
+// not, between tabs. By Ajv and js-yaml, which know nothing of stagesim.
+const Ajv = require("ajv"), yaml = require("js-yaml"), fs = require("fs");
+const [, , schema, ...files] = process.argv;
+const validate = new Ajv({ schemaId: "auto" }).compile(JSON.parse(fs.readFileSync(schema, "utf8")));
+for (const file of files) {
+  let value, verdict = "unreadable", reason = "";
+  try {
+    value = yaml.load(fs.readFileSync(file, "utf8"));
+    verdict = validate(value) ? "valid" : "invalid";
+    const first = verdict === "valid" ? null : validate.errors[0];
+    reason = first ? `${first.dataPath || first.instancePath} ${first.message} ${JSON.stringify(first.params)}` : "";
+  } catch (error) {
+    reason = error.message.split("\n")[0];
+  }
+  console.log([file, verdict, reason].join("\t"));
+}
