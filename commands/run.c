@@ -139,6 +139,8 @@ const struct command command_run = {
         "  --trace chakra,goal              for other simulators: chakra/rank.N.et, timeline.goal\n"
         "  --picture svg,png,pdf            timeline.svg, ...\n" FORM_HELP(
             "            ") "  --iterations K                   how many iterations it draws; as many are simulated\n"
+                            "  --quantiles                      draw many steps: p50, p95 and p99; the section tails "
+                            "says what varies\n"
                             "  --report                         report.html\n"
                             "  --format table|csv|json|latex|markdown   what is printed\n"
                             "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP

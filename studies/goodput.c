@@ -61,6 +61,7 @@ struct training_job goodput_job(const struct scenario *scenario, const struct re
                                  .nodes = nodes,
                                  .gpus_per_node = (report->ranks + nodes - 1) / nodes,
                                  .replicas = scenario->data,
+                                 .stages = scenario->workers,
                                  .micro_batches = scenario->micro_batches,
                                  .state_bytes = state_bytes(scenario, report),
                                  .joules = report->energy,

@@ -78,6 +78,7 @@ struct training_plan *training_plan_of(const struct training_settings *settings,
     plan->nodes = job->nodes;
     plan->gpus_per_node = job->gpus_per_node;
     plan->replicas = job->replicas < job->nodes ? job->replicas : job->nodes;
+    plan->stages = job->stages ? job->stages : 1;
     plan->micro_batches = settings->batch_kept ? job->micro_batches : 0;
     fill_times(plan, settings, bytes, arena);
     forecast->spares_chosen = settings->spares == SPARES_AUTO;

@@ -40,7 +40,7 @@ struct training_settings {
 struct training_job {
     double iteration;        /* seconds */
     double tokens, per_step; /* of the whole training, of an iteration; 0: not known */
-    uint32_t nodes, gpus_per_node, replicas, micro_batches;
+    uint32_t nodes, gpus_per_node, replicas, stages, micro_batches;
     double state_bytes;        /* all that has to be saved; 0: not known */
     double joules, idle_watts; /* of an iteration; of all GPUs while they wait. Negative: not known */
     double price;              /* of a GPU for an hour; 0: not known */

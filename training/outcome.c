@@ -30,6 +30,8 @@ static void add_run(struct training_outcome *outcome, const struct training_run 
     double runs = outcome->runs;
     for (int part = 0; part < TRAINING_PARTS; part++)
         outcome->parts[part] += run->parts[part] / runs;
+    for (int cause = 0; cause < TRAINING_CAUSES; cause++)
+        outcome->causes[cause] += run->causes[cause] / runs;
     outcome->mean += run->wall / runs;
     outcome->computed += run->computed / runs;
     outcome->stops += run->stops / runs;

@@ -15,6 +15,7 @@ struct training_outcome {
     struct training_band wall, steps_share;      /* seconds; time of steps that count over the whole */
     double mean, error;                          /* of the wall times: their mean, and its standard error */
     double parts[TRAINING_PARTS];                /* means, seconds */
+    double causes[TRAINING_CAUSES];              /* the same by components of the plan */
     double computed, stops, slowed, checkpoints; /* means */
     uint32_t spares_used;                        /* in 9 of 10 runs at most */
     uint32_t stuck;                              /* runs that were given up; then the rest says nothing */

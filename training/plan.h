@@ -34,10 +34,15 @@ struct failure_component {
 };
 
 enum training_policy {
-    POLICY_RESTART, /* everything stops, and starts again when all nodes are there */
-    POLICY_SHRINK,  /* it starts again at once with as many replicas as there are nodes for */
-    POLICY_REPLICA  /* the replica that failed drops out and comes back; the others go on */
+    POLICY_RESTART,  /* everything stops, and starts again when all nodes are there */
+    POLICY_SHRINK,   /* it starts again at once with as many replicas as there are nodes for */
+    POLICY_REPLICA,  /* the replica that failed drops out and comes back; the others go on */
+    POLICY_REROUTE,  /* the micro-batches of a worker that failed go to those that have its stage in other replicas */
+    POLICY_TEMPLATES /* pipelines are made anew of all nodes that are left, of other lengths */
 };
+
+/* Components whose losses are told apart; those behind count with the last. */
+enum { TRAINING_CAUSES = 48 };
 
 struct training_plan {
     double work;                   /* seconds that all steps take when nothing happens */
@@ -45,6 +50,7 @@ struct training_plan {
     uint32_t nodes, gpus_per_node; /* of the job */
     uint32_t spares;               /* nodes beside them that wait */
     uint32_t replicas;             /* equal parts of the job that train on different samples, at least 1 */
+    uint32_t stages;               /* pipeline workers of a replica; POLICY_REROUTE */
     uint32_t micro_batches;        /* of a replica and step where fewer replicas do the batch of all; 0: it shrinks */
     uint32_t rack, behind_switch;  /* nodes of one; at least 1 */
     const struct failure_component *components; /* component_count of them */
@@ -99,9 +105,10 @@ struct training_span {
 
 /* One simulated training. */
 struct training_run {
-    double wall;                  /* from the start to the last state being safe */
-    double parts[TRAINING_PARTS]; /* seconds */
-    double computed;              /* seconds of steps at full speed, those that were lost included */
+    double wall;                    /* from the start to the last state being safe */
+    double parts[TRAINING_PARTS];   /* seconds */
+    double computed;                /* seconds of steps at full speed, those that were lost included */
+    double causes[TRAINING_CAUSES]; /* seconds that were lost to a component of the plan */
     uint32_t stops, slowed, checkpoints;
     uint32_t spares_used; /* most that were away at a time, of those beyond the job's own */
     bool stuck;           /* it does not get on: given up */

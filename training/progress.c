@@ -48,10 +48,18 @@ static void write_down(struct training_diary *log, const struct training_span *s
     log->spans[log->count++] = *span;
 }
 
+void progress_blame(struct progress *progress, const struct failure_component *cause, double seconds)
+{
+    size_t place = cause ? (size_t)(cause - progress->plan->components) : 0;
+    if (cause)
+        progress->run->causes[place < TRAINING_CAUSES ? place : TRAINING_CAUSES - 1] += seconds;
+}
+
 void progress_count(struct progress *progress, enum training_part part, double from, double to,
                     const struct failure_component *cause)
 {
     progress->run->parts[part] += to - from;
+    progress_blame(progress, cause, to - from);
     if (progress->log)
         write_down(progress->log, &(struct training_span){from, to, part, cause});
 }
@@ -63,6 +71,7 @@ static void count_steps(struct progress *progress, double from, double to, doubl
     progress->run->computed += work;
     progress->run->parts[PART_REPLICAS] += missing;
     progress->run->parts[PART_SLOW] += progress->slow > 1 ? to - from - missing - work : 0;
+    progress_blame(progress, progress->slow > 1 ? progress->cause : NULL, to - from - missing - work);
     if (progress->log)
         write_down(progress->log, &(struct training_span){from, to,
                                                           progress->slow > 1    ? PART_SLOW
@@ -198,18 +207,19 @@ double progress_advance(struct progress *progress, double now, double until, boo
     return now;
 }
 
-void progress_return(struct progress *progress, double work)
+void progress_return(struct progress *progress, double work, const struct failure_component *cause)
 {
+    progress_blame(progress, cause, fmax(0, progress->done - work));
     progress->done = fmin(progress->done, work);
     progress->safe = fmin(progress->safe, work);
     progress->safe_far = fmin(progress->safe_far, work);
     set_marks(progress);
 }
 
-void progress_stop(struct progress *progress, double now, bool far)
+void progress_stop(struct progress *progress, double now, bool far, const struct failure_component *cause)
 {
     settle(progress, now);
-    progress_return(progress, far ? progress->safe_far : progress->safe);
+    progress_return(progress, far ? progress->safe_far : progress->safe, cause);
 }
 
 void progress_pause(struct progress *progress, double now)

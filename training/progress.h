@@ -29,10 +29,12 @@ double progress_advance(struct progress *progress, double now, double until, boo
 /* Counts a stretch of the calendar as `part`. */
 void progress_count(struct progress *progress, enum training_part part, double from, double to,
                     const struct failure_component *cause);
-/* Everything stops at `now`, and goes on later with what is safe: in storage, where `far`. */
-void progress_stop(struct progress *progress, double now, bool far);
+/* So many seconds were lost to a component of the plan; NULL: to none. */
+void progress_blame(struct progress *progress, const struct failure_component *cause, double seconds);
+/* Everything stops at `now` because of a component, and goes on later with what is safe: in storage, where `far`. */
+void progress_stop(struct progress *progress, double now, bool far, const struct failure_component *cause);
 /* The same with `work` of it, or less. */
-void progress_return(struct progress *progress, double work);
+void progress_return(struct progress *progress, double work, const struct failure_component *cause);
 /* It stands still. Nothing is lost but the step, the checkpoint or the evaluation that was being done. */
 void progress_pause(struct progress *progress, double now);
 /* The same, and the state is safe as it is. */

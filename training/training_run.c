@@ -4,6 +4,7 @@
 #include "training/clocks.h"
 #include "training/crew.h"
 #include "training/progress.h"
+#include "training/shares.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,7 +41,8 @@ struct world {
     struct crew *crew;
     struct timer *timers; /* timer_count of them, in no order */
     size_t timer_count, timer_capacity;
-    double *back; /* [replica]: when it is there again; not above the time: it is */
+    double *back;   /* [unit]: when it is there again; not above the time: it is */
+    uint32_t units; /* that drop out by themselves */
     double now;
     bool down;
     struct pause pause;
@@ -69,24 +71,9 @@ static double timer_time(const struct world *world)
 
 /* ---- speed ---- */
 
-static uint32_t replica_of(const struct world *world, uint32_t place)
+static uint32_t unit_of(const struct world *world, uint32_t place)
 {
-    return (uint32_t)((uint64_t)place * world->plan->replicas / world->plan->nodes);
-}
-
-static uint32_t count_up(const struct world *world)
-{
-    uint32_t up = 0;
-    for (uint32_t replica = 0; replica < world->plan->replicas; replica++)
-        up += world->back[replica] <= world->now;
-    return up;
-}
-
-/* With the batch kept, micro-batches of those that are missing are divided among the others, whole ones. */
-static double share_of(const struct training_plan *plan, uint32_t up)
-{
-    double m = plan->micro_batches;
-    return up == plan->replicas ? 1 : m > 0 ? m / ceil(m * plan->replicas / up) : (double)up / plan->replicas;
+    return (uint32_t)((uint64_t)place * world->units / world->plan->nodes);
 }
 
 static void set_speed(struct world *world)
@@ -100,8 +87,8 @@ static void set_speed(struct world *world)
             world->progress.cause = timer->failure.component;
         }
     }
-    uint32_t up = count_up(world);
-    world->progress.share = up ? share_of(world->plan, up) : 1;
+    double share = shares_left(world->plan, world->back, world->now, NULL);
+    world->progress.share = share > 0 ? share : 1;
 }
 
 /* ---- draws of a failure ---- */
@@ -143,7 +130,7 @@ static double replace(struct world *world, struct failure *failure, double time,
         double pool = world->plan->pool ? distribution_draw(world->plan->pool, &failure->draws) : INFINITY;
         double from = crew_replace(world->crew, machine, time, draw_repair(world, failure), pool, world->clocks);
         if (replicas && from > time) {
-            uint32_t replica = replica_of(world, place);
+            uint32_t replica = unit_of(world, place);
             world->back[replica] = fmax(world->back[replica], from);
         }
         there = fmax(there, from);
@@ -194,9 +181,9 @@ static double draw_replacement(const struct world *world, struct failure *failur
 static double go_on_without(struct world *world, double there, double time)
 {
     double first = INFINITY;
-    for (uint32_t replica = 0; replica < world->plan->replicas; replica++)
+    for (uint32_t replica = 0; replica < world->units; replica++)
         first = fmin(first, fmax(world->back[replica], time));
-    for (uint32_t replica = 0; replica < world->plan->replicas && there > time; replica++)
+    for (uint32_t replica = 0; replica < world->units && there > time; replica++)
         if (world->back[replica] > first)
             add_timer(world, (struct timer){.time = world->back[replica], .kind = TIMER_BACK, .replica = replica});
     return first;
@@ -223,7 +210,7 @@ static void pause_for(struct world *world, struct failure *failure, double save,
 
 static void stop(struct world *world, struct failure *failure, double detection)
 {
-    progress_stop(&world->progress, world->now, count_places(world, failure) > 1);
+    progress_stop(&world->progress, world->now, count_places(world, failure) > 1, failure->component);
     world->run.stops++;
     pause_for(world, failure, 0, detection);
 }
@@ -235,7 +222,7 @@ static void stop_again(struct world *world, struct failure *failure)
     uint32_t nodes = pause->nodes + count_places(world, failure);
     count_pause(world, world->now);
     if (!pause->whole)
-        progress_stop(&world->progress, world->now, nodes > 1);
+        progress_stop(&world->progress, world->now, nodes > 1, failure->component);
     if (world->now >= pause->replaced) { /* it was starting */
         world->run.stops++;
         pause_for(world, failure, 0, draw_detection(world, failure));
@@ -247,7 +234,7 @@ static void stop_again(struct world *world, struct failure *failure)
     }
     pause->nodes = nodes;
     if (world->plan->near && nodes > 1) {
-        progress_stop(&world->progress, world->now, true);
+        progress_stop(&world->progress, world->now, true, failure->component);
         if (!world->pause.start)
             plan_restart(world, failure, true);
     }
@@ -273,7 +260,7 @@ static uint32_t *replicas_of(const struct world *world, const struct failure *fa
     for (uint32_t i = 0; i < failure->count; i++) {
         uint32_t place = crew_place(world->crew, failure->first + i);
         if (place != NO_PLACE)
-            replicas[(*count)++] = replica_of(world, place);
+            replicas[(*count)++] = unit_of(world, place);
     }
     return replicas;
 }
@@ -304,26 +291,25 @@ static void drop_out(struct world *world, struct failure *failure)
         stand_still(world, distribution_draw(plan->stall, &failure->draws), failure->component);
 }
 
-/* Whether no replica is left to go on. */
+/* Whether too few are left to go on. */
 static bool leaves_none(const struct world *world, const struct failure *failure)
 {
-    uint32_t up = count_up(world), count;
-    uint32_t *replicas = replicas_of(world, failure, &count);
-    for (uint32_t i = 0; i < count; i++) {
-        bool first = world->back[replicas[i]] <= world->now;
-        for (uint32_t j = 0; j < i; j++)
-            first = first && replicas[j] != replicas[i];
-        up -= first;
-    }
-    free(replicas);
-    return !failure->count || !up;
+    uint32_t count;
+    uint32_t *leaving = replicas_of(world, failure, &count);
+    bool *leave = array_zeroed(world->units, sizeof *leave);
+    for (uint32_t i = 0; i < count; i++)
+        leave[leaving[i]] = true;
+    bool none = !failure->count || !(shares_left(world->plan, world->back, world->now, leave) > 0);
+    free(leaving);
+    free(leave);
+    return none;
 }
 
 /* All replicas start again together; none is on its way any more. */
 static void gather(struct world *world)
 {
     size_t kept = 0;
-    for (uint32_t replica = 0; replica < world->plan->replicas; replica++)
+    for (uint32_t replica = 0; replica < world->units; replica++)
         world->back[replica] = fmin(world->back[replica], world->now);
     for (size_t i = 0; i < world->timer_count; i++)
         if (world->timers[i].kind != TIMER_BACK)
@@ -342,7 +328,7 @@ static void come_back(struct world *world, const struct timer *timer)
     }
     if (world->down)
         return; /* it starts with the others */
-    if (plan->policy == POLICY_REPLICA) {
+    if (shares_go_on(plan)) {
         stand_still(world, distribution_draw(plan->stall, &failure.draws), NULL);
     } else {
         stand_still(world, 0, NULL);
@@ -354,13 +340,13 @@ static void come_back(struct world *world, const struct timer *timer)
 
 static void stop_by(struct world *world, struct failure *failure)
 {
-    if (world->plan->policy == POLICY_REPLICA && !(world->down && world->pause.whole) && !leaves_none(world, failure)) {
+    if (shares_go_on(world->plan) && !(world->down && world->pause.whole) && !leaves_none(world, failure)) {
         if (world->down)
             count_pause(world, world->now);
         drop_out(world, failure);
         return;
     }
-    if (world->plan->policy == POLICY_REPLICA)
+    if (shares_go_on(world->plan))
         gather(world);
     if (world->down)
         stop_again(world, failure);
@@ -388,7 +374,7 @@ static void corrupt_by(struct world *world, struct failure *failure)
 /* Nothing is lost: the state is saved first. Where nobody computes, it is one more thing to wait for. */
 static void plan_for(struct world *world, struct failure *failure)
 {
-    if (world->down || world->plan->policy == POLICY_REPLICA) {
+    if (world->down || shares_go_on(world->plan)) {
         stop_by(world, failure);
         return;
     }
@@ -415,8 +401,8 @@ static void find_corruption(struct world *world, struct timer timer)
             world->timers[kept++] = world->timers[i];
     world->timer_count = kept;
     gather(world);
-    progress_stop(&world->progress, world->now, true);
-    progress_return(&world->progress, timer.clean);
+    progress_stop(&world->progress, world->now, true, timer.failure.component);
+    progress_return(&world->progress, timer.clean, timer.failure.component);
     if (world->down) {
         stop_again(world, &timer.failure);
         return;
@@ -448,7 +434,8 @@ static void begin(struct world *world, uint64_t run)
     progress_begin(&world->progress, plan, seed, &world->run, world->progress.log);
     world->crew = crew_create(plan);
     world->clocks = clocks_create(plan, crew_machines(world->crew), run);
-    world->back = array_zeroed(plan->replicas, sizeof *world->back);
+    world->units = shares_units(plan);
+    world->back = array_zeroed(world->units, sizeof *world->back);
     world->pause.start = world->pause.whole = world->down = true;
     world->pause.restarted = world->pause.up = distribution_draw(plan->start, &draws);
 }

@@ -40,6 +40,7 @@ static bool write_json(struct output *output, const struct train_view *view, str
     if (view->currency)
         json_text(&json, "currency", view->currency);
     forecast_write(&json, view->forecast);
+    train_write_goodput(&json, view);
     json_object_end(&json);
     fputc('\n', out);
     return true;
@@ -134,6 +135,7 @@ static int train(const struct options *options, const char *typed, struct arena 
     struct train_view view = {.scenario = scenario,
                               .forecast = &row->forecast,
                               .job = &row->training,
+                              .mfu = row->mfu,
                               .currency = scenario_word(scenario, "transformer.currency")};
     if (!options->quiet)
         scenario_tell(scenario, &diag);

@@ -5,6 +5,7 @@
 
 #include "analysis/pictures/canvas.h"
 #include "analysis/pictures/picture_form.h"
+#include "base/json_writer.h"
 #include "base/tables/table_write.h"
 #include "job/scenario/scenario.h"
 
@@ -16,12 +17,15 @@ struct train_view {
     const struct training_forecast *forecast;
     const struct training_job *job;
     const char *currency;               /* NULL: not given */
+    double mfu;                         /* of the simulated step; 0: not known */
     const struct training_diary *diary; /* of the first run; NULL: not simulated */
 };
 
 /* How long a calendar is drawn. */
 extern const double train_month_seconds;
 
+/* Goodput in its parts, and what was lost to each component: members of an object. */
+void train_write_goodput(struct json_writer *json, const struct train_view *view);
 /* The verdict, what the time goes to, and what was assumed. */
 void train_print(FILE *out, const struct train_view *view, enum table_format format);
 /* A row a day, a colour for what its hours are spent with. */

@@ -30,7 +30,9 @@ static void print_failures(FILE *out, const struct train_view *view, struct aren
     const struct training_forecast *f = view->forecast;
     const struct failure_rates *rates = settings->rates ? failure_rates_find(settings->rates) : NULL;
     static const char *const policies[] = {"everything starts again", "it goes on with fewer replicas",
-                                           "a replica drops out, and the others go on"};
+                                           "a replica drops out, and the others go on",
+                                           "micro-batches of a node that drops out go to other replicas",
+                                           "pipelines are made anew of the nodes that are left"};
     print_label(out, "failures");
     if (!isfinite(f->between)) {
         fputs("none that stop the job\n", out);
@@ -77,6 +79,86 @@ static void print_checkpoints(FILE *out, const struct train_view *view, struct a
     fputc('\n', out);
 }
 
+/* ---- goodput in parts ---- */
+
+/* Shares whose product is the goodput of all: of the time in which all nodes are there, of it that of steps that count,
+ * and of a step's arithmetic that of the model (arXiv 2502.06982). */
+struct goodput_parts {
+    double scheduling, runtime, program; /* program 0: not known */
+};
+
+static struct goodput_parts goodput_of(const struct train_view *view)
+{
+    const struct training_outcome *outcome = &view->forecast->outcome;
+    double absent = outcome->parts[PART_WAITING] + outcome->parts[PART_REPLACEMENT] + outcome->parts[PART_REPLICAS];
+    return (struct goodput_parts){1 - absent / outcome->mean, outcome->parts[PART_STEPS] / (outcome->mean - absent),
+                                  view->mfu};
+}
+
+/* Components in the plan, as far as they are told apart. */
+static size_t count_causes(const struct train_view *view)
+{
+    size_t count = view->scenario->training.plan.component_count;
+    return count < TRAINING_CAUSES ? count : TRAINING_CAUSES;
+}
+
+static void print_goodput(FILE *out, const struct train_view *view)
+{
+    char scheduling[READABLE_MAX], runtime[READABLE_MAX], program[READABLE_MAX];
+    struct goodput_parts parts = goodput_of(view);
+    print_label(out, "");
+    fprintf(out, "scheduling %s (nodes are there), runtime %s (steps count)",
+            readable_percent(scheduling, parts.scheduling), readable_percent(runtime, parts.runtime));
+    if (parts.program > 0)
+        fprintf(out, ", program %s (MFU)", readable_percent(program, parts.program));
+    fputc('\n', out);
+}
+
+/* The largest first, those below a thousandth of the time left out. */
+static void print_causes(FILE *out, const struct train_view *view)
+{
+    char text[READABLE_MAX];
+    double left[TRAINING_CAUSES];
+    const struct training_outcome *outcome = &view->forecast->outcome;
+    const struct failure_component *components = view->scenario->training.plan.components;
+    size_t count = count_causes(view);
+    const char *between = "";
+    memcpy(left, outcome->causes, sizeof left);
+    for (size_t i = 0; i < count; i++) {
+        size_t most = 0;
+        for (size_t cause = 1; cause < count; cause++)
+            most = left[cause] > left[most] ? cause : most;
+        if (left[most] < outcome->mean / 1000)
+            break;
+        if (!i)
+            print_label(out, "lost to");
+        fprintf(out, "%s%s %s", between, components[most].name, readable_percent(text, left[most] / outcome->mean));
+        between = ", ";
+        left[most] = 0;
+    }
+    if (*between)
+        fputc('\n', out);
+}
+
+void train_write_goodput(struct json_writer *json, const struct train_view *view)
+{
+    struct goodput_parts parts = goodput_of(view);
+    json_object_begin(json, "goodput", true);
+    json_number(json, "scheduling", parts.scheduling);
+    json_number(json, "runtime", parts.runtime);
+    if (parts.program > 0)
+        json_number(json, "program", parts.program);
+    json_object_end(json);
+    json_array_begin(json, "causes", true);
+    for (size_t cause = 0; cause < count_causes(view); cause++) {
+        json_object_begin(json, NULL, false);
+        json_text(json, "name", view->scenario->training.plan.components[cause].name);
+        json_number(json, "lost_s", view->forecast->outcome.causes[cause]);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
 static void print_rest(FILE *out, const struct train_view *view)
 {
     char text[READABLE_MAX];
@@ -85,6 +167,8 @@ static void print_rest(FILE *out, const struct train_view *view)
     fprintf(out, "%s of the time are steps that count (%.2f to %.2f %% in 8 of 10)\n",
             readable_percent(text, f->outcome.steps_share.middle), 100 * f->outcome.steps_share.low,
             100 * f->outcome.steps_share.high);
+    print_goodput(out, view);
+    print_causes(out, view);
     if (f->joules >= 0) {
         print_label(out, "energy");
         fprintf(out, "%s\n", readable_watt_hours(text, f->joules));

@@ -15,13 +15,14 @@ static size_t add_paths(const char **paths, size_t count, const char *section, c
     return count;
 }
 
-/* What is said where a key stands in the wrong section. */
+/* What is said where a key stands in the wrong section. Keys of `tails` are words that others nearly have: node, link.
+ */
 const char *const *scenario_key_paths(void *user)
 {
     const struct loader *loader = user;
     static const struct fields_section *const sections[] = {
-        &parallel_section, &batch_section,    &schedule_section, &platform_section,   &memory_section, &power_section,
-        &output_section,   &training_section, &failures_section, &checkpoint_section, &tails_section};
+        &parallel_section, &batch_section,  &schedule_section, &platform_section, &memory_section,
+        &power_section,    &output_section, &training_section, &failures_section, &checkpoint_section};
     const struct stagesim_workload *workload = loader->scenario->workload;
     struct arena *arena = loader->fields.arena;
     const char **paths = arena_array(arena, PATHS_MAX + 1, sizeof *paths);

@@ -35,8 +35,9 @@ static const struct stagesim_field training_fields[] = {
 
 static const char *const units[] = {"gpu", "node", "rack", "switch", "job", NULL}; /* enum failure_unit */
 static const char *const effects[] = {"stop", "slow", "corrupt", "planned", NULL}; /* enum failure_effect */
-static const char *const policies[] = {"restart", "shrink", "replica", NULL};      /* enum training_policy */
-static const char *const ways[] = {"blocking", "asynchronous", "memory", NULL};    /* enum checkpoint_way */
+static const char *const policies[] = {"restart", "shrink",    "replica",
+                                       "reroute", "templates", NULL};           /* enum training_policy */
+static const char *const ways[] = {"blocking", "asynchronous", "memory", NULL}; /* enum checkpoint_way */
 static const char *const batches[] = {"kept", "shrinks", NULL};
 
 struct component_row {
@@ -98,12 +99,16 @@ static const struct stagesim_field failures_fields[] = {
     {"pool", STAGESIM_FIELD_DISTRIBUTION, VALUE(pool),
      .doc = "how long until the batch system has another node, where no spare waits; default: repairs are waited for"},
     {"policy", STAGESIM_FIELD_NAME, VALUE(policy), .names = policies,
-     .doc = "restart: everything starts again when all nodes are there; shrink: without the replicas whose nodes are "
-            "missing; replica: those drop out, and the others go on; default restart"},
+     .doc =
+         "restart: everything starts again when all nodes are there; shrink: without the replicas whose nodes are "
+         "missing; replica: those drop out, and the others go on; reroute: a worker's micro-batches go to those of its "
+         "stage in other replicas; templates: pipelines are made anew of the nodes that are left; default restart"},
     {"batch", STAGESIM_FIELD_NAME, VALUE(batch), .names = batches,
      .doc = "with fewer replicas: kept, they do the whole batch; shrinks: a step has fewer samples; default kept"},
     {"stall", STAGESIM_FIELD_DISTRIBUTION, VALUE(stall),
-     .doc = "with policy: replica, how long the others stand still when one drops out, and when it is back; default "
+     .doc = "with policy: replica, reroute or templates, how long the others stand still when one drops out, and when "
+            "it is "
+            "back; default "
             "90s"},
     {"rack", STAGESIM_FIELD_COUNT, VALUE(rack), .least = 1, .most = 1e6, .doc = "nodes of a rack, for unit: rack"},
     {"switch", STAGESIM_FIELD_COUNT, VALUE(behind_switch), .least = 1, .most = 1e6,
@@ -287,7 +292,9 @@ static bool fails_otherwise(const struct training_plan *plan, enum failure_unit 
 static void check_needs(struct loader *loader, const struct training_values *values, const struct training_plan *plan)
 {
     struct training_values usual = training_values_default(loader->fields.arena);
-    bool replica = values->policy == POLICY_REPLICA, memory = values->way == CHECKPOINT_MEMORY;
+    unsigned policy = values->policy;
+    bool replica = policy == POLICY_REPLICA || policy == POLICY_REROUTE || policy == POLICY_TEMPLATES,
+         memory = values->way == CHECKPOINT_MEMORY;
     const struct {
         bool wrong;
         const char *path, *text;
@@ -297,8 +304,8 @@ static void check_needs(struct loader *loader, const struct training_values *val
         {values->evaluate_every && !(values->evaluate > 0), "training.evaluate_every",
          "evaluations take no time; expected 'evaluate' such as 12min"},
         {!replica && strcmp(values->stall->text, usual.stall->text) != 0, "failures.stall",
-         "stall changes nothing; it needs policy: replica"},
-        {values->policy == POLICY_RESTART && values->batch != usual.batch, "failures.batch",
+         "stall changes nothing; it needs policy: replica, reroute or templates"},
+        {policy != POLICY_SHRINK && policy != POLICY_REPLICA && values->batch != usual.batch, "failures.batch",
          "batch changes nothing; it needs policy: shrink or replica"},
         {!(values->lemons > 0) && fabs(values->lemon_rate - usual.lemon_rate) > 0, "failures.lemon_rate",
          "lemon_rate changes nothing without lemons"},
@@ -307,7 +314,7 @@ static void check_needs(struct loader *loader, const struct training_values *val
         {!memory && fabs(values->storage_every - usual.storage_every) > 0, "checkpoint.storage_every",
          "storage_every changes nothing; it needs way: memory"},
         {!memory && !replica && values->load_memory, "checkpoint.load_memory",
-         "load_memory changes nothing; it needs way: memory, or policy: replica"},
+         "load_memory changes nothing; it needs way: memory, or policy: replica, reroute or templates"},
         {values->rack && fails_otherwise(plan, UNIT_RACK), "failures.rack",
          "rack changes nothing; it needs a component with unit: rack"},
         {values->behind_switch && fails_otherwise(plan, UNIT_SWITCH), "failures.switch",

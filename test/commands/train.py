@@ -49,6 +49,24 @@ def closed_form(stagesim, folder):
     check.that(figures["half_interval_mean_s"] == 0, "no interval was chosen")
 
 
+def goodput(stagesim, folder):
+    """Parts multiply to the whole, causes add up to what failures took; policies of single nodes lose less."""
+    figures = forecast(stagesim, folder, "--set",
+                       "failures.components=[{name: node, every: 20h}, {name: job, unit: job, every: 3h}]")
+    written = json.loads((folder / "out/forecast.json").read_text())
+    product = written["goodput"]["scheduling"] * written["goodput"]["runtime"]
+    check.that(abs(product / (figures["part_steps_s"] / figures["mean_s"]) - 1) < 1e-9, f"product {product}")
+    lost = sum(cause["lost_s"] for cause in written["causes"])
+    parts = ("lost", "detection", "waiting", "replacement", "restart", "load")
+    failed = sum(figures[f"part_{part}_s"] for part in parts)
+    check.that([cause["name"] for cause in written["causes"]] == ["node", "job"], f"{written['causes']}")
+    check.that(abs(lost / failed - 1) < 1e-9, f"lost {lost}, by failures {failed}")
+    failures = "components: [{name: node, every: 20h}], detect: 0s, restart: 10min"
+    means = [forecast(stagesim, folder, "--set", f"failures={{{failures}, policy: {policy}}}")["mean_s"]
+             for policy in ("restart", "reroute", "templates")]
+    check.that(means[0] > means[1] and means[0] > means[2], f"restart, reroute, templates: {means}")
+
+
 def best(stagesim, folder):
     """auto: M (1 + W0(-exp(-C/M - 1))) is 620 s here, and half and twice of it are worse."""
     figures = forecast(stagesim, folder, "--set", "checkpoint.every=auto", "--set", "training.steps=200000", "--set",
@@ -158,7 +176,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         (folder / "job.yaml").write_text(JOB)
-        for part in (closed_form, best, files, elsewhere, keys, mistakes):
+        for part in (closed_form, goodput, best, files, elsewhere, keys, mistakes):
             part(stagesim, folder)
     return check.done()
 

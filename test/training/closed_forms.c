@@ -210,6 +210,53 @@ Test(closed_forms, a_replica_drops_out_and_comes_back)
     cr_assert_lt(outcome.parts[PART_LOST] / outcome.mean, 1e-4);
 }
 
+/* One of 32 workers is away for R: 7 of 8 do the 16 micro-batches of its stage's 8, 19 each, and a step of 16 + 3 beats
+ * has 19 + 3. With pipelines made anew, 31 of 32 nodes are left. */
+Test(closed_forms, micro_batches_go_around_a_worker)
+{
+    static const double shares[][2] = {{POLICY_REROUTE, 19.0 / 22}, {POLICY_TEMPLATES, 31.0 / 32}};
+    for (size_t i = 0; i < 2; i++) {
+        double between = 200000, still = 60, away = 9000;
+        struct simple_plan simple;
+        simple_plan_init(&simple, 4e7, between * 32);
+        simple_plan_checkpoints(&simple, 1000, 0);
+        simple.plan.nodes = 32;
+        simple.plan.replicas = 8;
+        simple.plan.stages = 4;
+        simple.plan.micro_batches = 16;
+        simple.plan.policy = (unsigned)shares[i][0];
+        simple.stall = distribution_fixed(still / 2);
+        simple.restart = distribution_fixed(away);
+        struct training_outcome outcome = training_outcome_of(&simple.plan, runs_of(400));
+        double lost = 1 - 4e7 / outcome.mean, expected = (still + (1 - shares[i][1]) * (away - still / 2)) / between;
+        cr_assert_float_eq(lost / expected, 1, 0.06, "%g, expected %g", lost, expected);
+        cr_assert_lt(outcome.parts[PART_LOST] / outcome.mean, 1e-4);
+    }
+}
+
+/* All that is lost is lost to a component, but for what would be there without failures and for missing replicas. */
+Test(closed_forms, losses_have_causes)
+{
+    struct failure_component components[] = {
+        {.name = "often", .unit = UNIT_NODE, .every = 3000, .shape = 1, .effect = EFFECT_STOP, .slow = 1},
+        {.name = "rarely", .unit = UNIT_NODE, .every = 9000, .shape = 1, .effect = EFFECT_STOP, .slow = 1},
+        {.name = "slow", .unit = UNIT_JOB, .every = 9000, .shape = 1, .effect = EFFECT_SLOW, .slow = 1.5}};
+    struct simple_plan simple;
+    simple_plan_init(&simple, 4e6, 1);
+    simple_plan_checkpoints(&simple, 300, 10);
+    simple.plan.components = components;
+    simple.plan.component_count = 3;
+    simple.detect = distribution_fixed(200);
+    simple.restart = distribution_fixed(100);
+    struct training_outcome outcome = training_outcome_of(&simple.plan, 20);
+    double causes = outcome.causes[0] + outcome.causes[1] + outcome.causes[2];
+    double parts =
+        outcome.mean - outcome.parts[PART_STEPS] - outcome.parts[PART_CHECKPOINT] - outcome.parts[PART_START];
+    cr_assert_float_eq(causes / parts, 1, 1e-6, "%g, %g", causes, parts);
+    cr_assert_float_eq(outcome.causes[0] / outcome.causes[1], 3, 0.2, "%g", outcome.causes[0] / outcome.causes[1]);
+    cr_assert_float_eq(outcome.causes[2], outcome.parts[PART_SLOW], 1e-6 * outcome.causes[2]);
+}
+
 /* Poisson's probability of more than `most`, by its own sum. */
 static double more_than(double mean, unsigned most)
 {

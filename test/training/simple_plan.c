@@ -13,6 +13,7 @@ void simple_plan_init(struct simple_plan *simple, double work, double between)
                                           .nodes = 1,
                                           .gpus_per_node = 1,
                                           .replicas = 1,
+                                          .stages = 1,
                                           .rack = 1,
                                           .behind_switch = 1,
                                           .components = &simple->component,

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "training/shares.h"
+
+#include "base/arena.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static bool drops_nodes(const struct training_plan *plan)
+{
+    return plan->policy == POLICY_REROUTE || plan->policy == POLICY_TEMPLATES;
+}
+
+uint32_t shares_units(const struct training_plan *plan)
+{
+    return drops_nodes(plan) ? plan->nodes : plan->replicas;
+}
+
+bool shares_go_on(const struct training_plan *plan)
+{
+    return plan->policy == POLICY_REPLICA || drops_nodes(plan);
+}
+
+struct absence {
+    const double *back;
+    double now;
+    const bool *leave;
+};
+
+static bool is_there(const struct absence *absence, uint32_t unit)
+{
+    return absence->back[unit] <= absence->now && !(absence->leave && absence->leave[unit]);
+}
+
+/* With the batch kept, micro-batches of replicas that are missing are divided among the others, whole ones. */
+static double share_of_replicas(const struct training_plan *plan, uint32_t up)
+{
+    double m = plan->micro_batches;
+    return up == plan->replicas ? 1 : !up ? 0 : m > 0 ? m / ceil(m * plan->replicas / up) : (double)up / plan->replicas;
+}
+
+/* ---- micro-batches that go around a dead worker ---- */
+
+static uint32_t first_place(const struct training_plan *plan, uint32_t replica)
+{
+    return (uint32_t)(((uint64_t)replica * plan->nodes + plan->replicas - 1) / plan->replicas);
+}
+
+/* Adds the workers of the node at a place to those of each stage that are dead: those that it holds, or the one that it
+ * is a part of. Several nodes of one worker stand behind each other: `*last` is the worker that was counted last. */
+static void count_dead(const struct training_plan *plan, uint32_t place, uint32_t *dead, uint64_t *last)
+{
+    uint64_t stages = plan->stages;
+    uint32_t replica = (uint32_t)((uint64_t)place * plan->replicas / plan->nodes);
+    uint32_t first = first_place(plan, replica), nodes = first_place(plan, replica + 1) - first;
+    uint64_t from = (place - first) * stages / nodes, to = (place - first + 1) * stages / nodes;
+    for (uint64_t stage = from; stage < to || stage == from; stage++) {
+        uint64_t worker = replica * stages + stage + 1;
+        dead[stage] += worker != *last;
+        *last = worker;
+    }
+}
+
+/* A stage's workers that are left do the micro-batches of all, whole ones. A step is as long as the busiest stage makes
+ * it: m + p - 1 forwards and backwards, as of 1F1B. After S. Gandhi et al., "ReCycle", SOSP 2024. */
+static double share_rerouted(const struct training_plan *plan, const struct absence *absence)
+{
+    double least = 1, m = plan->micro_batches, n = plan->replicas, fill = plan->stages - 1.0;
+    uint32_t *dead = array_zeroed(plan->stages, sizeof *dead);
+    uint64_t last = 0;
+    for (uint32_t place = 0; place < plan->nodes; place++)
+        if (!is_there(absence, place))
+            count_dead(plan, place, dead, &last);
+    for (uint32_t stage = 0; stage < plan->stages; stage++) {
+        double left = n - dead[stage];
+        least = fmin(least, left <= 0 ? 0 : m > 0 ? (m + fill) / (ceil(m * n / left - 1e-9) + fill) : left / n);
+    }
+    free(dead);
+    return least;
+}
+
+/* ---- all ---- */
+
+double shares_left(const struct training_plan *plan, const double *back, double now, const bool *leave)
+{
+    struct absence absence = {back, now, leave};
+    uint32_t units = shares_units(plan), up = 0;
+    for (uint32_t unit = 0; unit < units; unit++)
+        up += is_there(&absence, unit);
+    if (plan->policy == POLICY_REROUTE)
+        return up == units ? 1 : share_rerouted(plan, &absence);
+    /* Pipelines that are made anew of the nodes that are left, as fast as their nodes; one at least has to have as many
+     * as before. After I. Jang et al., "Oobleck", SOSP 2023. */
+    if (plan->policy == POLICY_TEMPLATES)
+        return up >= plan->nodes / plan->replicas ? (double)up / plan->nodes : 0;
+    return share_of_replicas(plan, up);
+}
