@@ -27,6 +27,9 @@ def arguments():
     parser.add_argument("--steps", type=int, default=2, help="that are profiled (2)")
     parser.add_argument("--plain-steps", type=int, default=6,
                         help="timed without the profiler, after as many of warming up (6)")
+    parser.add_argument("--other", type=int, default=0,
+                        help="micro-batches of further steps, without the profiler, which take turns with the others "
+                             "(none)")
     parser.add_argument("--slow-rank", type=int, default=-1, help="a rank that computes every layer twice (none)")
     return parser.parse_args()
 
@@ -112,6 +115,13 @@ class Worker:
             self.optimizer.step()
             self.optimizer.zero_grad()
 
+    def timed_with(self, micro_batches):
+        """One step of another size."""
+        usual, self.options.micro_batches = self.options.micro_batches, micro_batches
+        seconds = self.timed(1)
+        self.options.micro_batches = usual
+        return seconds
+
     def timed(self, count, profiler=None):
         seconds = []
         for _ in range(count):
@@ -132,7 +142,11 @@ def work(rank, options, store):
     dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=ranks)
     worker = Worker(options, rank)
     worker.timed(options.plain_steps)
-    rows = [(rank, "plain", seconds) for seconds in worker.timed(options.plain_steps)]
+    rows = []
+    for _ in range(options.plain_steps):
+        rows.append((rank, "plain", *worker.timed(1)))
+        if options.other:
+            rows.append((rank, f"plain with {options.other} micro-batches", *worker.timed_with(options.other)))
     schedule = torch.profiler.schedule(wait=0, warmup=1, active=options.steps, repeat=1)
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], schedule=schedule,
                                 record_shapes=True) as profiler:

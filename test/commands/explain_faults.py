@@ -66,6 +66,7 @@ def check_profile(check, path, job):
         trace = json.load(file)
     events, rank = trace["traceEvents"], trace["distributedInfo"]["rank"]
     kernels = spans(events, "kernel")
+    check.that(all(event["dur"] >= 0 for event in events), f"{what}: an event that ends before it begins")
     launches = {event["args"]["correlation"]: event for event in spans(events, "cuda_runtime")}
     by_stream = defaultdict(list)
     for kernel in kernels:

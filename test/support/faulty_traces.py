@@ -302,7 +302,7 @@ class Profile:
         """NCCL's kernels run from when they are posted: they wait for the others themselves."""
         names = {"send": "ncclDevKernel_SendRecv", "receive": "ncclDevKernel_SendRecv",
                  "collective": "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"}
-        begin = one.start if one.type != "receive" else max(one.start, self.before(one))
+        begin = one.start if one.type != "receive" else min(max(one.start, self.before(one)), one.data)
         self.kernels.append({"one": one, "name": names[one.type], "begin": begin, "seconds": one.end - begin,
                              "late": False, "first": True, "gc": False, "pause": 0})
 
