@@ -354,7 +354,11 @@ static int allow_files(struct run *run)
 {
     struct fault fault = {""};
     const struct program *program = run->job->program;
-    if (!run->request->files || run_files_allow(run->request->files, run->request->output, &program, 1, &fault))
+    const struct run_files *files = run->request->files;
+    const char *lost = files && !run->request->quiet ? run_files_lose(files, program) : NULL;
+    if (lost)
+        diag_print(run->self->console, "note: %s\n", lost);
+    if (!files || run_files_allow(files, run->request->output, &program, 1, &fault))
         return EXIT_DONE;
     if (fault.refused)
         diag_print(run->diag.out, "stagesim: %s\n", fault.text);

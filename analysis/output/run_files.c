@@ -10,6 +10,7 @@
 #include "analysis/output/traces/goal_trace.h"
 #include "analysis/output/traces/paje.h"
 #include "analysis/output/traces/perfetto.h"
+#include "analysis/output/traces/replay.h"
 #include "analysis/pictures/picture_timeline.h"
 #include "base/files/gzip.h"
 #include "base/files/parts.h"
@@ -157,6 +158,15 @@ bool run_files_allow(const struct run_files *files, struct output *output, const
     return (!files->chakra ||
             (chakra_trace_allows(programs, count, fault) && foresee_ranks(files, output, programs, count, fault))) &&
            (!files->goal || goal_trace_allows(programs, count, fault));
+}
+
+const char *run_files_lose(const struct run_files *files, const struct program *program)
+{
+    if (files->chakra && program->pairs_count)
+        return "Chakra has one size for an all-to-all: those whose pairs differ get the mean";
+    if (files->goal && replay_copies(program))
+        return "GOAL knows no memory of hosts and no storage: copies and reads take the time that they took here";
+    return NULL;
 }
 
 bool run_files_replay(const struct run_files *files, const struct trace_job *jobs, uint32_t count, struct fault *fault)

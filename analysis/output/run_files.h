@@ -52,6 +52,8 @@ bool run_files_draw(const struct run_files *files, const struct report *report, 
  * False with the fault filled, and refused where it is about files. */
 bool run_files_allow(const struct run_files *files, struct output *output, const struct program *const *programs,
                      uint32_t count, struct fault *fault);
+/* What of a program those traces cannot say, for people; NULL: nothing. */
+const char *run_files_lose(const struct run_files *files, const struct program *program);
 /* Writes traces for other simulators, of one job or several. False with the fault filled. */
 bool run_files_replay(const struct run_files *files, const struct trace_job *jobs, uint32_t count, struct fault *fault);
 /* For the parent of the process that has written: what became a file for each rank joins the set, and what it came by

@@ -30,7 +30,7 @@ struct trace {
     const struct moment *moments;
     uint64_t *node_of;   /* [operation]: its node; of two nodes the second */
     double *rest;        /* [stream] */
-    uint64_t next, root; /* node; the one that what waits for nothing else waits for */
+    uint64_t next, root; /* node; the one that what waits for nothing else waits for, 0: none */
     uint64_t *waits;     /* of the node under way */
     size_t wait_count, wait_capacity;
     struct chakra_attribute attributes[ATTRIBUTES_MAX];
@@ -170,14 +170,14 @@ static void put_collective(struct trace *trace, uint32_t id, const struct operat
         put_ring(trace, id, operation, stream, name, when);
         return;
     }
-    add_flag(trace, "is_cpu_op", false);
+    add_flag(trace, "is_cpu_op", ranks == 1);
     if (ranks > 1) {
         add_whole(trace, "comm_type", (uint64_t)collective_type(operation->collective));
         add_whole(trace, "comm_size", whole(operation->collective == STAGESIM_ALL_GATHER ? bytes / ranks : bytes));
         add_text(trace, "pg_name", group);
     }
     add_identity(trace, id, operation);
-    put(trace, ranks > 1 ? CHAKRA_COLLECTIVE : CHAKRA_METADATA, name, when.start, when.duration);
+    put(trace, ranks > 1 ? CHAKRA_COLLECTIVE : CHAKRA_COMPUTE, name, when.start, when.duration);
 }
 
 /* A copy to the memory of the host or from there is one node, and its other end only marks when it has arrived. */
@@ -189,10 +189,8 @@ static void put_message(struct trace *trace, uint32_t id, const struct operation
     uint32_t peer = partner_rank(trace->replay->program, trace->rank, stream);
     enum chakra_type type = sends ? CHAKRA_SEND : CHAKRA_RECEIVE;
     if (replay_is_copy(trace->replay, trace->rank, stream)) {
-        type = !sends                                ? CHAKRA_METADATA
-               : operation->kind == STAGESIM_OFFLOAD ? CHAKRA_MEMORY_STORE
-                                                     : CHAKRA_MEMORY_LOAD;
-        add_flag(trace, "is_cpu_op", false);
+        type = !sends ? CHAKRA_COMPUTE : operation->kind == STAGESIM_OFFLOAD ? CHAKRA_MEMORY_STORE : CHAKRA_MEMORY_LOAD;
+        add_flag(trace, "is_cpu_op", !sends);
         add_whole(trace, "tensor_size", whole(bytes));
         if (!sends)
             wait_for(trace, trace->node_of[partner_id(trace->replay->program, stream, id)]);
@@ -201,7 +199,7 @@ static void put_message(struct trace *trace, uint32_t id, const struct operation
                     replay_tag(trace->replay, stream, trace->rank), bytes);
     }
     add_identity(trace, id, operation);
-    put(trace, type, name, when.start, type == CHAKRA_METADATA ? 0 : when.duration);
+    put(trace, type, name, when.start, type == CHAKRA_COMPUTE ? 0 : when.duration);
 }
 
 static void put_computation(struct trace *trace, uint32_t id, const struct operation *operation, const char *name,
@@ -232,7 +230,7 @@ static void put_operation(struct trace *trace, uint32_t id)
         wait_for(trace, trace->node_of[id - 1]);
     for (uint32_t i = 0; i < operation_wait_count(operation); i++)
         wait_for(trace, trace->node_of[operation_wait(trace->position, operation, i)]);
-    if (!trace->wait_count)
+    if (!trace->wait_count && trace->root)
         wait_for(trace, trace->root);
     if (operation->type == OPERATION_COLLECTIVE)
         put_collective(trace, id, operation, stream, name, when);
@@ -275,7 +273,7 @@ static uint32_t next_stream(const struct trace *trace, const uint32_t *done)
     return best;
 }
 
-/* [[{"pg_name": "3", "ranks": [0, 4]}]], as PyTorch says which groups a rank is in, between quotes. */
+/* [{"pg_name": "3", "ranks": [0, 4]}]: the groups that a rank is in, as PyTorch says it. */
 static char *groups_text(const struct trace *trace)
 {
     const struct program *program = trace->replay->program;
@@ -283,7 +281,7 @@ static char *groups_text(const struct trace *trace)
     size_t size = 0;
     bool any = false;
     FILE *out = memory_stream_open(&text, &size);
-    fputs("['[", out);
+    fputs("[", out);
     for (uint32_t i = 0; i < trace->position->stream_count; i++) {
         const struct stream *stream = &trace->position->streams[i];
         if (stream->type != OPERATION_COLLECTIVE)
@@ -300,47 +298,31 @@ static char *groups_text(const struct trace *trace)
         free(ranks);
         any = true;
     }
-    fputs("]']", out);
+    fputs("]", out);
     memory_stream_close(out);
     return text;
-}
-
-static void put_node(struct trace *trace, const struct chakra_node *node)
-{
-    chakra_put_node(&trace->buffer, node);
-    parts_put(trace->out, trace->buffer.bytes, trace->buffer.size);
-    trace->next = node->id + 1;
-    trace->root = node->id;
 }
 
 /* Where the job begins later than others, something has to take that long. */
 static void put_start(struct trace *trace, double seconds)
 {
-    struct chakra_attribute on_cpu = {.name = "is_cpu_op", .type = CHAKRA_FLAG, .whole = true};
-    put_node(trace, &(struct chakra_node){.id = trace->next,
-                                          .name = "start of the job",
-                                          .type = CHAKRA_COMPUTE,
-                                          .data = &trace->root,
-                                          .data_count = 1,
-                                          .duration_micros = whole(seconds * microseconds),
-                                          .inputs = "",
-                                          .outputs = "",
-                                          .attributes = &on_cpu,
-                                          .attribute_count = 1});
+    trace->wait_count = 0;
+    add_flag(trace, "is_cpu_op", true);
+    put(trace, CHAKRA_COMPUTE, "start of the job", 0, whole(seconds * microseconds));
+    trace->root = trace->next - 1;
 }
 
-/* The first node names the groups; everything waits for it. */
+/* What the file is of. Nodes of metadata would stop ASTRA-sim. */
 static void put_beginning(struct trace *trace)
 {
     char *groups = groups_text(trace);
     uint64_t number = (uint64_t)trace->replay->first_rank + trace->rank;
-    struct chakra_attribute rank = {.name = "rank", .type = CHAKRA_WHOLE, .whole = (int64_t)number};
-    chakra_put_metadata(&trace->buffer, "1.0.0", &rank, 1);
+    struct chakra_attribute about[] = {{.name = "rank", .type = CHAKRA_WHOLE, .whole = (int64_t)number},
+                                       {.name = "process_groups", .type = CHAKRA_TEXT, .text = groups}};
+    chakra_put_metadata(&trace->buffer, "1.0.0", about, 2);
     parts_put(trace->out, trace->buffer.bytes, trace->buffer.size);
-    put_node(
-        trace,
-        &(struct chakra_node){
-            .id = 1, .name = "## process_group:init ##", .type = CHAKRA_METADATA, .inputs = groups, .outputs = ""});
+    trace->next = 1;
+    trace->root = 0;
     if (trace->replay->job->start > 0)
         put_start(trace, trace->replay->job->start);
     free(groups);

@@ -36,6 +36,17 @@ uint64_t replay_operations(const struct program *program)
     return operations;
 }
 
+bool replay_copies(const struct program *program)
+{
+    for (uint32_t i = 0; i < program->mesh->positions; i++)
+        for (uint32_t k = 0; k < program->positions[i].stream_count; k++) {
+            const struct stream *stream = &program->positions[i].streams[k];
+            if (stream->type == OPERATION_DELAY || (stream->type == OPERATION_SEND && stream->peer == i))
+                return true;
+        }
+    return false;
+}
+
 uint32_t replay_group(const struct replay *replay, uint32_t group, uint32_t rank)
 {
     const struct program *program = replay->program;

@@ -22,6 +22,9 @@ uint32_t replay_ranks(const struct replay *replays, uint32_t count);
 /* The operations of all ranks of a program, and those of them that are collectives. */
 uint64_t replay_operations(const struct program *program);
 
+/* Whether data go to the memory of hosts, or come from storage. */
+bool replay_copies(const struct program *program);
+
 static inline const struct position *replay_position(const struct replay *replay, uint32_t rank)
 {
     return &replay->program->positions[replay->program->mesh->position_of[rank]];
