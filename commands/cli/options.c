@@ -50,7 +50,8 @@ enum {
     OPTION_WHAT_IF,
     OPTION_PICTURE_WIDTH,
     OPTION_FONT_SIZE,
-    OPTION_ITERATIONS
+    OPTION_ITERATIONS,
+    OPTION_CALIBRATE
 };
 
 enum { TOP_MAX = 1000, JOBS_MAX = 256, RESTARTS_MAX = 1000, BUDGET_MAX = 1000000000 };
@@ -91,6 +92,7 @@ static const struct option long_options[] = {
     {"links", required_argument, NULL, OPTION_LINKS},
     {"shard", required_argument, NULL, OPTION_SHARD},
     {"slurm", optional_argument, NULL, OPTION_SLURM},
+    {"calibrate", required_argument, NULL, OPTION_CALIBRATE},
     {"output", required_argument, NULL, 'o'},
     {NULL, 0, NULL, 0},
 };
@@ -111,6 +113,8 @@ static const char *needs(int option)
         return "t";
     case OPTION_METHOD:
         return "l";
+    case OPTION_CALIBRATE:
+        return "c";
     case OPTION_TOP:
         return "k";
     case OPTION_GPUS:
@@ -293,6 +297,9 @@ static bool read_variant_option(const struct command *command, int option, const
     switch (option) {
     case OPTION_SCHEDULE:
         add_set(options, "--schedule", arena_print(arena, "schedule.name=%s", value));
+        return true;
+    case OPTION_CALIBRATE:
+        options->calibrate = value;
         return true;
     case OPTION_X:
         options->x = value;

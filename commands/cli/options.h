@@ -29,6 +29,7 @@ struct options {
     enum options_sort sort;                /* --sort */
     const char *x, *y, *by;                /* --x, --y, --by; NULL: not given */
     const char *picture_width, *font_size; /* --picture-width, --font-size; NULL: not given */
+    const char *calibrate;                 /* --calibrate, a file to write; NULL: not given */
     const char *method;                    /* --method; NULL: not given */
     bool quiet, plugins;                   /* --quiet, --plugins */
     bool quantiles;                        /* --quantiles */
@@ -65,7 +66,8 @@ struct options {
  * --plugins and --quiet:
  * o (-o, --picture, --picture-width, --font-size), w (-o alone), t (--trace, --report, --iterations), s (--schedules,
  * --what-if), r (--sort), q (--quantiles), p (--x, --y, --by), f (--format), l (--method), k (--top), g (--gpus,
- * --jobs), x (--exhaustive, --time-limit, --resume, --shard, --merge, --slurm), d (--time-limit alone), m (--budget,
+ * --jobs), c (--calibrate), x (--exhaustive, --time-limit, --resume, --shard, --merge, --slurm), d (--time-limit
+ * alone), m (--budget,
  * --seed, --restarts, --temperature, --links).
  * False after a usage mistake was reported. Memory from the arena. */
 bool options_read(const struct command *command, const char *accepted, int argc, char **argv, struct arena *arena,

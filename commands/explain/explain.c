@@ -6,6 +6,7 @@
 #include "commands/cli/options.h"
 #include "commands/explain/explain_parts.h"
 #include "studies/explain/verdict.h"
+#include "studies/profile/clocks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +81,13 @@ static int show(const struct options *options, const struct explanation *e)
     return EXIT_DONE;
 }
 
+/* A step without what is wrong in one run and not in the next. */
+static double sound_step(const struct losses *losses)
+{
+    return losses->measured - losses->parts[LOSS_PAUSES].seconds - losses->parts[LOSS_RANKS].seconds -
+           losses->parts[LOSS_MICRO_BATCHES].seconds - losses->parts[LOSS_REST].seconds;
+}
+
 static int explain_timeline(const struct options *options, struct explanation *e)
 {
     struct diag diag = {.out = stderr};
@@ -103,6 +111,8 @@ static int explain_timeline(const struct options *options, struct explanation *e
         e->verdict = verdict_text(&e->losses, e->arena);
         code = show(options, e);
     }
+    if (code == EXIT_DONE && options->calibrate)
+        code = explain_calibrate(options, e, sound_step(&e->losses));
     if (e->model)
         model_finish(&model);
     return code;
@@ -127,6 +137,7 @@ static int explain_files(const struct options *options, struct arena *arena)
     struct recorded *recorded = recorded_read(e.files, e.file_count, &diag);
     if (!recorded)
         return diag.trouble && diag.errors == 1 ? EXIT_FAILED : EXIT_BAD_INPUT;
+    clocks_align(recorded);
     uint32_t *steps = replay_steps(recorded, &e.step_count);
     e.recorded = recorded;
     e.steps = steps;
@@ -147,10 +158,12 @@ static int run(const struct command *command, int argc, char **argv)
     struct arena *arena = arena_create();
     struct options options;
     int code = EXIT_USAGE;
-    if (options_read(command, "wf", argc, argv, arena, &options)) {
+    if (options_read(command, "wfc", argc, argv, arena, &options)) {
         int scenarios = options.file_count && is_scenario(options.files[0]);
         if (options.file_count <= scenarios)
             code = command_usage(command, "expected a trace, or a scenario and a trace");
+        else if (!scenarios && options.calibrate)
+            code = command_usage(command, "--calibrate wants a scenario, which it calibrates");
         else if (!scenarios && options.set_count)
             code = command_usage(command, "--set and its like change a scenario, and none is given");
         else
@@ -164,15 +177,18 @@ const struct command command_explain = {
     .name = "explain",
     .arguments = "[SCENARIO.yaml] TRACE... [OPTION]...",
     .summary = "why a measured step takes as long as it does",
-    .help = "Reads recorded steps, replays them, and splits what lies between the measured and the expected time among "
-            "its causes. With a\n"
-            "scenario, the expected time is what that predicts; without, what the trace's own medians give.\n\n"
-            "  TRACE                            profiles of PyTorch (Kineto, a file a rank), a job's timeline "
-            "(StragglerAnalysis),\n"
-            "                                   each .json or .json.gz; or operations.csv of `run --trace csv`\n"
-            "  -o DIR                           write explain.html and explain.json to DIR\n"
-            "  --format text|csv|json|latex|markdown  of the table\n"
-            "  --quiet                          print nothing\n" OPTIONS_HELP
-            "\nexample:\n  stagesim explain scenarios/demo.yaml out/operations.csv -o why\n",
+    .help =
+        "Reads recorded steps, replays them, and splits what lies between the measured and the expected time among "
+        "its causes. With a\n"
+        "scenario, the expected time is what that predicts; without, what the trace's own medians give.\n\n"
+        "  TRACE                            profiles of PyTorch (Kineto, a file a rank), a job's timeline "
+        "(StragglerAnalysis),\n"
+        "                                   each .json or .json.gz; or operations.csv of `run --trace csv`\n"
+        "  -o DIR                           write explain.html and explain.json to DIR\n"
+        "  --calibrate FILE                 write a profile that makes the scenario's step that of the trace without "
+        "what is wrong in it\n"
+        "  --format text|csv|json|latex|markdown  of the table\n"
+        "  --quiet                          print nothing\n" OPTIONS_HELP
+        "\nexample:\n  stagesim explain scenarios/demo.yaml out/operations.csv -o why\n",
     .run = run,
 };

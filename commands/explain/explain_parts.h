@@ -36,6 +36,9 @@ void explain_lines(FILE *out, const char *text);
 /* What is found in profiles, written and printed; an exit code. */
 int explain_profile(const struct options *options, struct explanation *explanation);
 
+/* Calibrates the scenario with a step of so many seconds and writes the profile; an exit code. */
+int explain_calibrate(const struct options *options, const struct explanation *explanation, double seconds);
+
 /* "1f1b in 176 of 176 steps of a replica", from the arena. */
 const char *explain_schedule_text(const struct recognised *found, struct arena *arena);
 

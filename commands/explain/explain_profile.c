@@ -89,6 +89,9 @@ int explain_profile(const struct options *options, struct explanation *e)
         own.verdict = profile_verdict(&own);
         code = show(options, &own);
     }
+    if (code == EXIT_DONE && options->calibrate)
+        code = explain_calibrate(
+            options, e, own.profile.seconds - own.profile.parts[PROFILE_WAITING] - own.profile.parts[PROFILE_GARBAGE]);
     if (e->scenario)
         model_finish(&model);
     return code;

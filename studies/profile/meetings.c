@@ -2,7 +2,6 @@
 #include "studies/profile/meetings.h"
 
 #include "base/arena.h"
-#include "base/table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -74,77 +73,6 @@ static size_t meeting_end(const struct member *members, size_t first, size_t cou
     return end;
 }
 
-/* ---- clocks ---- */
-
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
-static double median(double *values, size_t count)
-{
-    qsort(values, count, sizeof *values, by_value);
-    return values[(count - 1) / 2];
-}
-
-/* Off by more than this, and by more than ten times what the ends differ otherwise, is another clock. */
-static const double clock_seconds = 100e-6, clock_spread = 10;
-
-/* How much later than its first member's clock the rank's is; NaN: they have no collective in common. */
-static double offset_of(const struct recorded *recorded, const struct member *members, size_t count, uint32_t rank,
-                        double *scratch)
-{
-    size_t found = 0;
-    for (size_t i = 0, end; i < count; i = end) {
-        end = meeting_end(members, i, count);
-        for (size_t k = i + 1; k < end; k++)
-            if (members[k].rank == rank && members[i].rank == 0)
-                scratch[found++] =
-                    recorded->operations[members[k].operation].end - recorded->operations[members[i].operation].end;
-    }
-    if (!found)
-        return NAN;
-    double middle = median(scratch, found);
-    for (size_t i = 0; i < found; i++)
-        scratch[i] = fabs(scratch[i] - middle);
-    double spread = median(scratch, found);
-    return fabs(middle) > clock_seconds && fabs(middle) > clock_spread * spread ? middle : 0;
-}
-
-static void shift_rank(struct recorded *recorded, uint32_t rank, double seconds)
-{
-    recorded->ranks[rank].shift += seconds;
-    for (size_t i = 0; i < recorded->count; i++)
-        if (recorded_rank_of(recorded, &recorded->operations[i]) == rank) {
-            recorded->operations[i].begin += seconds;
-            recorded->operations[i].end += seconds;
-            recorded->operations[i].data += seconds;
-        }
-}
-
-static void align(struct recorded *recorded, const struct member *members, size_t count, struct meetings *meetings)
-{
-    double *scratch = array_zeroed(count, sizeof *scratch);
-    char text[READABLE_MAX];
-    for (uint32_t rank = 1; rank < recorded->rank_count; rank++) {
-        double offset = offset_of(recorded, members, count, rank, scratch);
-        if (isnan(offset) || offset == 0)
-            continue;
-        shift_rank(recorded, rank, -offset);
-        recorded_note(recorded,
-                      "the clock of rank %u is %s %s that of rank %u, as the ends of their collectives say; it is "
-                      "put right",
-                      recorded->ranks[rank].number, readable_seconds(text, fabs(offset)),
-                      offset > 0 ? "ahead of" : "behind", recorded->ranks[0].number);
-        if (fabs(offset) > fabs(meetings->shifted)) {
-            meetings->shifted = offset;
-            meetings->shifted_rank = rank;
-        }
-    }
-    free(scratch);
-}
-
 /* ---- arrivals ---- */
 
 static void arrive(const struct recorded *recorded, const struct member *members, size_t count,
@@ -162,17 +90,16 @@ static void arrive(const struct recorded *recorded, const struct member *members
     }
 }
 
-void meetings_find(struct recorded *recorded, struct arena *arena, struct meetings *meetings)
+void meetings_find(const struct recorded *recorded, struct arena *arena, struct meetings *meetings)
 {
     size_t count, ranks = recorded->rank_count;
-    *meetings = (struct meetings){.shifted_rank = RECORDED_NONE};
+    *meetings = (struct meetings){NULL};
     meetings->latest = arena_array(arena, recorded->count + 1, sizeof *meetings->latest);
     meetings->lateness = arena_array(arena, ranks + 1, sizeof *meetings->lateness);
     for (size_t i = 0; i < recorded->count; i++)
         meetings->latest[i] = recorded->operations[i].data;
     struct member *members = collect(recorded, &count);
     uint32_t *counts = array_zeroed(ranks, sizeof *counts);
-    align(recorded, members, count, meetings);
     for (size_t i = 0, end; i < count; i = end) {
         end = meeting_end(members, i, count);
         uint32_t size = recorded->groups[members[i].group].size;

@@ -108,7 +108,7 @@ def check_clocks():
     found = explain(Rank(0).write("r0.json"), Rank(1, late=5000, clock=3000000).write("r1.json"))
     check.near(found["ranks"][1]["clock_shift_s"], -3, "clock", 1e-9)
     expect_parts(found["ranks"][0], "another clock", **{**ALONE, "communication": 15, "waiting": 5})
-    check.that(any("the clock of rank 1 is 3.000 s ahead" in note for note in found["notes"]), f"{found['notes']}")
+    check.that(any("the clock of rank 1 is 3.000 s ahead of" in note for note in found["notes"]), f"{found['notes']}")
 
 
 def check_missing():

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "studies/explain/losses.h"
 #include "studies/explain/recognise.h"
+#include "studies/profile/clocks.h"
 #include "studies/profile/profile.h"
 #include "test/support/memory_file.h"
 
@@ -70,6 +71,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
         abort();
     struct arena *arena = arena_create();
     if (recorded) {
+        clocks_align(recorded);
         check_operations(recorded);
         if (recorded->count < OPERATIONS_MAX && recorded->timeline)
             explain_timeline(recorded, arena);
