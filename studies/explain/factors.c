@@ -101,7 +101,7 @@ static void expect(struct finder *finder, const struct loss_model *model)
 {
     struct factors *factors = finder->factors;
     for (size_t i = 0; model && i < finder->recorded->count; i++)
-        factors->expected[i] = model->seconds(model->user, &finder->recorded->operations[i]);
+        factors->expected[i] = model->seconds(model->user, finder->recorded, &finder->recorded->operations[i]);
     if (!model)
         medians(finder, BY_STAGE, factors->own, factors->expected);
 }

@@ -20,3 +20,19 @@ double loss_search_replay(const struct loss_search *search, const double *values
     }
     return sum / (double)search->step_count;
 }
+
+bool loss_concerns(enum loss_kind kind, const struct recorded_operation *operation)
+{
+    bool forward = operation->work == RECORDED_FORWARD,
+         backward = operation->work == RECORDED_BACKWARD || operation->work == RECORDED_WEIGHT;
+    switch (kind) {
+    case LOSS_FORWARD:
+        return forward;
+    case LOSS_BACKWARD:
+        return backward;
+    case LOSS_OTHER_COMPUTE:
+        return !forward && !backward;
+    default:
+        return true;
+    }
+}

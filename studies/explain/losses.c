@@ -78,7 +78,7 @@ static void expect_transfers(struct loss_search *search, const struct loss_model
         search->transfer[i] = search->factors.own[i];
         if (!is_transfer(operation) && operation->kind != RECORDED_COLLECTIVE)
             continue;
-        double expected = model ? model->seconds(model->user, operation) : NAN;
+        double expected = model ? model->seconds(model->user, recorded, operation) : NAN;
         if (!isnan(expected))
             search->transfer[i] = expected;
         else if (!model && operation->step != RECORDED_NONE)
@@ -87,22 +87,6 @@ static void expect_transfers(struct loss_search *search, const struct loss_model
     like_medians(likes, count);
     for (size_t i = 0; i < count; i++)
         search->transfer[likes[i].operation] = likes[i].value;
-}
-
-static bool concerns(enum loss_kind kind, const struct recorded_operation *operation)
-{
-    bool forward = operation->work == RECORDED_FORWARD,
-         backward = operation->work == RECORDED_BACKWARD || operation->work == RECORDED_WEIGHT;
-    switch (kind) {
-    case LOSS_FORWARD:
-        return forward;
-    case LOSS_BACKWARD:
-        return backward;
-    case LOSS_OTHER_COMPUTE:
-        return !forward && !backward;
-    default:
-        return true;
-    }
 }
 
 /* The next value of a computation. */
@@ -123,7 +107,7 @@ static double computation(const struct loss_search *search, enum loss_kind kind,
     case LOSS_FORWARD:
     case LOSS_BACKWARD:
     case LOSS_OTHER_COMPUTE:
-        return search->model && concerns(kind, &search->recorded->operations[i]) ? now / f->kind[i] : now;
+        return search->model && loss_concerns(kind, &search->recorded->operations[i]) ? now / f->kind[i] : now;
     case LOSS_REST:
         return f->even[i];
     default:
@@ -140,7 +124,7 @@ static double next_value(const struct loss_search *search, enum loss_kind kind, 
         return operation->kind == RECORDED_COLLECTIVE ? search->transfer[i] : now;
     if (kind == LOSS_EXTRA)
         return search->model && recorded_works(operation) &&
-                       isnan(search->model->seconds(search->model->user, operation))
+                       isnan(search->model->seconds(search->model->user, search->recorded, operation))
                    ? 0
                    : now;
     return computation(search, kind, i, now);

@@ -35,7 +35,7 @@ struct loss_part {
 
 /* What is expected of an operation, from a model; NaN: the model has none like it. */
 struct loss_model {
-    double (*seconds)(void *user, const struct recorded_operation *operation);
+    double (*seconds)(void *user, const struct recorded *recorded, const struct recorded_operation *operation);
     void *user;
     double step; /* seconds that the model gives the whole step */
 };

@@ -15,11 +15,29 @@ struct expected {
     double seconds;
 };
 
-/* Alike: the same kind of operation for the same work of the same stage and, where that is asked, micro-batch. */
-static void keys_of(const struct recorded_operation *operation, bool micro_batch, uint64_t *first, uint64_t *second)
+/* How much has to be the same for operations to be alike; the first level that the scenario has counts. */
+enum level { LEVEL_ALL, LEVEL_BYTES, LEVEL_WORK, LEVELS };
+
+static uint32_t hash_of(const char *text)
 {
-    *first = (uint64_t)micro_batch << 16 | (uint64_t)operation->kind << 8 | operation->work;
-    *second = (uint64_t)operation->stage << 32 | (micro_batch ? operation->micro_batch : 0);
+    uint32_t hash = 0x811c9dc5u;
+    while (*text)
+        hash = (hash ^ (unsigned char)*text++) * 0x01000193u;
+    return hash;
+}
+
+/* The same kind of operation for the same work of the same stage, of as many bytes, and for the same micro-batch. What
+ * is for other work is told apart by its name. */
+static void keys_of(const struct recorded *recorded, const struct recorded_operation *operation, enum level level,
+                    uint64_t *first, uint64_t *second)
+{
+    uint32_t name = operation->work == RECORDED_OTHER ? hash_of(recorded_name_of(recorded, operation)) & 0xffff : 0;
+    uint32_t bytes = 0;
+    if (level < LEVEL_WORK)
+        memcpy(&bytes, &operation->bytes, sizeof bytes);
+    *first = (uint64_t)bytes << 32 | (uint64_t)name << 16 | (uint64_t)level << 12 | (uint64_t)operation->kind << 6 |
+             operation->work;
+    *second = (uint64_t)operation->stage << 32 | (level == LEVEL_ALL ? operation->micro_batch : 0);
 }
 
 static int by_keys(const void *left, const void *right)
@@ -36,7 +54,7 @@ static bool fill_table(struct explain_model *model, struct fault *fault)
     const struct recorded *recorded = model->recorded;
     size_t step_count, count = 0;
     uint32_t *steps = replay_steps(recorded, &step_count);
-    struct like *likes = array_zeroed(2 * recorded->count, sizeof *likes);
+    struct like *likes = array_zeroed(LEVELS * recorded->count, sizeof *likes);
     bool good = step_count > 0 || fault_set(fault, "the scenario has no operations");
     for (size_t s = 0; good && s < step_count; s++) {
         struct replay *replay = replay_create(recorded, steps[s], fault);
@@ -45,10 +63,11 @@ static bool fill_table(struct explain_model *model, struct fault *fault)
             const struct replay_node *node = &replay->nodes[i];
             if (node->kind != REPLAY_WORK)
                 continue;
-            for (int micro_batch = 0; micro_batch < 2; micro_batch++) {
-                likes[count] = (struct like){.value = node->seconds, .operation = node->operation};
-                keys_of(&recorded->operations[node->operation], micro_batch, &likes[count].first, &likes[count].second);
-                count++;
+            for (int level = 0; level < LEVELS; level++) {
+                struct like *like = &likes[count++];
+                *like = (struct like){.value = node->seconds, .operation = node->operation};
+                keys_of(recorded, &recorded->operations[node->operation], (enum level)level, &like->first,
+                        &like->second);
             }
         }
         model->step += replay ? replay->measured / (double)step_count : 0;
@@ -98,12 +117,12 @@ void model_finish(struct explain_model *model)
     free(model->table);
 }
 
-static double seconds_of(void *user, const struct recorded_operation *operation)
+static double seconds_of(void *user, const struct recorded *recorded, const struct recorded_operation *operation)
 {
     const struct explain_model *model = user;
-    for (int micro_batch = 1; micro_batch >= 0; micro_batch--) {
+    for (int level = 0; level < LEVELS; level++) {
         struct expected key = {0};
-        keys_of(operation, micro_batch, &key.first, &key.second);
+        keys_of(recorded, operation, (enum level)level, &key.first, &key.second);
         const struct expected *found = bsearch(&key, model->table, model->table_count, sizeof key, by_keys);
         if (found)
             return found->seconds;

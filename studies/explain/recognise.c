@@ -95,7 +95,7 @@ static size_t follow(const struct pieces *pieces, size_t first, const struct pla
             break;
         while (order && slot < order->count && !counts(&order->slots[slot]))
             slot++;
-        if (!order || slot == order->count || order->slots[slot].kind != piece->kind ||
+        if (!order || slot >= order->count || order->slots[slot].kind != piece->kind ||
             order->slots[slot].stage != piece->stage || order->slots[slot].micro_batch != piece->micro_batch)
             *same = false;
         slot++;

@@ -15,13 +15,15 @@ static const double worth = 2e-3;
 
 struct chosen {
     const struct recorded *recorded;
-    uint32_t rank, peer; /* index; number; RECORDED_NONE: any */
-    uint32_t stage;
+    uint32_t rank, peer;   /* index; number; RECORDED_NONE: any */
+    uint32_t stage, group; /* RECORDED_NONE: any */
 };
 
 static bool is_chosen(const void *user, const struct recorded_operation *operation)
 {
     const struct chosen *chosen = user;
+    if (chosen->group != RECORDED_NONE && operation->group != chosen->group)
+        return false;
     if (chosen->stage != RECORDED_NONE && operation->stage != chosen->stage)
         return false;
     if (chosen->rank != RECORDED_NONE && recorded_rank_of(chosen->recorded, operation) != chosen->rank)
@@ -89,7 +91,7 @@ static void name_rank(struct loss_search *search, enum loss_kind kind, const dou
                       const double *by_rank, struct loss_part *part, struct losses *losses)
 {
     struct chosen chosen = {search->recorded, largest(by_rank, (uint32_t)search->recorded->rank_count), RECORDED_NONE,
-                            RECORDED_NONE};
+                            RECORDED_NONE, RECORDED_NONE};
     part->who = rank_text(search, chosen.rank);
     part->who_seconds = gain(search, &chosen, values, before, kind == LOSS_GAPS);
     if (kind != LOSS_RANKS)
@@ -124,7 +126,8 @@ static const char *one_rank(const struct loss_search *search, uint32_t stage)
 static void name_stage(struct loss_search *search, const double *values, double before, const double *by_stage,
                        struct loss_part *part)
 {
-    struct chosen chosen = {search->recorded, RECORDED_NONE, RECORDED_NONE, largest(by_stage, RECORDED_NO_STAGE)};
+    struct chosen chosen = {search->recorded, RECORDED_NONE, RECORDED_NONE, largest(by_stage, RECORDED_NO_STAGE),
+                            RECORDED_NONE};
     part->who_seconds = gain(search, &chosen, values, before, false);
     double most = 0;
     const char *name = "";
@@ -184,6 +187,58 @@ static void name_micro_batches(struct loss_search *search, const struct losses *
                             100 * spread, most, alike);
 }
 
+/* The group whose collectives lose most, or the stage where the trace does not say groups. */
+static void name_group(struct loss_search *search, const double *values, double before, struct loss_part *part)
+{
+    const struct recorded *recorded = search->recorded;
+    size_t worst = 0;
+    for (size_t i = 0; i < recorded->count; i++)
+        worst = values[i] - search->next[i] > values[worst] - search->next[worst] ? i : worst;
+    const struct recorded_operation *operation = &recorded->operations[worst];
+    struct chosen chosen = {recorded, RECORDED_NONE, RECORDED_NONE, RECORDED_NONE, operation->group};
+    if (operation->group == RECORDED_NONE && operation->stage != RECORDED_NO_STAGE)
+        chosen.stage = operation->stage;
+    part->who_seconds = gain(search, &chosen, values, before, false);
+    part->who = arena_print(search->arena, "%s of the group of %s", recorded_name_of(recorded, operation),
+                            rank_text(search, recorded_rank_of(recorded, operation)));
+}
+
+struct sums {
+    double expected, forwards, kind; /* seconds: of the concerned and of forwards; and what the concerned take */
+};
+
+static struct sums sums_of(const struct loss_search *search, enum loss_kind kind)
+{
+    struct sums sums = {0};
+    for (size_t i = 0; i < search->recorded->count; i++) {
+        const struct recorded_operation *operation = &search->recorded->operations[i];
+        const struct factors *factors = &search->factors;
+        if (!factors_has(factors, search->recorded, i) || isnan(factors->expected[i]))
+            continue;
+        if (operation->work == RECORDED_FORWARD)
+            sums.forwards += factors->expected[i];
+        if (!loss_concerns(kind, operation))
+            continue;
+        sums.expected += factors->expected[i];
+        sums.kind += factors->expected[i] * factors->kind[i];
+    }
+    return sums;
+}
+
+/* All computations of a kind. A backward that takes about a forward more computes its activations again. */
+static void name_kind(struct loss_search *search, enum loss_kind kind, struct loss_part *part)
+{
+    static const double least = 0.85, most = 1.15;
+    struct sums sums = sums_of(search, kind);
+    if (!(sums.expected > 0))
+        return;
+    double more = sums.forwards > 0 ? (sums.kind - sums.expected) / sums.forwards : 0;
+    part->who = arena_print(search->arena, "they take %.4g times what the scenario says%s", sums.kind / sums.expected,
+                            kind == LOSS_BACKWARD && more > least && more < most
+                                ? ", about a forward more: are activations computed again?"
+                                : "");
+}
+
 /* The pair of ranks whose messages lose most. */
 static void name_pair(struct loss_search *search, const double *values, double before, struct loss_part *part)
 {
@@ -191,7 +246,7 @@ static void name_pair(struct loss_search *search, const double *values, double b
     uint32_t ranks = (uint32_t)recorded->rank_count;
     double *by_rank = arena_array(search->arena, ranks + 1, sizeof *by_rank), best = 0;
     add_up(search, values, by_rank, arena_array(search->arena, RECORDED_NO_STAGE, sizeof *by_rank));
-    struct chosen chosen = {recorded, largest(by_rank, ranks), RECORDED_NONE, RECORDED_NONE};
+    struct chosen chosen = {recorded, largest(by_rank, ranks), RECORDED_NONE, RECORDED_NONE, RECORDED_NONE};
     for (size_t i = 0; i < recorded->count; i++) {
         const struct recorded_operation *operation = &recorded->operations[i];
         double less = values[i] - search->next[i];
@@ -217,7 +272,9 @@ void who_find(struct loss_search *search, enum loss_kind kind, const double *val
         add_gaps(search, by_rank);
     else
         add_up(search, values, by_rank, by_stage);
-    if (kind == LOSS_GAPS || kind == LOSS_RANKS || kind == LOSS_COLLECTIVES)
+    if (kind == LOSS_COLLECTIVES)
+        name_group(search, values, before, part);
+    else if (kind == LOSS_GAPS || kind == LOSS_RANKS)
         name_rank(search, kind, values, before, by_rank, part, losses);
     else if (kind == LOSS_STAGES)
         name_stage(search, values, before, by_stage, part);
@@ -225,6 +282,8 @@ void who_find(struct loss_search *search, enum loss_kind kind, const double *val
         name_pauses(search, part);
     else if (kind == LOSS_MICRO_BATCHES)
         name_micro_batches(search, losses, part);
+    else if (kind == LOSS_FORWARD || kind == LOSS_BACKWARD || kind == LOSS_OTHER_COMPUTE)
+        name_kind(search, kind, part);
     else if (kind == LOSS_MESSAGES)
         name_pair(search, values, before, part);
 }

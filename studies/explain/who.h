@@ -25,6 +25,9 @@ double loss_search_replay(const struct loss_search *search, const double *values
                           bool (*mended)(const void *user, const struct recorded_operation *operation),
                           const void *user);
 
+/* Whether a kind of loss, one of forwards, backwards and other computations, is about the operation. */
+bool loss_concerns(enum loss_kind kind, const struct recorded_operation *operation);
+
 /* Fills who it is and what mending it gives: `values` are those before, of a step of `before` seconds. */
 void who_find(struct loss_search *search, enum loss_kind kind, const double *values, double before,
               struct loss_part *part, struct losses *losses);

@@ -67,7 +67,10 @@ def simulate(*options, folder="out"):
 
 
 SLOW = "stages.forward=[54ms,54ms,81ms,65.25ms]", "stages.backward=[91.836ms,91.836ms,137.754ms,110.969ms]"
-FAULTS = [("slow-ranks", "rank 2 (stage 2)", ["--scale", "gpu-2=0.8"]),
+AGAIN = "stages.backward=[145.836ms,145.836ms,145.836ms,176.219ms]"
+FAULTS = [("backwards", "about a forward more", ["--set", AGAIN]), ("collectives", "gradient-sync of the group of rank 1 (stage 1)",
+           ["--scale", "local_link_from_router_0_to_node_1_*=0.05"]),
+          ("slow-ranks", "rank 2 (stage 2)", ["--scale", "gpu-2=0.8"]),
           ("uneven-stages", "stage 2, or rank 2", ["--set", SLOW[0], "--set", SLOW[1]]),
           ("messages", "", ["--set", "stages.message=64MiB"]),
           ("order", "", ["--schedule", "gpipe", "--set", "batch.global=512"])]
@@ -107,6 +110,33 @@ def check_pauses():
     for name in ("gaps", "pauses"):
         write_later(f"{name}.csv", rows, first, name == "pauses")
         close(part(explain(DEMO, f"{name}.csv"), name)["seconds"], 0.4, name)
+
+
+def check_clock():
+    """The clock of rank 2 is 2 s ahead: it is put right, and costs nothing."""
+    rows = list(csv.DictReader(open("base/operations.csv")))
+    for row in rows:
+        for key in ("start_s", "data_start_s", "end_s"):
+            row[key] = repr(float(row[key]) + 2 * (row["rank"] == "2"))
+    with open("clock.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(rows)
+    found = explain(DEMO, "clock.csv")
+    check.that(any("the clock of rank 2 is 2.000 s ahead of" in note for note in found["notes"]), f"{found['notes']}")
+    check.near(found["measured_s"], found["predicted_s"], "another clock", 1e-9)
+    check.that(all(abs(part["seconds"]) < 1e-9 for part in found["parts"]), f"another clock: {found['parts']}")
+
+
+def check_calibration():
+    """A job at 0.9 of its clock: that is what the profile has, and with it the scenario's step is the measured one."""
+    job = str(ROOT / "scenarios/gpt-7.5b.yaml")
+    tool.run(STAGESIM, "run", job, "-o", "slow", "--trace", "csv", "--quiet", "--set", "compute.clock=0.9")
+    tool.run(STAGESIM, "explain", job, "slow/operations.csv", "--calibrate", "mine.yaml", "--quiet")
+    clock = next(float(line.split()[1]) for line in pathlib.Path("mine.yaml").read_text().splitlines()
+                 if line.startswith("  clock:"))
+    check.near(clock, 0.9, "calibrated clock", 1e-3)
+    refuse("--calibrate wants a scenario", "slow/operations.csv", "--calibrate", "other.yaml", expect=2)
 
 
 def refuse(text, *arguments, expect=1):
@@ -151,6 +181,8 @@ def main():
         check_jobs()
         check_faults()
         check_pauses()
+        check_clock()
+        check_calibration()
         check_refusals()
         check_missing_ranks()
         os.chdir("/")
