@@ -4,7 +4,7 @@
 
 # Debian's and Ubuntu's names.
 packages_build=(gcc g++ meson ninja-build pkg-config libsimgrid-dev libhwloc-dev libyaml-dev libcairo2-dev
-    libfontconfig-dev libexpat1-dev zlib1g-dev libmimalloc-dev fonts-dejavu-core)
+    libfontconfig-dev libexpat1-dev zlib1g-dev libsqlite3-dev libmimalloc-dev fonts-dejavu-core)
 packages_check=("${packages_build[@]}" libcriterion-dev python3 pajeng libxml2-utils clang lld binutils make valgrind
     nodejs node-ajv node-js-yaml)
 packages_ci=("${packages_check[@]}" chromium clang-format clang-tidy codespell git ccache man-db

@@ -35,7 +35,7 @@ struct timeline_row {
 
 struct timeline_rows {
     struct timeline_row *rows;
-    size_t count, capacity;
+    size_t count, capacity, last; /* last: that was asked for; events of a thread come together */
 };
 
 enum { STREAMS_OF_RANK = 5, NUMBER_MAX = 1 << 24 };
@@ -62,9 +62,11 @@ static struct timeline_row *row_of(struct trace_reader *reader, const struct tra
     if (!reader->rows)
         reader->rows = array_zeroed(1, sizeof *reader->rows);
     struct timeline_rows *rows = reader->rows;
-    for (size_t i = rows->count; i-- > 0;)
-        if (rows->rows[i].thread == thread && rows->rows[i].data == data)
-            return &rows->rows[i];
+    if (rows->count && rows->rows[rows->last].thread == thread && rows->rows[rows->last].data == data)
+        return &rows->rows[rows->last];
+    for (rows->last = 0; rows->last < rows->count; rows->last++)
+        if (rows->rows[rows->last].thread == thread && rows->rows[rows->last].data == data)
+            return &rows->rows[rows->last];
     static const char *const names[STREAMS_OF_RANK] = {"compute", "pp-comm", "tp-comm", "dp-comm", "misc"};
     rows->rows = array_grow(rows->rows, &rows->capacity, rows->count + 1, sizeof *rows->rows);
     uint32_t rank = recorded_rank(reader->recorded, thread / STREAMS_OF_RANK, reader->file);

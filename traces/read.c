@@ -2,8 +2,10 @@
 #include "traces/recorded.h"
 
 #include "base/arena.h"
+#include "traces/chakra_trace.h"
 #include "traces/job_timeline.h"
 #include "traces/kineto.h"
+#include "traces/nsight.h"
 #include "traces/operations_table.h"
 #include "traces/source.h"
 #include "traces/trace_reader.h"
@@ -198,8 +200,14 @@ static bool read_file(struct recorded *recorded, struct trace_file *file, const 
     unsigned errors = diag->errors;
     char head[256];
     size_t size = trace_file_peek(file, head, sizeof head);
-    bool good =
-        operations_table_is(head, size) ? operations_table_read(&reader, file) : read_json(&reader, file, number);
+    bool good;
+    if (nsight_is(head, size))
+        good = nsight_read(&reader) && name_rank(&reader, NULL, number);
+    else if (chakra_trace_is(path))
+        good = chakra_trace_read(&reader) && name_rank(&reader, NULL, number);
+    else
+        good =
+            operations_table_is(head, size) ? operations_table_read(&reader, file) : read_json(&reader, file, number);
     trace_file_close(file);
     if (!good || diag->errors != errors)
         return false;

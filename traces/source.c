@@ -2,8 +2,10 @@
 #include "traces/source.h"
 
 #include "base/arena.h"
+#include "base/paths.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,16 +20,20 @@ struct trace_file {
     size_t head_size, head_given;
 };
 
+/* No output replaces a file that was read. */
 static gzFile open_regular(const char *path)
 {
     struct stat status;
-    if (stat(path, &status) != 0)
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0)
         return NULL;
-    if (!S_ISREG(status.st_mode)) {
+    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+        close(descriptor);
         errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
         return NULL;
     }
-    return gzopen(path, "rbe");
+    path_note_read(descriptor);
+    return gzdopen(descriptor, "rb");
 }
 
 static struct trace_file *file_of(const char *path, gzFile stream, struct diag *diag)
@@ -52,8 +58,8 @@ struct trace_file *trace_file_open(const char *path, struct diag *diag)
 struct trace_file *trace_file_of_stream(const char *name, FILE *stream, struct diag *diag)
 {
     errno = 0;
-    int copy = dup(fileno(stream));
-    return file_of(name, copy < 0 || lseek(copy, 0, SEEK_SET) < 0 ? NULL : gzdopen(copy, "rbe"), diag);
+    int copy = fcntl(fileno(stream), F_DUPFD_CLOEXEC, 0);
+    return file_of(name, copy < 0 || lseek(copy, 0, SEEK_SET) < 0 ? NULL : gzdopen(copy, "rb"), diag);
 }
 
 void trace_file_close(struct trace_file *file)

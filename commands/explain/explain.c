@@ -48,30 +48,31 @@ static bool agrees(const struct explanation *e, struct diag *diag)
 
 /* ---- the way through ---- */
 
-static bool write_files(const struct explanation *e, const char *directory, struct fault *fault)
+/* An exit code, after what went wrong was said. */
+static int write_files(const struct explanation *e, const char *directory)
 {
-    struct output *output = output_create(directory, fault);
-    FILE *json = output ? output_open(output, "explain.json", fault) : NULL;
-    FILE *page = json ? output_open(output, "explain.html", fault) : NULL;
-    bool good = page != NULL;
-    if (good) {
+    struct fault fault = {.text = ""};
+    struct output *output = output_create(directory, &fault);
+    FILE *json = output ? output_open(output, "explain.json", &fault) : NULL;
+    FILE *page = json ? output_open(output, "explain.html", &fault) : NULL;
+    bool opened = page != NULL, good = opened;
+    if (opened) {
         explain_json(e, json);
-        good = explain_page(e, page, fault);
+        good = explain_page(e, page, &fault);
     }
-    if (!good) {
+    if (!good)
         output_abort(output);
-        return false;
-    }
-    return output_commit(output, fault);
+    if (good && output_commit(output, &fault))
+        return EXIT_DONE;
+    diag_print(stderr, "stagesim: %s\n", fault.text);
+    return opened ? EXIT_FAILED : EXIT_BAD_INPUT;
 }
 
 static int show(const struct options *options, const struct explanation *e)
 {
-    struct fault fault = {.text = ""};
-    if (options->output && !write_files(e, options->output, &fault)) {
-        diag_print(stderr, "stagesim: %s\n", fault.text);
-        return EXIT_FAILED;
-    }
+    int code = options->output ? write_files(e, options->output) : EXIT_DONE;
+    if (code != EXIT_DONE)
+        return code;
     if (!options->quiet)
         explain_print(e, options->format, stdout);
     if (options->output && !options->quiet) {

@@ -20,27 +20,31 @@ static bool agrees(const struct explanation *e, struct diag *diag)
     return !diag->errors;
 }
 
-static bool write_files(const struct profile_explanation *e, const char *directory, struct fault *fault)
+/* An exit code, after what went wrong was said. */
+static int write_files(const struct profile_explanation *e, const char *directory)
 {
-    struct output *output = output_create(directory, fault);
-    FILE *json = output ? output_open(output, "explain.json", fault) : NULL;
-    FILE *page = json ? output_open(output, "explain.html", fault) : NULL;
-    if (!page) {
+    struct fault fault = {.text = ""};
+    struct output *output = output_create(directory, &fault);
+    FILE *json = output ? output_open(output, "explain.json", &fault) : NULL;
+    FILE *page = json ? output_open(output, "explain.html", &fault) : NULL;
+    bool opened = page != NULL;
+    if (opened) {
+        profile_json(e, json);
+        profile_page(e, page);
+    } else {
         output_abort(output);
-        return false;
     }
-    profile_json(e, json);
-    profile_page(e, page);
-    return output_commit(output, fault);
+    if (opened && output_commit(output, &fault))
+        return EXIT_DONE;
+    diag_print(stderr, "stagesim: %s\n", fault.text);
+    return opened ? EXIT_FAILED : EXIT_BAD_INPUT;
 }
 
 static int show(const struct options *options, const struct profile_explanation *e)
 {
-    struct fault fault = {.text = ""};
-    if (options->output && !write_files(e, options->output, &fault)) {
-        diag_print(stderr, "stagesim: %s\n", fault.text);
-        return EXIT_FAILED;
-    }
+    int code = options->output ? write_files(e, options->output) : EXIT_DONE;
+    if (code != EXIT_DONE)
+        return code;
     if (!options->quiet)
         profile_print(e, options->format, stdout);
     if (options->output && !options->quiet) {

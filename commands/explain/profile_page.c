@@ -8,8 +8,9 @@
 #include "studies/profile/picture.h"
 
 #include <math.h>
+#include <string.h>
 
-enum { KERNELS_SHOWN = 40, TIMELINES = 2 };
+enum { KERNELS_SHOWN = 20, TIMELINES = 2, NAME_COLUMNS = 64 };
 
 static void put_seconds(FILE *out, double seconds)
 {
@@ -52,6 +53,19 @@ static void put_parts(const struct profile_explanation *e, FILE *out)
     fputs("</tbody>\n</table></div>\n<p>The rows add up to the step.</p>\n", out);
 }
 
+/* Names of templates are long: the whole one is shown when somebody points at it. */
+static void put_kernel_name(FILE *out, const char *name, struct arena *arena)
+{
+    size_t length = strlen(name), shown = length < NAME_COLUMNS ? length : NAME_COLUMNS;
+    while (shown < length && shown && ((unsigned char)name[shown] & 0xc0) == 0x80) /* inside a character */
+        shown--;
+    fputs("<tr><td title=\"", out);
+    html_text(out, name);
+    fputs("\">", out);
+    html_text(out, arena_copy_part(arena, name, shown));
+    fputs(shown < length ? "&hellip;</td>" : "</td>", out);
+}
+
 static void put_kernels(const struct profile_explanation *e, FILE *out)
 {
     fputs("<h2>What takes most on the device</h2>\n<div class=\"wide\"><table class=\"sort\">\n<thead><tr><th>name</th>"
@@ -59,7 +73,7 @@ static void put_kernels(const struct profile_explanation *e, FILE *out)
           out);
     for (size_t i = 0; i < e->profile.kernel_count && i < KERNELS_SHOWN; i++) {
         const struct profile_kernel *kernel = &e->profile.kernels[i];
-        put_name(out, e->recorded->names[kernel->name]);
+        put_kernel_name(out, e->recorded->names[kernel->name], e->arena);
         fprintf(out, "<td class=\"n\">%u</td>", kernel->calls);
         put_seconds(out, kernel->seconds);
         put_share(out, kernel->seconds / e->profile.seconds);

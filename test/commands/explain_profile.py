@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import pathlib
+import sqlite3
 import sys
 import tempfile
 
@@ -129,6 +130,104 @@ def check_missing():
     check.near(found["measured_s"], 0.188, "no steps: from the first kernel to the last")
 
 
+NSIGHT = """
+create table StringIds (id integer primary key, value text);
+create table CUPTI_ACTIVITY_KIND_KERNEL (start integer, end integer, deviceId integer, streamId integer,
+    correlationId integer, globalPid integer, shortName integer, demangledName integer);
+create table CUPTI_ACTIVITY_KIND_MEMCPY (start integer, end integer, deviceId integer, streamId integer,
+    correlationId integer, globalPid integer, bytes integer, copyKind integer);
+create table CUPTI_ACTIVITY_KIND_RUNTIME (start integer, end integer, globalTid integer, correlationId integer,
+    nameId integer);
+create table NVTX_EVENTS (start integer, end integer, text text, textId integer, globalTid integer);
+"""
+
+
+def write_nsight(name, events, process=77 << 24):
+    """The same profile as Nsight Systems' export has it, by its documentation."""
+    pathlib.Path(name).unlink(missing_ok=True)
+    database = sqlite3.connect(name)
+    database.executescript(NSIGHT)
+    texts = {text: number for number, text in enumerate(sorted({event["name"] for event in events}), 10)}
+    database.executemany("insert into StringIds values (?, ?)", ((number, text) for text, number in texts.items()))
+    for event in events:
+        start, args, text = event["ts"] * 1000, event["args"], texts[event["name"]]
+        end = start + event["dur"] * 1000
+        if event["cat"] == "kernel":
+            row = (start, end, 0, args["stream"], args["correlation"], process, text, text)
+            database.execute("insert into CUPTI_ACTIVITY_KIND_KERNEL values (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        elif event["cat"] == "gpu_memcpy":
+            row = (start, end, 0, args["stream"], args["correlation"], process, args["bytes"], 2)
+            database.execute("insert into CUPTI_ACTIVITY_KIND_MEMCPY values (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        elif event["cat"] == "cuda_runtime":
+            row = (start, end, process + 77, args.get("correlation"), text)
+            database.execute("insert into CUPTI_ACTIVITY_KIND_RUNTIME values (?, ?, ?, ?, ?)", row)
+        else:
+            own = event["name"].replace("ProfilerStep#", "step ")
+            row = (start, end, own if own != event["name"] else None, text, process + 77)
+            database.execute("insert into NVTX_EVENTS values (?, ?, ?, ?, ?)", row)
+    database.commit()
+    database.close()
+    return name
+
+
+def check_nsight():
+    rank = Rank(0)
+    expect_parts(explain(write_nsight("one.sqlite", rank.events)), "Nsight", **ALONE)
+    database = sqlite3.connect("one.sqlite")
+    database.execute("update CUPTI_ACTIVITY_KIND_KERNEL set globalPid = 5 where streamId = 20")
+    database.commit()
+    database.close()
+    check.that("kernels of several processes" in explain("one.sqlite", expect=1), "Nsight, several processes")
+    whole = pathlib.Path(write_nsight("two.sqlite", rank.events)).read_bytes()
+    pathlib.Path("cut.sqlite").write_bytes(whole[:len(whole) // 2])
+    check.that("cut.sqlite: error: " in explain("cut.sqlite", expect=1), "Nsight, cut")
+    database = sqlite3.connect("empty.sqlite")
+    database.execute("create table other (a integer)")
+    database.commit()
+    database.close()
+    check.that("no operation of a training" in explain("empty.sqlite", expect=1), "Nsight, another database")
+
+
+def varint(number):
+    return bytes([number]) if number < 128 else bytes([number & 127 | 128]) + varint(number >> 7)
+
+
+def field(number, value):
+    """A field of a protocol buffer: a whole number, or a text or message."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    value = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def write_chakra(name, events, starts=True):
+    """The same profile as execution traces of Chakra have it (et_def.proto); the host's part is left out."""
+    messages, types = [field(1, "1.0.1")], {"kernel": 4, "gpu_memcpy": 2}
+    for number, event in enumerate(event for event in events if event["cat"] in types):
+        kind = 7 if "nccl" in event["name"] else types[event["cat"]]
+        attributes = field(10, field(1, "is_cpu_op") + field(27, 0))
+        attributes += field(10, field(1, "stream") + field(9, event["args"]["stream"]))
+        if kind == 7:
+            attributes += field(10, field(1, "comm_size") + field(9, 4000))
+        start = field(6, event["ts"]) if starts else b""
+        messages.append(field(1, number) + field(2, event["name"]) + field(3, kind) + start +
+                        field(7, event["dur"]) + attributes)
+    pathlib.Path(name).write_bytes(b"".join(varint(len(message)) + message for message in messages))
+    return name
+
+
+def check_chakra():
+    rank = Rank(0)
+    found = explain(write_chakra("job.3.et", rank.events))
+    check.near(found["measured_s"], 0.188, "Chakra: from the first kernel to the last")
+    expect_parts(found, "Chakra", computation=100, copies=6, communication=40, unknown=42)
+    check.that(found["ranks"][0]["rank"] == 3, f"Chakra: {found['ranks'][0]['rank']}")
+    check.that("has a start_time_micros" in explain(write_chakra("none.0.et", rank.events, False), expect=1),
+               "Chakra without starts")
+    pathlib.Path("cut.0.et").write_bytes(pathlib.Path("job.3.et").read_bytes()[:200])
+    check.that("cut.0.et: error: " in explain("cut.0.et", expect=1), "Chakra, cut")
+
+
 def check_refusals():
     one = Rank(0).write("r0.json")
     check.that("it is of rank 0, as is r0.json" in explain(one, Rank(0).write("again.json"), expect=1), "twice")
@@ -159,6 +258,8 @@ def main():
         check_two()
         check_clocks()
         check_missing()
+        check_nsight()
+        check_chakra()
         check_refusals()
         check_real()
         os.chdir("/")

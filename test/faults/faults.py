@@ -52,6 +52,7 @@ COMMANDS = {
     "check": (["check", "s.yaml"], None),
     "layouts": (["layouts", "l.yaml", "--top", "1"], None),
     "report": (["report", "saved"], None),
+    "explain": (["explain", "s.yaml", "traced/operations.csv", "-o", "out", "--set", "stages.forward=TIME"], "out"),
     "export": (["export", "t.yaml", "--to", "megatron", "-o", "train.sh", "--set", "model.sequence=SIZE"], "train.sh"),
     "schedule": (["schedule", "1f1b", "--workers", "4", "--micro-batches", "8", "--forward", "TIME", "-o",
                   "plan.csv"], "plan.csv"),
@@ -121,6 +122,8 @@ class Sweep:
         if self.name == "report":
             tool.run(self.binary, "run", "s.yaml", "-o", "saved", "--trace", "csv", "--report", cwd=self.folder)
             self.out = "saved"
+        if self.name == "explain":
+            tool.run(self.binary, "run", "s.yaml", "-o", "traced", "--trace", "csv", cwd=self.folder)
         if self.name == "fit":
             self.out = "fitted.xml"
         self.expected, self.printed = {}, {}

@@ -24,6 +24,7 @@ COMMANDS = {
     "schedule": ["schedule", "1f1b", "--workers", "4", "--micro-batches", "8", "--format", "csv"],
     "collective": ["collective", "all-reduce", "--platform", "platform.xml", "--engine", "analytic"],
     "export": ["export", "t.yaml", "--to", "megatron"],
+    "explain": ["explain", "s.yaml", "traced/operations.csv"],
     "import": ["import", "job.sh"],
     "platform generate": ["platform", "generate", "ring", "--nodes", "4"],
     "platform import": ["platform", "import", "node.xml"],
@@ -128,6 +129,7 @@ def main():
         folder = pathlib.Path(temporary)
         tool.write_inputs(folder)
         (folder / "job.sh").write_text(SCRIPT)
+        tool.run(binary, "run", "s.yaml", "-o", "traced", "--trace", "csv", cwd=folder)
         for name, arguments in COMMANDS.items():
             check_command(check, binary, folder, name, arguments)
         shutil.rmtree(folder / "out", ignore_errors=True)

@@ -22,7 +22,7 @@ import tool  # noqa: E402
 ESSENTIAL = {"gcc", "g++", "ninja-build"}
 SPACK = {"simgrid": "libsimgrid-dev", "hwloc": "libhwloc-dev", "libyaml": "libyaml-dev", "cairo": "libcairo2-dev",
          "fontconfig": "libfontconfig-dev", "expat": "libexpat1-dev", "zlib-api": "zlib1g-dev",
-         "mimalloc": "libmimalloc-dev"}
+         "sqlite": "libsqlite3-dev", "mimalloc": "libmimalloc-dev"}
 WORDS = 460  # that are read in two minutes
 BASE = "localhost/debian:trixie-slim"
 

@@ -34,6 +34,7 @@ COMMANDS = {"help": (["--help"], None), "version": (["--version"], None), "comma
             "search": (["search", "t.yaml", "--top", "0"], None),
             "search into": (["search", "t.yaml", "--top", "0", "-o", "out"], "out"),
             "report": (["report", "saved"], None),
+            "explain": (["explain", "s.yaml", "saved/operations.csv", "-o", "out"], "out"),
             "export": (["export", "t.yaml", "--to", "megatron"], None),
             "platform show": (["platform", "show", "platform.xml"], None),
             "platform show json": (["platform", "show", "platform.xml", "--format", "json"], None),

@@ -33,6 +33,7 @@ class Stagesim(MesonPackage):
     depends_on("fontconfig")
     depends_on("expat")
     depends_on("zlib-api")
+    depends_on("sqlite")
     depends_on("mimalloc", when="+mimalloc")
 
     def url_for_version(self, version):
