@@ -2,6 +2,7 @@
 #include "traces/recorded.h"
 
 #include "base/arena.h"
+#include "traces/annotated.h"
 #include "traces/chakra_trace.h"
 #include "traces/job_timeline.h"
 #include "traces/kineto.h"
@@ -218,14 +219,34 @@ static bool read_file(struct recorded *recorded, struct trace_file *file, const 
         return false;
     }
     kineto_finish(&reader);
+    if (reader.rank != RECORDED_NONE && recorded->sync_count == reader.first_sync)
+        recorded->annotated += annotated_take(recorded, reader.first);
     move_origin(&reader);
     note_events(&reader);
     return true;
 }
 
-/* The recorded, or NULL and what was read goes. */
-static struct recorded *finish(struct recorded *recorded, bool good, struct diag *diag)
+/* Files whose training loops say what they do are a timeline, all of them or none. */
+static bool join_annotated(struct recorded *recorded, size_t files, struct diag *diag)
 {
+    if (!recorded->annotated)
+        return true;
+    if (recorded->annotated != files) {
+        diag_error(diag, (struct place){recorded->ranks[0].file, 0, 0},
+                   "%zu of %zu profiles have annotations such as \"forward 0.1\"; expected all or none",
+                   recorded->annotated, files);
+        return false;
+    }
+    recorded->timeline = true;
+    recorded->format = "PyTorch's profiler (Kineto) with annotated forwards and backwards";
+    annotated_join(recorded);
+    return true;
+}
+
+/* The recorded, or NULL and what was read goes. */
+static struct recorded *finish(struct recorded *recorded, size_t files, bool good, struct diag *diag)
+{
+    good = good && join_annotated(recorded, files, diag);
     diag_rest(diag);
     if (!good) {
         recorded_destroy(recorded);
@@ -241,11 +262,11 @@ struct recorded *recorded_read(const char *const *files, size_t count, struct di
     bool good = true;
     for (size_t i = 0; i < count; i++)
         good &= read_file(recorded, trace_file_open(files[i], diag), files[i], (uint32_t)i, diag);
-    return finish(recorded, good, diag);
+    return finish(recorded, count, good, diag);
 }
 
 struct recorded *recorded_read_stream(const char *name, FILE *stream, struct diag *diag)
 {
     struct recorded *recorded = recorded_create();
-    return finish(recorded, read_file(recorded, trace_file_of_stream(name, stream, diag), name, 0, diag), diag);
+    return finish(recorded, 1, read_file(recorded, trace_file_of_stream(name, stream, diag), name, 0, diag), diag);
 }

@@ -101,6 +101,7 @@ struct recorded_group {
 struct recorded {
     const char *format;                    /* "PyTorch (Kineto)", for people */
     bool timeline;                         /* operations are those of a job's timeline (whole forwards), not kernels */
+    size_t annotated;                      /* files that are profiles and say which forward and backward is when */
     int64_t origin;                        /* nanoseconds since 1970, or of the trace's own clock */
     uint32_t world;                        /* ranks of the job; 0: not known */
     struct recorded_operation *operations; /* of each stream together, in the order of their begin */

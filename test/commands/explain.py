@@ -163,6 +163,19 @@ def check_refusals():
     refuse("expected no other trace beside it", "base/operations.csv", "base/operations.csv")
 
 
+def check_annotated():
+    """Real profiles of a pipeline on CPUs, two stages of two replicas (test/traces/pipeline/README.md)."""
+    files = [ROOT / f"test/traces/pipeline/rank-{rank}.json.gz" for rank in range(4)]
+    found = explain(*files)
+    pipeline = found["pipeline"]
+    check.that((pipeline["workers"], pipeline["stages"], pipeline["replicas"], pipeline["micro_batches"]) == (2, 2, 2, 4),
+               f"annotated: {pipeline}")
+    check.that(pipeline["schedule"] == "1f1b" and pipeline["schedule_followed"] == 4, f"annotated: {pipeline}")
+    steps = [row for row in csv.DictReader(open(ROOT / "test/traces/pipeline/steps.csv"))]
+    check.that(steps and found["steps"] == 2, f"annotated: {found['steps']} steps")
+    refuse("expected all or none", files[0], TRACES / "resnet50-ddp-2xA100-rank0.json.gz")
+
+
 def check_missing_ranks():
     """One stage of one replica is left out: its messages have no other end, which is said."""
     events = json.loads(gzip.decompress((TRACES / "timeline-ST.json.gz").read_bytes()))
@@ -184,6 +197,7 @@ def main():
         check_clock()
         check_calibration()
         check_refusals()
+        check_annotated()
         check_missing_ranks()
         os.chdir("/")
     return check.done()
