@@ -168,8 +168,8 @@ def check_annotated():
     files = [ROOT / f"test/traces/pipeline/rank-{rank}.json.gz" for rank in range(4)]
     found = explain(*files)
     pipeline = found["pipeline"]
-    check.that((pipeline["workers"], pipeline["stages"], pipeline["replicas"], pipeline["micro_batches"]) == (2, 2, 2, 4),
-               f"annotated: {pipeline}")
+    sizes = [pipeline[key] for key in ("workers", "stages", "replicas", "micro_batches")]
+    check.that(sizes == [2, 2, 2, 4], f"annotated: {pipeline}")
     check.that(pipeline["schedule"] == "1f1b" and pipeline["schedule_followed"] == 4, f"annotated: {pipeline}")
     steps = [row for row in csv.DictReader(open(ROOT / "test/traces/pipeline/steps.csv"))]
     check.that(steps and found["steps"] == 2, f"annotated: {found['steps']} steps")
