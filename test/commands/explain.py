@@ -173,7 +173,7 @@ def check_annotated():
     check.that(pipeline["schedule"] == "1f1b" and pipeline["schedule_followed"] == 4, f"annotated: {pipeline}")
     steps = [row for row in csv.DictReader(open(ROOT / "test/traces/pipeline/steps.csv"))]
     check.that(steps and found["steps"] == 2, f"annotated: {found['steps']} steps")
-    refuse("expected all or none", files[0], TRACES / "resnet50-ddp-2xA100-rank0.json.gz")
+    refuse("expected all or none", files[1], TRACES / "resnet50-ddp-2xA100-rank0.json.gz")
 
 
 def check_missing_ranks():
