@@ -214,23 +214,24 @@ void step_draw_begin(struct step_draw *draw, uint64_t first, enum tails_change c
 
 /* ---- how long a node takes ---- */
 
-static const struct distribution *own_distribution(const struct tails_settings *settings, const struct step_task *task)
+static const struct quick_draw *own_draw(const struct step_model *model, const struct step_task *task)
 {
-    const struct distribution *own = task->kind == STAGESIM_FORWARD     ? settings->forward
-                                     : task->kind == STAGESIM_BACKWARD  ? settings->backward
-                                     : task->kind == STAGESIM_WEIGHT    ? settings->backward
-                                     : task->kind == STAGESIM_OPTIMIZER ? settings->optimizer
-                                                                        : NULL;
-    return own ? own : settings->operation;
+    return task->kind == STAGESIM_FORWARD     ? &model->forward
+           : task->kind == STAGESIM_BACKWARD  ? &model->backward
+           : task->kind == STAGESIM_WEIGHT    ? &model->backward
+           : task->kind == STAGESIM_OPTIMIZER ? &model->optimizer
+                                              : &model->operation;
 }
 
 /* A fixed key: the host and the operation's number at its position. */
-static void multiply(const struct step_draw *draw, const struct distribution *distribution, enum purpose purpose,
+static void multiply(const struct step_draw *draw, const struct quick_draw *quick, enum purpose purpose,
                      const struct step_task *task, double seconds[STEP_LANES])
 {
     uint64_t key = (uint64_t)draw->model->hosts[task->rank] << 32 | task->operation;
-    for (int lane = 0; distribution && lane < STEP_LANES; lane++)
-        seconds[lane] *= draw_one(distribution, draw->seeds[lane], purpose, key);
+    for (int lane = 0; quick->distribution && lane < STEP_LANES; lane++) {
+        struct draws draws = draws_of(draw->seeds[lane], purpose, key);
+        seconds[lane] *= quick_draw(quick, &draws);
+    }
 }
 
 /* Of a micro-batch, by the sequences in it. */
@@ -266,7 +267,7 @@ static void compute_seconds(const struct step_draw *draw, uint32_t node, const s
             seconds[lane] *= model->even[2 * model->net->program->mesh->position_of[task->rank] + (uint32_t)direction];
     if (task->micro_batch != MICRO_BATCH_NONE)
         multiply_batch(draw, task, seconds);
-    multiply(draw, own_distribution(model->settings, task), PURPOSE_OPERATION, task, seconds);
+    multiply(draw, own_draw(model, task), PURPOSE_OPERATION, task, seconds);
     for (size_t lane = 0; lane < STEP_LANES; lane++)
         if (draw->pauses_at[task->rank * (size_t)STEP_LANES + lane] == node)
             seconds[lane] += draw->pauses[task->rank * (size_t)STEP_LANES + lane];
@@ -276,7 +277,7 @@ static void transfer_seconds(const struct step_draw *draw, uint32_t node, const 
                              double seconds[STEP_LANES])
 {
     const struct step_model *model = draw->model;
-    multiply(draw, model->settings->transfer, PURPOSE_TRANSFER, task, seconds);
+    multiply(draw, &model->transfer, PURPOSE_TRANSFER, task, seconds);
     if (!draw->links)
         return;
     uint32_t own = model->node_of[task->rank], other = model->peers[node];
@@ -330,7 +331,7 @@ double step_mean_seconds(const struct step_model *model, uint32_t node)
     uint32_t forwards = model->first_forward[task->rank + 1] - model->first_forward[task->rank];
     int direction = step_direction(task);
     double seconds = model->net->seconds[node] * mean_of(settings->device) * mean_of(settings->node) *
-                     mean_of(settings->worker) * mean_of(own_distribution(settings, task));
+                     mean_of(settings->worker) * mean_of(own_draw(model, task)->distribution);
     if (task->micro_batch != MICRO_BATCH_NONE)
         seconds *= mean_of(settings->micro_batch);
     if (settings->trace && direction >= 0 && task->stage < settings->trace->stages) {

@@ -160,6 +160,11 @@ struct step_model *step_model_create(const struct step_net *net, const struct ta
     *model = (struct step_model){.net = net, .settings = settings, .ranks = net->program->mesh->ranks};
     model->hosts = arena_array(arena, model->ranks, sizeof *model->hosts);
     memcpy(model->hosts, hosts, model->ranks * sizeof *hosts);
+    model->operation = quick_draw_of(settings->operation, arena);
+    model->forward = quick_draw_of(settings->forward ? settings->forward : settings->operation, arena);
+    model->backward = quick_draw_of(settings->backward ? settings->backward : settings->operation, arena);
+    model->optimizer = quick_draw_of(settings->optimizer ? settings->optimizer : settings->operation, arena);
+    model->transfer = quick_draw_of(settings->transfer, arena);
     find_nodes(model, platform, arena);
     find_workers(model, arena);
     find_crossings(model, arena);

@@ -5,6 +5,7 @@
 #include "simulator/collectives/assignment.h"
 #include "simulator/engines/engine.h"
 #include "simulator/tails/quantile.h"
+#include "simulator/tails/quick_draw.h"
 #include "simulator/tails/tails_run.h"
 #include "test/support/random_job.h"
 
@@ -332,6 +333,31 @@ static void controls(void)
     destroy_bench(bench);
 }
 
+/* Quick draws are those of the same stream; and so are those that are drawn as they are. */
+static void quick_draws(void)
+{
+    struct distribution all[] = {{.kind = DISTRIBUTION_UNIFORM, .a = 0.5, .b = 1.5},
+                                 distribution_exponential(1),
+                                 {.kind = DISTRIBUTION_NORMAL, .a = 1, .b = 0.2},
+                                 distribution_log_normal(1, 0.5),
+                                 distribution_weibull(1, 0.7),
+                                 distribution_gamma(1, 0.3),
+                                 {.kind = DISTRIBUTION_SAMPLES, .values = few, .count = 3},
+                                 distribution_fixed(1.2)};
+    struct arena *arena = arena_create();
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct quick_draw quick = quick_draw_of(&all[i], arena);
+        for (uint64_t n = 0; n < 100000; n++) {
+            struct draws a = draws_of(1, i, n), b = a;
+            double expected = distribution_draw(&all[i], &a), found = quick_draw(&quick, &b);
+            check(fabs(found - expected) <= 2e-5 * expected + 1e-6, "quick draw", found, expected);
+        }
+    }
+    struct draws draws = {1};
+    check(quick_draw(&(struct quick_draw){NULL, NULL}, &draws) == 1, "none", 0, 1);
+    arena_destroy(arena);
+}
+
 /* ---- recorded micro-batches ---- */
 
 /* Two replicas, the second recorded twice as slow: it is the straggler, and its steps are sums of its own. */
@@ -365,15 +391,15 @@ int main(int argc, char **argv)
 {
     unsigned cases = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 300, compared = 0;
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
-    puts("1..9");
+    puts("1..10");
     for (unsigned i = 0; i < cases; i++)
         try_random_job(seed + i, &compared);
     check(argc > 2 || compared >= cases / 3, "random jobs that were compared", compared, cases / 3.0);
     printf("# %u steps of %u random jobs\n%sok 1 - random jobs\n", compared, cases, failures ? "not " : "");
-    static void (*const tests[])(void) = {slowest_of_64, intervals_cover, pauses,   one_more,
-                                          in_parts,      controls,        recorded, NULL};
-    static const char *const names[] = {"slowest of 64", "intervals cover", "pauses",  "one more rank",
-                                        "in parts",      "controls",        "recorded"};
+    static void (*const tests[])(void) = {quick_draws, slowest_of_64, intervals_cover, pauses, one_more,
+                                          in_parts,    controls,      recorded,        NULL};
+    static const char *const names[] = {"quick draws",   "slowest of 64", "intervals cover", "pauses",
+                                        "one more rank", "in parts",      "controls",        "recorded"};
     unsigned number = 2, all = failures;
     for (int i = 0; tests[i]; i++) {
         failures = 0;
