@@ -2,9 +2,9 @@
 /* ZB-V for any times: the order is made by going through time once, within the stashes of 1F1B. Warm-up forwards of the
  * first chunk run while the second one's are on their way; then every worker takes a backward and a forward in turn, of
  * the chunk that is behind or whose input is there, and weight gradients go where it would wait or needs room. A weight
- * gradient longer than a gap goes there as well when the worker has waited so much less than others that it costs
- * nothing, or when a first run has shown that the worker has the time. Two switches are tried both ways; the first pass
- * in which the worker that waits most waits least counts. Times are whole numbers, so that the unit does not matter. */
+ * gradient longer than a gap goes there as well when the worker would otherwise have waited longer than any other, now
+ * or in a first run. Two switches are tried both ways; the first pass in which the worker that waits most waits least
+ * counts. Times are whole numbers, so that the unit does not matter. */
 #include "base/arena.h"
 #include "schedules/kit/stage_times.h"
 #include "schedules/kit/zero_bubble.h"
