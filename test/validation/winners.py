@@ -290,7 +290,7 @@ engine: analytic
         yield Group(label, found, "")
 
 
-# ---- MLPerf 5.0: Llama 3.1 405B by GPUs and their number. LoRA is left out: no key freezes weights.
+# ---- MLPerf 5.0: Llama 3.1 405B by GPUs and their number. Rows of LoRA are left out.
 def mlperf(folder):
     found = {}
     for row in jobs.table("mlperf-v5.0.csv"):
