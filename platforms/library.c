@@ -24,6 +24,8 @@ struct plain_property {
 
 static const struct plain_property plain_properties[] = {
     {"in_network_efficiency", "", offsetof(struct platform_library, in_network_efficiency), QUANTITY_RATIO, 1e-6, 1000},
+    {"in_network_efficiency_network", "", offsetof(struct platform_library, in_network_efficiency_over), QUANTITY_RATIO,
+     1e-6, 1},
     {"in_network_decline", "", offsetof(struct platform_library, in_network_decline), QUANTITY_RATIO, 0, 0.2},
     {"strided_efficiency", "", offsetof(struct platform_library, strided_efficiency), QUANTITY_RATIO, 1e-6, 1},
     {"direct_efficiency", "", offsetof(struct platform_library, direct_efficiency[SCOPE_NODE]), QUANTITY_RATIO, 1e-6,
@@ -33,6 +35,8 @@ static const struct plain_property plain_properties[] = {
     {"tree_rate", "Bps", offsetof(struct platform_library, tree_rate), QUANTITY_RATE, 1, 1e18},
     {"tree_rate_many", "Bps", offsetof(struct platform_library, tree_rate_many), QUANTITY_RATE, 1, 1e18},
     {"copy_rate", "Bps", offsetof(struct platform_library, copy_rate), QUANTITY_RATE, 1, 1e18},
+    {"own_rate", "Bps", offsetof(struct platform_library, own_rate), QUANTITY_RATE, 1, 1e18},
+    {"direct_own_rate", "Bps", offsetof(struct platform_library, direct_own_rate), QUANTITY_RATE, 1, 1e18},
     {"overlap_node", "", offsetof(struct platform_library, overlap_node), QUANTITY_RATIO, 0, 0.9},
     {"overlap_network", "", offsetof(struct platform_library, overlap_network), QUANTITY_RATIO, 0, 0.9},
 };
@@ -111,27 +115,46 @@ static bool set_in_network(struct platform_library *library, const char *key, co
     return fault_set(fault, "property %s=\"%s\": expected none, node or cluster", key, value);
 }
 
-/* PROTOCOL_start, PROTOCOL_latency, PROTOCOL_efficiency; *known false when the name is none of these. What is not given
- * is NAN until library_complete. */
-static bool set_protocol(struct platform_regime *regime, const char *name, const char *key, const char *value,
-                         bool *known, struct fault *fault)
+/* The values of a protocol, the last one of messages only. */
+enum { PROTOCOL_VALUES = 5 };
+static const struct protocol_value {
+    const char *name, *unit;
+    size_t offset;
+    enum quantity type;
+    double least, most;
+    double scale; /* from SI to the unit that is written */
+} protocol_values[PROTOCOL_VALUES] = {
+    {"start", "us", offsetof(struct platform_protocol, start), QUANTITY_TIME, 0, 10, 1e6},
+    {"latency", "", offsetof(struct platform_protocol, latency), QUANTITY_RATIO, 0, 1000, 1},
+    {"efficiency", "", offsetof(struct platform_protocol, efficiency), QUANTITY_RATIO, 1e-6, 1000, 1},
+    {"most", "KiB", offsetof(struct platform_protocol, most), QUANTITY_BYTES, 1, 1e18, 1.0 / 1024},
+    {"rate", "Bps", offsetof(struct platform_protocol, rate), QUANTITY_RATE, 1, 1e18, 1},
+};
+
+static double *protocol_value(struct platform_protocol *protocol, unsigned value)
+{
+    return (double *)(void *)((char *)protocol + protocol_values[value].offset);
+}
+
+/* PROTOCOL_VALUE; *known false when the name is none of these. Of start, latency and efficiency what is not given is
+ * NAN until library_complete. */
+static bool set_protocol(struct platform_protocol *protocols, unsigned values, const char *name, const char *key,
+                         const char *value, bool *known, struct fault *fault)
 {
     for (unsigned i = 0; i < PLATFORM_PROTOCOLS; i++) {
         size_t length = strlen(protocol_names[i]);
-        struct platform_protocol *protocol = &regime->protocols[i];
+        struct platform_protocol *protocol = &protocols[i];
+        unsigned part = 0;
         if (strncmp(name, protocol_names[i], length) != 0 || name[length] != '_')
             continue;
-        const char *what = name + length + 1;
-        bool start = strcmp(what, "start") == 0, latency = strcmp(what, "latency") == 0;
-        if (!start && !latency && strcmp(what, "efficiency") != 0)
+        while (part < values && strcmp(name + length + 1, protocol_values[part].name) != 0)
+            part++;
+        if (part == values)
             continue;
+        const struct protocol_value *kind = &protocol_values[part];
         if (!protocol->name)
-            *protocol = (struct platform_protocol){protocol_names[i], NAN, NAN, NAN};
-        if (start)
-            return read_quantity(QUANTITY_TIME, 0, 10, key, value, &protocol->start, fault);
-        if (latency)
-            return read_quantity(QUANTITY_RATIO, 0, 1000, key, value, &protocol->latency, fault);
-        return read_quantity(QUANTITY_RATIO, 1e-6, 1000, key, value, &protocol->efficiency, fault);
+            *protocol = (struct platform_protocol){protocol_names[i], NAN, NAN, NAN, 0, 0};
+        return read_quantity(kind->type, kind->least, kind->most, key, value, protocol_value(protocol, part), fault);
     }
     *known = false;
     return true;
@@ -158,21 +181,32 @@ static bool set_launch(struct platform_regime *regime, const char *name, const c
     return true;
 }
 
-/* The name that follows the prefix in a property number `index` of a regime: launch, launch_KIND, PROTOCOL_VALUE. */
+static const char switch_start[] = "in_network_start";
+
+/* How many values rings and trees have, and messages. */
+enum { RING_VALUES = PROTOCOL_VALUES - 1, RING_NAMES = RING_VALUES * PLATFORM_PROTOCOLS };
+static const char direct_prefix[] = "direct_";
+
+/* The name that follows the prefix in a property number `index` of a regime: launch, in_network_start, launch_KIND,
+ * PROTOCOL_VALUE, direct_PROTOCOL_VALUE. */
 static void regime_name(unsigned index, char *text, size_t size)
 {
-    static const char *const parts[] = {"start", "latency", "efficiency"};
-    unsigned kind = index - 1, part = kind - PLATFORM_COLLECTIVES, values = sizeof parts / sizeof *parts;
+    unsigned kind = index - 2, part = kind - PLATFORM_COLLECTIVES;
     if (index == 0)
         snprintf(text, size, "launch");
+    else if (index == 1)
+        snprintf(text, size, "%s", switch_start);
     else if (kind < PLATFORM_COLLECTIVES)
         snprintf(text, size, "launch_%s", kinds[kind]);
+    else if (part < RING_NAMES)
+        snprintf(text, size, "%s_%s", protocol_names[part / RING_VALUES], protocol_values[part % RING_VALUES].name);
     else
-        snprintf(text, size, "%s_%s", protocol_names[part / values], parts[part % values]);
+        snprintf(text, size, "%s%s_%s", direct_prefix, protocol_names[(part - RING_NAMES) / PROTOCOL_VALUES],
+                 protocol_values[(part - RING_NAMES) % PROTOCOL_VALUES].name);
 }
 
 /* Number of names of a regime, of their texts, and of all names. */
-enum { REGIME_NAMES = 1 + PLATFORM_COLLECTIVES + 3 * PLATFORM_PROTOCOLS, NAME_SIZE = 64 };
+enum { REGIME_NAMES = 2 + PLATFORM_COLLECTIVES + RING_NAMES + PROTOCOL_VALUES * PLATFORM_PROTOCOLS, NAME_SIZE = 64 };
 
 /* The name without the suffix of the network, in `text` of NAME_SIZE; the scope is told by whether it was there. */
 static enum platform_scope split_scope(const char *name, char *text)
@@ -243,9 +277,13 @@ bool library_set(struct platform_library *library, const char *key, const char *
         return set_torus(library, key, value, fault);
     char text[NAME_SIZE];
     struct platform_regime *regime = &library->regimes[split_scope(name, text)];
-    bool known = true;
+    if (strcmp(text, switch_start) == 0)
+        return read_quantity(QUANTITY_TIME, 0, 10, key, value, &regime->in_network_start, fault);
+    bool known = true, direct = strncmp(text, direct_prefix, sizeof direct_prefix - 1) == 0;
     bool good = strncmp(text, "launch", 6) == 0 ? set_launch(regime, text, key, value, &known, fault)
-                                                : set_protocol(regime, text, key, value, &known, fault);
+                : direct ? set_protocol(regime->direct, PROTOCOL_VALUES, text + sizeof direct_prefix - 1, key, value,
+                                        &known, fault)
+                         : set_protocol(regime->protocols, RING_VALUES, text, key, value, &known, fault);
     return good && (known || refuse_name(key, fault));
 }
 
@@ -263,7 +301,7 @@ void library_complete_launches(struct platform_library *library)
 /* Values that are not given become those of `others`, NULL: those of a protocol of which nothing is given. */
 static void fill_protocol(struct platform_protocol *protocol, const struct platform_protocol *others)
 {
-    static const struct platform_protocol plain = {NULL, 0, 1, 1};
+    static const struct platform_protocol plain = {NULL, 0, 1, 1, 0, 0};
     if (!others || !others->name)
         others = &plain;
     if (isnan(protocol->start))
@@ -282,15 +320,16 @@ static const struct platform_protocol *find_protocol(const struct platform_regim
     return NULL;
 }
 
-/* Puts the protocols that there are first. */
-static void compact_protocols(struct platform_regime *regime)
+/* Puts the protocols that there are first, and gives how many. */
+static uint32_t compact_protocols(struct platform_protocol *protocols)
 {
-    regime->protocol_count = 0;
+    uint32_t count = 0;
     for (unsigned i = 0; i < PLATFORM_PROTOCOLS; i++)
-        if (regime->protocols[i].name)
-            regime->protocols[regime->protocol_count++] = regime->protocols[i];
-    for (unsigned i = regime->protocol_count; i < PLATFORM_PROTOCOLS; i++)
-        regime->protocols[i] = (struct platform_protocol){0};
+        if (protocols[i].name)
+            protocols[count++] = protocols[i];
+    for (unsigned i = count; i < PLATFORM_PROTOCOLS; i++)
+        protocols[i] = (struct platform_protocol){0};
+    return count;
 }
 
 void library_complete(struct platform_library *library)
@@ -303,7 +342,11 @@ void library_complete(struct platform_library *library)
                               scope == SCOPE_NETWORK
                                   ? find_protocol(&library->regimes[SCOPE_NODE], regime->protocols[i].name)
                                   : NULL);
-        compact_protocols(regime);
+        for (unsigned i = 0; i < PLATFORM_PROTOCOLS; i++)
+            if (regime->direct[i].name)
+                fill_protocol(&regime->direct[i], NULL);
+        regime->protocol_count = compact_protocols(regime->protocols);
+        regime->direct_count = compact_protocols(regime->direct);
     }
     library_complete_launches(library);
 }
@@ -326,6 +369,16 @@ struct platform_protocol library_transfers(const struct platform_library *librar
     return known ? *known : *protocol;
 }
 
+struct platform_protocol library_messages(const struct platform_library *library,
+                                          const struct platform_protocol *protocol, enum platform_scope scope)
+{
+    const struct platform_regime *regime = &library->regimes[scope];
+    for (unsigned i = 0; i < regime->direct_count; i++)
+        if (strcmp(regime->direct[i].name, protocol->name) == 0)
+            return regime->direct[i];
+    return *protocol;
+}
+
 const char *library_kind_name(unsigned kind)
 {
     return kinds[kind];
@@ -338,6 +391,21 @@ static void write_property(FILE *out, unsigned indent, const char *name, const c
             unit);
 }
 
+static void write_protocols(FILE *out, const struct platform_protocol *protocols, const char *kind, const char *suffix,
+                            unsigned indent)
+{
+    for (unsigned i = 0; i < PLATFORM_PROTOCOLS && protocols[i].name; i++)
+        for (unsigned part = 0; part < PROTOCOL_VALUES; part++) {
+            const struct protocol_value *value = &protocol_values[part];
+            struct platform_protocol protocol = protocols[i];
+            double amount = *protocol_value(&protocol, part) * value->scale;
+            char name[NAME_SIZE];
+            snprintf(name, sizeof name, "%s%s_", kind, protocols[i].name);
+            if (part < 3 || amount > 0)
+                write_property(out, indent, name, value->name, suffix, amount, value->unit);
+        }
+}
+
 void library_write_regime(FILE *out, const struct platform_regime *regime, enum platform_scope scope, unsigned indent)
 {
     const char *suffix = scope == SCOPE_NETWORK ? network_suffix : "";
@@ -346,14 +414,10 @@ void library_write_regime(FILE *out, const struct platform_regime *regime, enum 
     for (unsigned kind = 0; kind < PLATFORM_COLLECTIVES; kind++)
         if (regime->launch_given[kind])
             write_property(out, indent, "launch_", kinds[kind], suffix, regime->launch[kind] * 1e6, "us");
-    for (unsigned i = 0; i < PLATFORM_PROTOCOLS; i++) {
-        const struct platform_protocol *protocol = &regime->protocols[i];
-        if (!protocol->name)
-            continue;
-        write_property(out, indent, protocol->name, "_start", suffix, protocol->start * 1e6, "us");
-        write_property(out, indent, protocol->name, "_latency", suffix, protocol->latency, "");
-        write_property(out, indent, protocol->name, "_efficiency", suffix, protocol->efficiency, "");
-    }
+    if (regime->in_network_start > 0)
+        write_property(out, indent, switch_start, "", suffix, regime->in_network_start * 1e6, "us");
+    write_protocols(out, regime->protocols, "", suffix, indent);
+    write_protocols(out, regime->direct, direct_prefix, suffix, indent);
 }
 
 void library_write(FILE *out, const struct platform_library *library, unsigned indent)

@@ -35,5 +35,8 @@ const struct platform_protocol *library_protocols(const struct platform_library 
  */
 struct platform_protocol library_transfers(const struct platform_library *library,
                                            const struct platform_protocol *protocol, enum platform_scope scope);
+/* The same of the messages of an all-to-all, in a protocol of their own. */
+struct platform_protocol library_messages(const struct platform_library *library,
+                                          const struct platform_protocol *protocol, enum platform_scope scope);
 
 #endif

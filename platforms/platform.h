@@ -90,6 +90,9 @@ struct platform_protocol {
     double start;      /* seconds */
     double latency;    /* ratio */
     double efficiency; /* ratio */
+    double most;       /* bytes of the buffer for each rank up to which the library takes this protocol, and none with
+                          more bandwidth, and beyond which it does not; 0: it takes the fastest one */
+    double rate;       /* bytes per second that one message reaches at most; 0: whatever the links carry */
 };
 
 enum platform_in_network {
@@ -112,6 +115,9 @@ struct platform_regime {
     bool launch_given[PLATFORM_COLLECTIVES];
     struct platform_protocol protocols[PLATFORM_PROTOCOLS];
     uint32_t protocol_count; /* 0 within nodes: one without start whose ratios are 1; over nodes: those within nodes */
+    struct platform_protocol direct[PLATFORM_PROTOCOLS]; /* of the messages of all-to-all and send-receive */
+    uint32_t direct_count;                               /* 0: they take the last of `protocols` */
+    double in_network_start; /* seconds, of reductions in switches; 0: that of the last of `protocols` */
 };
 
 /* How switches spread flows over parallel links; see routing.h. */
@@ -133,11 +139,15 @@ struct platform_library {
     double in_network_efficiency; /* what of the link rate a switch that reduces carries, with up to 8 members in a
                                      node; 0 when not given */
     double in_network_decline;    /* how much of that is lost with each doubling of the members of a node beyond 8 */
-    double strided_efficiency;    /* what of the network's rate strided groups reach; 0 when not given */
-    double direct_efficiency[SCOPES]; /* what of the link rate messages of all-to-all reach; 0 when not given */
-    double tree_rate, tree_rate_many; /* bytes per second of bus bandwidth that trees over two nodes, or more, reach at
-                                         most; 0: whatever the links carry */
-    double copy_rate;                 /* bytes per second at which a rank copies its own part; 0: at once */
+    double in_network_efficiency_over; /* the same of switches between nodes; 0: all of it where nodes have switches of
+                                          their own that reduce, else as those */
+    double strided_efficiency;         /* what of the network's rate strided groups reach; 0 when not given */
+    double direct_efficiency[SCOPES];  /* what of the link rate messages of all-to-all reach; 0 when not given */
+    double tree_rate, tree_rate_many;  /* bytes per second of bus bandwidth that trees over two nodes, or more, reach at
+                                          most; 0: whatever the links carry */
+    double copy_rate;                  /* bytes per second at which a rank copies its own part; 0: at once */
+    double own_rate, direct_own_rate;  /* the same for what it does before or after the transfers, in rings and in
+                                          all-to-alls within a node; 0: at once */
     double overlap_node,
         overlap_network; /* share of a GPU's compute that a collective within a node, or over nodes, takes */
     uint32_t torus[3];   /* sizes of the torus that the hosts fill, the last varying fastest; 0 when not given */

@@ -32,6 +32,7 @@ static const struct option generate_options[] = {
     {"nodes", required_argument, NULL, 'n'},   {"gpus-per-node", required_argument, NULL, 'g'},
     {"pod", required_argument, NULL, 'p'},     {"oversubscription", required_argument, NULL, 'r'},
     {"rails", required_argument, NULL, 'R'},   {"one-process", no_argument, NULL, '1'},
+    {"launch", required_argument, NULL, 'l'},  {"library", required_argument, NULL, 'L'},
     {"nic", required_argument, NULL, 'i'},     {"join", required_argument, NULL, 'j'},
     {"routing", required_argument, NULL, 'e'}, {"paths", required_argument, NULL, 'P'},
     {"flows", required_argument, NULL, 'f'},   {"seed", required_argument, NULL, 's'},
@@ -54,6 +55,18 @@ static int read_routing(const struct command *command, const char *word, bool *e
         return command_usage(command, "--routing is 'adaptive' or 'ecmp', not '%s'", word);
     *ecmp = strcmp(word, "ecmp") == 0;
     return 0;
+}
+
+/* 0 for a word that `launch` takes, else an exit code. */
+static int read_launch(const struct command *command, const char *word, enum launch_way *way)
+{
+    static const char *const words[] = {"processes", "one-process", "torch"};
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(word, words[i]) == 0) {
+            *way = (enum launch_way)i;
+            return 0;
+        }
+    return command_usage(command, "--launch is 'processes', 'one-process' or 'torch', not '%s'", word);
 }
 
 static int read_seed(const struct command *command, const char *word, uint64_t *seed)
@@ -93,7 +106,12 @@ static int generate_option(const struct command *command, int option, struct gen
     case 's':
         return read_seed(command, optarg, &request->seed);
     case '1':
-        request->one_process = true;
+        request->launch = LAUNCH_ONE_PROCESS;
+        return 0;
+    case 'l':
+        return read_launch(command, optarg, &request->launch);
+    case 'L':
+        request->library = optarg;
         return 0;
     case 'i':
     case 'j':

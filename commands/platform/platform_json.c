@@ -90,6 +90,26 @@ static void write_links(struct json_writer *json, const struct view *view)
     json_array_end(json);
 }
 
+/* What limits a protocol only where it does. */
+static void write_protocols(struct json_writer *json, const char *key, const struct platform_protocol *protocols,
+                            uint32_t count)
+{
+    json_array_begin(json, key, true);
+    for (uint32_t i = 0; i < count; i++) {
+        json_object_begin(json, NULL, false);
+        json_text(json, "name", protocols[i].name);
+        json_number(json, "start_s", protocols[i].start);
+        json_number(json, "latency", protocols[i].latency);
+        json_number(json, "efficiency", protocols[i].efficiency);
+        if (protocols[i].most > 0)
+            json_number(json, "most_bytes", protocols[i].most);
+        if (protocols[i].rate > 0)
+            json_number(json, "rate_bytes_per_s", protocols[i].rate);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
 static void write_regime(struct json_writer *json, const char *key, const struct platform_library *library,
                          enum platform_scope scope)
 {
@@ -100,16 +120,11 @@ static void write_regime(struct json_writer *json, const char *key, const struct
     for (int kind = 0; kind < PLATFORM_COLLECTIVES; kind++)
         json_number(json, collective_name((enum stagesim_collective)kind), library->regimes[scope].launch[kind]);
     json_object_end(json);
-    json_array_begin(json, "protocols", true);
-    for (uint32_t i = 0; i < count; i++) {
-        json_object_begin(json, NULL, false);
-        json_text(json, "name", protocols[i].name);
-        json_number(json, "start_s", protocols[i].start);
-        json_number(json, "latency", protocols[i].latency);
-        json_number(json, "efficiency", protocols[i].efficiency);
-        json_object_end(json);
-    }
-    json_array_end(json);
+    write_protocols(json, "protocols", protocols, count);
+    if (library->regimes[scope].direct_count)
+        write_protocols(json, "messages", library->regimes[scope].direct, library->regimes[scope].direct_count);
+    if (library->regimes[scope].in_network_start > 0)
+        json_number(json, "in_network_start_s", library->regimes[scope].in_network_start);
     json_object_end(json);
 }
 

@@ -245,18 +245,36 @@ static void write_launches(FILE *out, const double *launch)
     fputc('\n', out);
 }
 
+static void write_protocols(FILE *out, const char *kind, const struct platform_protocol *protocols, uint32_t count)
+{
+    char time[32], rate[32];
+    for (uint32_t i = 0; i < count; i++) {
+        text_time(time, sizeof time, protocols[i].start);
+        fprintf(out, "  %s%-6s  start %s, latency x %.5g, bandwidth x %.5g", kind, protocols[i].name, time,
+                protocols[i].latency, protocols[i].efficiency);
+        if (protocols[i].most > 0)
+            fprintf(out, ", up to %.5g KiB of each rank", protocols[i].most / 1024);
+        text_rate(rate, sizeof rate, protocols[i].rate);
+        if (protocols[i].rate > 0)
+            fprintf(out, ", a message no more than %s", rate);
+        fputc('\n', out);
+    }
+}
+
 static void write_regime(FILE *out, const struct platform_library *library, enum platform_scope scope)
 {
     static const char *const titles[SCOPES] = {"within a node", "over nodes"};
     char time[32];
     uint32_t count;
     const struct platform_protocol *protocols = library_protocols(library, scope, &count);
+    const struct platform_regime *regime = &library->regimes[scope];
     fprintf(out, "\ncollectives %s: ", titles[scope]);
-    write_launches(out, library->regimes[scope].launch);
-    for (uint32_t i = 0; i < count; i++) {
-        text_time(time, sizeof time, protocols[i].start);
-        fprintf(out, "  %-6s  start %s, latency x %.5g, bandwidth x %.5g\n", protocols[i].name, time,
-                protocols[i].latency, protocols[i].efficiency);
+    write_launches(out, regime->launch);
+    write_protocols(out, "", protocols, count);
+    write_protocols(out, "messages ", regime->direct, regime->direct_count);
+    if (regime->in_network_start > 0) {
+        text_time(time, sizeof time, regime->in_network_start);
+        fprintf(out, "  reductions in switches start %s\n", time);
     }
 }
 

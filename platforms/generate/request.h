@@ -18,6 +18,13 @@ enum fabric_rails {
     RAILS_NVLINK /* through the device of that rail in the sender's node, as NCCL's PXN does */
 };
 
+/* How ranks launch collectives. */
+enum launch_way {
+    LAUNCH_PROCESSES,   /* a process for each device, one launch after the other, as training has them */
+    LAUNCH_ONE_PROCESS, /* one process drives all devices of a node */
+    LAUNCH_TORCH        /* each is timed by itself from torch, between events and barriers */
+};
+
 /* What `stagesim platform generate`, or a scenario, asks for; 0 takes the preset's own value. */
 struct platform_request {
     const char *preset;
@@ -26,12 +33,13 @@ struct platform_request {
     uint32_t pod;
     double oversubscription;
     enum fabric_rails rails;
-    bool one_process; /* one process drives all devices of a node, in place of a process for each */
-    const char *nic;  /* a name of interface_table: in place of the product's own interfaces; NULL: those */
-    bool ecmp;        /* flows are spread over the links of a pod's switches by a hash; these hold for that */
-    uint32_t paths;   /* how many such links a pod has, or with rails each leaf switch; 0: as wide as an interface */
-    uint32_t flows;   /* that a transfer is cut into; 0: one */
-    uint64_t seed;    /* of the hash */
+    enum launch_way launch;
+    const char *library; /* a name of platforms/hardware/libraries: in place of the product's own; NULL: that */
+    const char *nic;     /* a name of interface_table: in place of the product's own interfaces; NULL: those */
+    bool ecmp;           /* flows are spread over the links of a pod's switches by a hash; these hold for that */
+    uint32_t paths;      /* how many such links a pod has, or with rails each leaf switch; 0: as wide as an interface */
+    uint32_t flows;      /* that a transfer is cut into; 0: one */
+    uint64_t seed;       /* of the hash */
 };
 
 #endif

@@ -134,7 +134,7 @@ static bool is_read(const struct stagesim_field *fields, const struct stagesim_f
 bool hardware_read(enum hardware kind, const struct node *map, const struct stagesim_field *fields,
                    const char *const *others, void *target, struct diag *diag)
 {
-    enum { OTHERS_MAX = 32 };
+    enum { OTHERS_MAX = 96 };
     struct fields_reader reader = {.directory = ".", .arena = hardware_arena(), .diag = diag};
     const char *known[OTHERS_MAX + 1] = {"kind", "from"};
     size_t count = 2;

@@ -21,6 +21,23 @@ static const struct platform_protocol *find(const struct platform_regime *regime
     return NULL;
 }
 
+/* NCCL and RCCL send what is no longer than this to one rank in LL, all else in Simple (NCCL_P2P_LL_THRESHOLD,
+ * NVIDIA/nccl, src/enqueue.cc). */
+#define MESSAGE_LOW_BYTES 16384
+
+/* Messages over nodes in the network's first and last protocol, where those within a node have protocols of their own:
+ * those have their launch apart from what rings take. Messages leave at once, so they take the route's own latency. */
+static void add_messages(struct platform_regime *over, const struct platform_regime *node, double efficiency)
+{
+    const struct platform_protocol *low = find(over, "low"), *bulk = find(over, "bulk");
+    if (!node->direct_count || !low || !bulk)
+        return;
+    over->direct[over->direct_count++] =
+        (struct platform_protocol){low->name, low->start, 1, low->efficiency, MESSAGE_LOW_BYTES, 0};
+    over->direct[over->direct_count++] = (struct platform_protocol){
+        bulk->name, bulk->start, 1, bulk->efficiency * (efficiency > 0 ? efficiency : 1), 0, 0};
+}
+
 const struct design_library *library_over(const struct design_library *library, const struct design_network *network,
                                           double latency, struct arena *arena)
 {
@@ -32,11 +49,17 @@ const struct design_library *library_over(const struct design_library *library, 
          own < network->protocols + PLATFORM_PROTOCOLS && own->name; own++)
         if (!network->known_only || find(node, own->name))
             over->protocols[over->protocol_count++] = (struct platform_protocol){
-                own->name, own->start, round(own->hop / latency * 1e3) / 1e3, own->efficiency};
+                own->name, own->start, round(own->hop / latency * 1e3) / 1e3, own->efficiency, 0, 0};
     if (!over->protocol_count)
         return library;
-    over->launch_default_given = !isnan(network->launch);
-    over->launch_default = over->launch_default_given ? network->launch : 0;
+    const struct platform_protocol *last = find(over, "bulk");
+    if (over->in_network_start > 0 && last) /* trees over switches take no less than the network's others */
+        over->in_network_start = fmax(over->in_network_start, last->start);
+    add_messages(over, node, library->properties.direct_efficiency[SCOPE_NETWORK]);
+    if (!over->launch_default_given) { /* what a library says of itself counts more */
+        over->launch_default_given = !isnan(network->launch);
+        over->launch_default = over->launch_default_given ? network->launch : 0;
+    }
     library_complete(&both->properties);
     return both;
 }
@@ -50,8 +73,28 @@ static double launch_us(uint32_t devices)
 }
 #define EACH_DIRECT_US 6.7
 
-const struct design_library *library_of_one_process(const struct design_library *library, uint32_t devices,
-                                                    struct arena *arena)
+/* What torch adds that times each collective by itself, microseconds: 8 H200 take 20 more than 8 H100 of nccl-tests
+ * from 64 KiB to 4 MiB, 8 B200 20 to 26 more than others (stas00/ml-engineering beside ai-dynamo/aiconfigurator). */
+#define TORCH_US 20
+
+static const struct design_library *library_from_torch(const struct design_library *library, struct arena *arena)
+{
+    struct design_library *slow = arena_alloc(arena, sizeof *slow);
+    *slow = *library;
+    slow->source =
+        arena_print(arena, "%s; launch from torch as on 8 H200 and 8 B200 (stas00/ml-engineering)", library->source);
+    struct platform_regime *regime = &slow->properties.regimes[SCOPE_NODE];
+    regime->launch_default += TORCH_US * US;
+    regime->launch_default_given = true;
+    for (uint32_t kind = 0; kind < PLATFORM_COLLECTIVES; kind++)
+        if (regime->launch_given[kind])
+            regime->launch[kind] += TORCH_US * US;
+    library_complete_launches(&slow->properties);
+    return slow;
+}
+
+static const struct design_library *library_of_one_process(const struct design_library *library, uint32_t devices,
+                                                           struct arena *arena)
 {
     struct design_library *slow = arena_alloc(arena, sizeof *slow);
     *slow = *library;
@@ -64,6 +107,14 @@ const struct design_library *library_of_one_process(const struct design_library 
     regime->launch_given[STAGESIM_ALL_TO_ALL] = regime->launch_given[STAGESIM_SEND_RECEIVE] = true;
     library_complete_launches(&slow->properties);
     return slow;
+}
+
+const struct design_library *library_launched(const struct design_library *library, enum launch_way way,
+                                              uint32_t devices, struct arena *arena)
+{
+    if (way == LAUNCH_ONE_PROCESS)
+        return library_of_one_process(library, devices, arena);
+    return way == LAUNCH_TORCH ? library_from_torch(library, arena) : library;
 }
 
 static bool joined_directly(const struct node_graph *node)

@@ -6,6 +6,7 @@
 #include "base/words/aliases.h"
 #include "platforms/hardware/hardware.h"
 #include "platforms/presets/interfaces.h"
+#include "platforms/presets/library_read.h"
 #include "platforms/routing.h"
 
 #include <math.h>
@@ -53,6 +54,24 @@ static bool refuse_interface(const char *name, struct fault *fault)
     return fault_set(fault, "there is no interface '%s'; did you mean '%s'?", name, near ? near : names[0]);
 }
 
+static bool is_library(const char *name)
+{
+    size_t count;
+    const char *const *names = hardware_names(HARDWARE_LIBRARY, &count);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return design_library_find(name, (struct place){0}, &(struct diag){0}) != NULL;
+    return false;
+}
+
+static bool refuse_library(const char *name, struct fault *fault)
+{
+    size_t count;
+    const char *const *names = hardware_names(HARDWARE_LIBRARY, &count);
+    const char *near = diag_nearest(name, names, count);
+    return fault_set(fault, "there is no library '%s'; did you mean '%s'?", name, near ? near : names[0]);
+}
+
 static bool check_request(const struct platform_request *request, const struct preset *preset, struct fault *fault)
 {
     enum fabric_kind kind = preset->fabric.kind;
@@ -78,6 +97,8 @@ static bool check_request(const struct platform_request *request, const struct p
                          preset->name, preset->fabric.name);
     if (request->nic && !interface_find(request->nic))
         return refuse_interface(request->nic, fault);
+    if (request->library && !is_library(request->library))
+        return refuse_library(request->library, fault);
     if (request->nic && kind != FABRIC_SWITCHED)
         return fault_set(fault, "%s keeps its interfaces: its fabric is: %s", preset->name, preset->fabric.name);
     if (request->paths > ROUTING_PATHS_MAX || request->flows > ROUTING_FLOWS_MAX)
@@ -221,8 +242,10 @@ bool preset_design(const struct platform_request *request, struct arena *arena, 
     struct node_graph *node = preset_node(preset, devices, arena);
     design->node = node;
     design->library = library_of(preset, &design->fabric, arena);
-    if (design->library && request->one_process)
-        design->library = library_of_one_process(design->library, devices, arena);
+    if (request->library)
+        design->library = design_library_find(request->library, (struct place){0}, &(struct diag){0});
+    if (design->library)
+        design->library = library_launched(design->library, request->launch, devices, arena);
     const struct interface *interface = request->nic ? interface_find(request->nic) : NULL;
     design->alone = design->library;
     design->network = preset->on_network;

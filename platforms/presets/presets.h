@@ -61,9 +61,9 @@ struct platform *preset_platform(const struct platform_request *request, const c
 const struct design_library *library_over(const struct design_library *library, const struct design_network *network,
                                           double latency, struct arena *arena);
 
-/* The library where one process drives all devices of a node. Memory from the arena. */
-const struct design_library *library_of_one_process(const struct design_library *library, uint32_t devices,
-                                                    struct arena *arena);
+/* The library where the ranks of a node with so many devices are launched in that way. Memory from the arena. */
+const struct design_library *library_launched(const struct design_library *library, enum launch_way way,
+                                              uint32_t devices, struct arena *arena);
 
 /* What is known of the library on nodes that no preset made, by the model of their devices and whether these are joined
  * directly; NULL: nothing. */

@@ -19,7 +19,8 @@ enum { ALGORITHMS_MAX = 16, OWN_ALGORITHM = ALGORITHMS_MAX - 1 };
 struct known {
     struct collective_flows flows;
     struct estimate estimate;
-    double kept; /* what a member keeps for itself of a collective, at most, over the size */
+    double kept;    /* what a member keeps for itself of a collective, at most, over the size */
+    double message; /* the largest message of an all-to-all, over the size */
     bool filled, estimated;
 };
 
@@ -157,6 +158,7 @@ static struct known *know(struct communicator *communicator, enum stagesim_colle
     collective_flows_init(&flows, algorithm, &communicator->shape, kind, communicator->stepwise);
     keep_flows(communicator, known, &flows);
     known->kept = 1.0 / communicator->shape.ranks;
+    known->message = kind == STAGESIM_SEND_RECEIVE ? 1 : known->kept;
     return known;
 }
 
@@ -168,7 +170,10 @@ static struct known *know_pairs(struct communicator *communicator, const struct 
     collective_flows_of_pairs(&flows, pairs);
     keep_flows(communicator, known, &flows);
     for (uint32_t member = 0; member < pairs->members; member++)
-        known->kept = fmax(known->kept, pairs->shares[(size_t)member * pairs->members + member]);
+        for (uint32_t other = 0; other < pairs->members; other++) {
+            double *largest = member == other ? &known->kept : &known->message;
+            *largest = fmax(*largest, pairs->shares[(size_t)member * pairs->members + other]);
+        }
     return known;
 }
 
@@ -192,15 +197,24 @@ static double seconds_of(const struct communicator *communicator, struct known *
 
 static const struct platform_protocol plain = {.latency = 1, .efficiency = 1};
 
+/* Whether messages of the group have protocols of their own. */
+static bool has_direct(const struct communicator *communicator, const struct collective_algorithm *algorithm)
+{
+    enum platform_scope scope = communicator_scope(communicator);
+    return algorithm == &algorithm_direct && communicator->platform->library.regimes[scope].direct_count > 0;
+}
+
 /* What of a protocol's rate the algorithm gets out of links of the scope. */
 static double efficiency_of(const struct communicator *communicator, const struct collective_algorithm *algorithm,
                             enum platform_scope scope)
 {
-    double efficiency = 1;
-    if (algorithm == &algorithm_in_network || algorithm == &algorithm_switch_tree)
+    double efficiency = 1, over = communicator->platform->library.in_network_efficiency_over;
+    if (algorithm == &algorithm_in_network && scope == SCOPE_NETWORK && over > 0)
+        efficiency = over;
+    else if (algorithm == &algorithm_in_network || algorithm == &algorithm_switch_tree)
         efficiency =
             scope == SCOPE_NODE || !communicator->shape.reduces_within ? communicator->shape.reduces_efficiency : 1;
-    else if (algorithm == &algorithm_direct)
+    else if (algorithm == &algorithm_direct && !has_direct(communicator, algorithm))
         efficiency = communicator->platform->library.direct_efficiency[scope];
     return efficiency > 0 ? efficiency : 1;
 }
@@ -222,18 +236,40 @@ static double least_per_byte(const struct communicator *communicator, enum stage
     return 0;
 }
 
+/* Seconds for each byte in which a rank handles its own part before or after its transfers, within a node: rings pass
+ * through the same threads what a rank has and what it gets, and so do the messages of an all-to-all. */
+static double own_per_byte(const struct communicator *communicator, enum stagesim_collective kind,
+                           const struct collective_algorithm *algorithm, const struct known *known)
+{
+    const struct platform_library *library = &communicator->platform->library;
+    bool rings = algorithm == &algorithm_ring &&
+                 (kind == STAGESIM_ALL_REDUCE || kind == STAGESIM_ALL_GATHER || kind == STAGESIM_REDUCE_SCATTER);
+    if (communicator_scope(communicator) != SCOPE_NODE)
+        return 0;
+    if (rings && library->own_rate > 0)
+        return known->kept / library->own_rate;
+    return kind == STAGESIM_ALL_TO_ALL && has_direct(communicator, algorithm) && library->direct_own_rate > 0
+               ? known->kept / library->direct_own_rate
+               : 0;
+}
+
 /* Slows the transfers down to what the library takes at least. */
 static void limit(struct communicator *communicator, enum stagesim_collective kind,
-                  const struct collective_algorithm *algorithm, struct known *known, struct platform_ratios *ratios)
+                  const struct collective_algorithm *algorithm, const struct platform_protocol *protocol,
+                  struct known *known, struct platform_ratios *ratios)
 {
     static const double much = 1e15;
-    double least = least_per_byte(communicator, kind, algorithm, known);
-    if (least <= 0)
+    double least = least_per_byte(communicator, kind, algorithm, known),
+           own = own_per_byte(communicator, kind, algorithm, known);
+    if (protocol->rate > 0)
+        least = fmax(least, known->message / protocol->rate);
+    if (least <= 0 && own <= 0)
         return;
     double slope =
         (seconds_of(communicator, known, ratios, 2 * much) - seconds_of(communicator, known, ratios, much)) / much;
-    for (unsigned scope = 0; scope < SCOPES && slope < least; scope++)
-        ratios->efficiency[scope] *= slope / least;
+    double slowed = fmax(slope + own, least);
+    for (unsigned scope = 0; scope < SCOPES && slope < slowed; scope++)
+        ratios->efficiency[scope] *= slope / slowed;
 }
 
 /* What a hop over the network costs beyond the link is the wait of a step for the one before: messages that leave all
@@ -245,7 +281,9 @@ static struct platform_ratios ratios_of(const struct communicator *communicator,
     struct platform_ratios ratios;
     for (unsigned scope = 0; scope < SCOPES; scope++) {
         struct platform_protocol own =
-            library_transfers(&communicator->platform->library, protocol, (enum platform_scope)scope);
+            has_direct(communicator, algorithm)
+                ? library_messages(&communicator->platform->library, protocol, (enum platform_scope)scope)
+                : library_transfers(&communicator->platform->library, protocol, (enum platform_scope)scope);
         ratios.latency[scope] = own.latency;
         ratios.efficiency[scope] = own.efficiency * efficiency_of(communicator, algorithm, (enum platform_scope)scope);
     }
@@ -254,8 +292,9 @@ static struct platform_ratios ratios_of(const struct communicator *communicator,
     return ratios;
 }
 
-/* NCCL's send and receive, of which its users make all-to-all, and NVLS run in its Simple protocol only, whatever the
- * size: the one of most bandwidth (NVIDIA/nccl, src/enqueue.cc and src/graph/tuning.cc). */
+/* NVLS runs in NCCL's Simple protocol only, whatever the size: the one of most bandwidth (NVIDIA/nccl,
+ * src/graph/tuning.cc). So do its send and receive, of which its users make all-to-all, where nothing else is known of
+ * them. */
 static bool takes_bulk_only(enum stagesim_collective kind, const struct collective_algorithm *algorithm)
 {
     return kind == STAGESIM_ALL_TO_ALL || kind == STAGESIM_SEND_RECEIVE || algorithm == &algorithm_in_network ||
@@ -273,6 +312,26 @@ static bool runs_in(const struct collective_algorithm *algorithm, const struct p
     return !there || !strcmp(protocols[index].name, own);
 }
 
+/* Whether the library takes protocol `index` for so many bytes of each rank, as far as its limits decide. */
+static bool within_limits(const struct platform_protocol *protocols, uint32_t count, uint32_t index, double bytes_each)
+{
+    if (index + 1 < count && protocols[index].most > 0 && bytes_each > protocols[index].most)
+        return false;
+    for (uint32_t i = 0; i < index; i++)
+        if (protocols[i].most > 0 && bytes_each <= protocols[i].most)
+            return false;
+    return true;
+}
+
+/* Seconds before data move, beside the launch. */
+static double start_of(const struct communicator *communicator, const struct collective_algorithm *algorithm,
+                       const struct platform_protocol *protocol)
+{
+    double own = communicator->platform->library.regimes[communicator_scope(communicator)].in_network_start;
+    bool switches = algorithm == &algorithm_in_network || algorithm == &algorithm_switch_tree;
+    return switches && own > 0 ? own : protocol->start;
+}
+
 /* Replaces *best by the fastest protocol of the algorithm if it is faster. */
 static void consider(struct communicator *communicator, enum stagesim_collective kind,
                      const struct collective_algorithm *algorithm, struct known *known, double bytes,
@@ -287,22 +346,36 @@ static void consider(struct communicator *communicator, enum stagesim_collective
     enum platform_scope scope = communicator_scope(communicator);
     uint32_t count;
     const struct platform_protocol *protocols = library_protocols(library, scope, &count);
-    if (!count) {
+    bool direct = has_direct(communicator, algorithm);
+    if (direct) {
+        protocols = library->regimes[scope].direct;
+        count = library->regimes[scope].direct_count;
+    } else if (!count) {
         protocols = &plain;
         count = 1;
     }
-    bool bulk = !algorithm->own && takes_bulk_only(kind, algorithm);
+    bool bulk = !algorithm->own && !direct && takes_bulk_only(kind, algorithm);
     for (uint32_t i = bulk ? count - 1 : 0; i < count; i++) {
-        if (!runs_in(algorithm, protocols, count, i))
+        if (!runs_in(algorithm, protocols, count, i) ||
+            (!bulk && !algorithm->own && !within_limits(protocols, count, i, bytes / communicator->shape.ranks)))
             continue;
         struct collective_choice choice = {algorithm, protocols[i].name,
-                                           library->regimes[scope].launch[kind] + protocols[i].start,
+                                           library->regimes[scope].launch[kind] +
+                                               start_of(communicator, algorithm, &protocols[i]),
                                            ratios_of(communicator, algorithm, &protocols[i]), 0};
-        limit(communicator, kind, algorithm, known, &choice.ratios);
+        limit(communicator, kind, algorithm, &protocols[i], known, &choice.ratios);
         choice.seconds = choice.delay + seconds_of(communicator, known, &choice.ratios, bytes);
         if (!best->algorithm || choice.seconds < best->seconds)
             *best = choice;
     }
+}
+
+/* The trees of libraries join nodes. Within one they are chains of all its ranks, with as many steps as a ring and more
+ * bytes (NVIDIA/nccl, src/graph/tuning.cc), so nobody takes them. */
+static bool is_chain(const struct communicator *communicator, const struct collective_algorithm *algorithm)
+{
+    return communicator->platform && algorithm == &algorithm_double_tree &&
+           communicator->shape.ranks == communicator->shape.node_size;
 }
 
 struct collective_choice communicator_choose(struct communicator *communicator, enum stagesim_collective kind,
@@ -316,7 +389,8 @@ struct collective_choice communicator_choose(struct communicator *communicator, 
         consider(communicator, kind, algorithm, know(communicator, kind, algorithm), bytes, &best);
     for (const struct collective_algorithm *const *each = collective_algorithms;
          *each && (!algorithm || !best.algorithm); each++)
-        if ((*each)->automatic && !collective_algorithm_refuses(*each, &communicator->shape, kind))
+        if ((*each)->automatic && !is_chain(communicator, *each) &&
+            !collective_algorithm_refuses(*each, &communicator->shape, kind))
             consider(communicator, kind, *each, know(communicator, kind, *each), bytes, &best);
     return best;
 }

@@ -43,7 +43,7 @@ static void describe(uint32_t a, uint32_t b, char *text, size_t size, double *na
     uint32_t m = a / GPUS, n = b / GPUS, i = a % GPUS, k = b % GPUS;
     if (m == n) {
         snprintf(text, size, "nvlink-%u-%u_UP nvlink-%u-%u_DOWN ", m, i, n, k);
-        *nanoseconds = 2 * 1350;
+        *nanoseconds = 2 * 450;
         return;
     }
     char middle[96] = "";

@@ -162,6 +162,44 @@ Test(library, written_and_read)
     free(text);
 }
 
+/* Limits of protocols, and the protocols of messages, come back as they were written, in both scopes. */
+Test(library, messages_have_protocols_of_their_own)
+{
+    struct platform_library library =
+        read_all((const char *const[][2]){{"collective_low_most", "1MiB"},
+                                          {"collective_bulk_start", "30us"},
+                                          {"collective_in_network_start", "85us"},
+                                          {"collective_in_network_efficiency_network", "0.9"},
+                                          {"collective_own_rate", "1000GBps"},
+                                          {"collective_direct_low_rate", "5GBps"},
+                                          {"collective_direct_bulk_start", "40us"},
+                                          {"collective_direct_bulk_start_network", "150us"},
+                                          {NULL, NULL}});
+    const struct platform_regime *node = &library.regimes[SCOPE_NODE], *over = &library.regimes[SCOPE_NETWORK];
+    cr_assert_eq(node->protocol_count, 2);
+    cr_assert_eq(node->direct_count, 2);
+    cr_assert_eq(over->direct_count, 1);
+    cr_assert_float_eq(node->protocols[0].most, 1048576, 1e-9);
+    cr_assert_float_eq(node->direct[0].rate, 5e9, 1);
+    cr_assert_float_eq(node->direct[1].start, 40e-6, 1e-15);
+    cr_assert_float_eq(over->direct[0].start, 150e-6, 1e-15);
+    cr_assert_float_eq(library_messages(&library, &node->direct[1], SCOPE_NETWORK).start, 150e-6, 1e-15);
+    cr_assert_float_eq(library_messages(&library, &node->direct[0], SCOPE_NETWORK).rate, 5e9, 1);
+    char *text = written(&library);
+    static const char *const expected[] = {"id=\"collective_low_most\" value=\"1024KiB\"",
+                                           "id=\"collective_in_network_start\" value=\"85us\"",
+                                           "id=\"collective_in_network_efficiency_network\" value=\"0.9\"",
+                                           "id=\"collective_direct_low_rate\" value=\"5e+09Bps\"",
+                                           "id=\"collective_direct_bulk_start_network\" value=\"150us\""};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        cr_assert(strstr(text, expected[i]), "%s not in %s", expected[i], text);
+    cr_assert(!strstr(text, "collective_direct_bulk_rate"), "%s", text);
+    free(text);
+    struct fault fault = {""};
+    cr_assert_not(library_set(&library, "collective_low_rate", "5GBps", &fault));
+    cr_assert_not(library_set(&library, "collective_direct_low_most", "5", &fault));
+}
+
 Test(library, rings_are_in_order_or_on_links)
 {
     struct platform_library library = {0};

@@ -74,7 +74,7 @@ static bool same_links(const struct comparison *comparison)
 static bool same_protocol(const struct platform_protocol *a, const struct platform_protocol *b)
 {
     return same_text(a->name, b->name) && a->start == b->start && a->latency == b->latency &&
-           a->efficiency == b->efficiency;
+           a->efficiency == b->efficiency && a->most == b->most && a->rate == b->rate;
 }
 
 static bool same_library(const struct comparison *comparison)
@@ -83,6 +83,8 @@ static bool same_library(const struct comparison *comparison)
     bool same = a->in_network == b->in_network && a->in_network_efficiency == b->in_network_efficiency &&
                 a->strided_efficiency == b->strided_efficiency && a->rings == b->rings &&
                 a->in_network_decline == b->in_network_decline && a->copy_rate == b->copy_rate &&
+                a->own_rate == b->own_rate && a->direct_own_rate == b->direct_own_rate &&
+                a->in_network_efficiency_over == b->in_network_efficiency_over &&
                 a->direct_efficiency[SCOPE_NODE] == b->direct_efficiency[SCOPE_NODE] &&
                 a->direct_efficiency[SCOPE_NETWORK] == b->direct_efficiency[SCOPE_NETWORK] &&
                 a->tree_rate == b->tree_rate && a->tree_rate_many == b->tree_rate_many &&
@@ -93,10 +95,11 @@ static bool same_library(const struct comparison *comparison)
     for (unsigned scope = 0; scope < SCOPES; scope++) {
         const struct platform_regime *x = &a->regimes[scope], *y = &b->regimes[scope];
         same &= x->protocol_count == y->protocol_count && x->launch_default == y->launch_default &&
+                x->direct_count == y->direct_count && x->in_network_start == y->in_network_start &&
                 x->launch_default_given == y->launch_default_given && !memcmp(x->launch, y->launch, sizeof x->launch) &&
                 !memcmp(x->launch_given, y->launch_given, sizeof x->launch_given);
         for (unsigned i = 0; i < PLATFORM_PROTOCOLS; i++)
-            same &= same_protocol(&x->protocols[i], &y->protocols[i]);
+            same &= same_protocol(&x->protocols[i], &y->protocols[i]) && same_protocol(&x->direct[i], &y->direct[i]);
     }
     return same || differ(comparison, "the libraries differ");
 }

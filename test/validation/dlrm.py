@@ -25,11 +25,13 @@ FITTED = {("distributed-embeddings", "dlrm-mlperf", "tf32", 8, 65536, "dgx-a100"
           ("dle-pytorch", "dlrm-terabyte-t3", "tf32", 8, 65536, "dgx-a100"),
           ("torchrec", "dlrm-terabyte-t3", "tf32", 8, 65536, "aws-p4d"),
           ("hugectr", "dlrm-mlperf", "fp16", 8, 55296, "dgx-a100")}
-HUGECTR_SHARE = 0.319
+HUGECTR_SHARE = 0.295
 SMALL = 2000  # rows up to which HugeCTR's tables are copied to all ranks
 # MLPerf's submissions use transports of HugeCTR's own over NVLink and InfiniBand, without the start-ups of NCCL that
 # platforms have.
-OWN_TRANSPORT = [(r'(id="collective_(?:low|middle|bulk)_start(?:_network)?" value=)"[^"]*"', r'\1"0us"'),
+OWN_TRANSPORT = [(r'(id="collective_(?:direct_)?(?:low|middle|bulk)_start(?:_network)?" value=)"[^"]*"', r'\1"0us"'),
+                 (r'(id="collective_in_network_start(?:_network)?" value=)"[^"]*"', r'\1"0us"'),
+                 (r' *<prop id="collective_direct_low_(?:most|rate)(?:_network)?"[^>]*/>\n', ''),
                  (r'(id="collective_bulk_latency_network" value=)"[^"]*"', r'\1"1.111"'),
                  (r'(id="collective_launch" value=)"[^"]*"', r'\1"0us"')]
 GROUPS = ["fitted", "relayed", "predicted"]
@@ -179,7 +181,7 @@ def checks(table):
               f"8 to {count} A100, HugeCTR: {predicted:.2f} times, published {published:.2f}, within 25 %")
 
 
-MEAN, BIAS = 0.120, -0.027  # of rows that nothing was fitted to
+MEAN, BIAS = 0.123, -0.031  # of rows that nothing was fitted to
 
 if __name__ == "__main__":
     sys.exit(main())

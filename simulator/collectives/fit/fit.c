@@ -18,10 +18,17 @@ enum { PER_PROTOCOL = 3, VALUES_MAX = PLATFORM_COLLECTIVES + PER_PROTOCOL * PLAT
 #define WORTH_RELATIVE 0.15
 /* Tables without a row up to this size say nothing of launch times. */
 #define SMALL_BYTES 65536.0
+/* No protocol moves more than a wire: NVLink3's 25 GB/s over the 20 that messages reach is the most of all wires inside
+ * nodes (platforms/hardware/wires). */
+#define WIRE_MOST 1.25
+/* What the rows do not settle: leaving it as it was makes the error larger by no more than this. */
+#define SETTLES 0.0005
 
 struct search {
     struct platform *platform;
     enum platform_scope scope;    /* of all tables */
+    bool messages;                /* they are of all-to-all and send-receive, whose protocols are apart */
+    bool switches;                /* one is of all-reduce within a node: the last protocol has the start of switches */
     struct platform_regime given; /* the platform's own of that scope */
     struct measured *tables;      /* in canonical order */
     size_t table_count;
@@ -102,11 +109,44 @@ static double rounded(double value)
     return unit < 1 ? round(value / unit) / round(1 / unit) : round(value / unit) * unit;
 }
 
-static void name_protocols(struct platform_regime *regime)
+static void name_protocols(struct platform_protocol *protocols, uint32_t count)
 {
     static const char *const names[PLATFORM_PROTOCOLS] = {"low", "middle", "bulk"};
-    for (uint32_t i = 0; i < regime->protocol_count; i++)
-        regime->protocols[i].name = names[i + 1 == regime->protocol_count ? PLATFORM_PROTOCOLS - 1 : i];
+    for (uint32_t i = 0; i < count; i++)
+        protocols[i].name = names[i + 1 == count ? PLATFORM_PROTOCOLS - 1 : i];
+}
+
+bool fit_is_message(enum stagesim_collective kind)
+{
+    return kind == STAGESIM_ALL_TO_ALL || kind == STAGESIM_SEND_RECEIVE;
+}
+
+/* The protocols that are searched. */
+static struct platform_protocol *protocols_of(const struct search *search, struct platform_regime *regime)
+{
+    return search->messages ? regime->direct : regime->protocols;
+}
+
+static uint32_t *count_of(const struct search *search, struct platform_regime *regime)
+{
+    return search->messages ? &regime->direct_count : &regime->protocol_count;
+}
+
+/* Launch times among the values: of messages each kind has its own, of all others the first is the default. */
+static void apply_launches(const struct search *search, struct platform_regime *regime)
+{
+    if (search->launches && !search->messages) {
+        regime->launch_default = rounded_exp(search->values[0]);
+        regime->launch_default_given = true;
+    }
+    for (int kind = 0; kind < PLATFORM_COLLECTIVES; kind++) {
+        int place = search->launch_of[kind];
+        bool own = place > 0 || (place == 0 && search->messages);
+        if (place >= 0)
+            regime->launch_given[kind] = own;
+        if (own)
+            regime->launch[kind] = rounded_exp(search->values[place]);
+    }
 }
 
 /* The values as properties. Protocols are in the order of their bandwidth; the least start is 0: it would be launch. */
@@ -116,39 +156,32 @@ static void apply(const struct search *search)
     const double *values = search->values + search->launches;
     double least = 0;
     *regime = search->given;
-    if (search->launches) {
-        regime->launch_default = rounded_exp(search->values[0]);
-        regime->launch_default_given = true;
-    }
-    for (int kind = 0; kind < PLATFORM_COLLECTIVES; kind++) {
-        int place = search->launch_of[kind];
-        if (place >= 0)
-            regime->launch_given[kind] = place > 0;
-        if (place > 0)
-            regime->launch[kind] = rounded_exp(search->values[place]);
-    }
-    regime->protocol_count = (uint32_t)search->protocols;
-    memset(regime->protocols, 0, sizeof regime->protocols);
+    apply_launches(search, regime);
+    if (search->switches)
+        regime->in_network_start = 0;
+    struct platform_protocol *protocols = protocols_of(search, regime);
+    *count_of(search, regime) = (uint32_t)search->protocols;
+    memset(protocols, 0, sizeof regime->protocols);
     for (int i = 0; i < search->protocols; i++, values += PER_PROTOCOL)
-        regime->protocols[i] =
-            (struct platform_protocol){NULL, rounded_exp(values[0]), rounded_exp(values[1]), rounded_exp(values[2])};
-    qsort(regime->protocols, regime->protocol_count, sizeof *regime->protocols, by_efficiency);
+        protocols[i] = (struct platform_protocol){
+            NULL, rounded_exp(values[0]), rounded_exp(values[1]), rounded_exp(values[2]), 0, 0};
+    qsort(protocols, (size_t)search->protocols, sizeof *protocols, by_efficiency);
     if (search->launches)
-        least = regime->protocols[0].start;
+        least = protocols[0].start;
     for (int i = 0; i < search->protocols; i++)
-        regime->protocols[i].start = fmax(0, regime->protocols[i].start - least);
-    name_protocols(regime);
+        protocols[i].start = fmax(0, protocols[i].start - least);
+    name_protocols(protocols, (uint32_t)search->protocols);
     library_complete_launches(&search->platform->library);
 }
 
 /* Rounds the properties to what is written. */
-static void round_properties(struct platform_regime *regime)
+static void round_properties(const struct search *search, struct platform_regime *regime)
 {
     regime->launch_default = rounded(regime->launch_default * 1e6) * 1e-6;
     for (int kind = 0; kind < PLATFORM_COLLECTIVES; kind++)
         regime->launch[kind] = rounded(regime->launch[kind] * 1e6) * 1e-6;
-    for (uint32_t i = 0; i < regime->protocol_count; i++) {
-        struct platform_protocol *protocol = &regime->protocols[i];
+    for (uint32_t i = 0; i < *count_of(search, regime); i++) {
+        struct platform_protocol *protocol = &protocols_of(search, regime)[i];
         protocol->start = rounded(protocol->start * 1e6) * 1e-6;
         protocol->latency = rounded(protocol->latency);
         protocol->efficiency = rounded(protocol->efficiency);
@@ -157,13 +190,19 @@ static void round_properties(struct platform_regime *regime)
 
 /* ---- the search ---- */
 
-static double objective(const struct search *search)
+/* Of the library as it is. */
+static double error_now(const struct search *search)
 {
     double sum = 0;
-    apply(search);
     for (size_t i = 0; i < search->table_count; i++)
         sum += loss_with(search->communicators[i], &search->tables[i]);
     return sum / (double)search->table_count;
+}
+
+static double objective(const struct search *search)
+{
+    apply(search);
+    return error_now(search);
 }
 
 /* Moves one value by a step if that is better. */
@@ -224,7 +263,7 @@ static void set_start(struct search *search, unsigned index)
         bool last = i + 1 == search->protocols;
         set_value(search, first, least * starts[index / 3] * (last ? 1 : i ? 0.3 : 0.01), 1e-8, 1);
         set_value(search, first + 1, last ? 0.3 : 0.1, 1e-3, 20);
-        set_value(search, first + 2, last ? 1 : i ? sqrt(slow[index % 3]) : slow[index % 3], 1e-4, 20);
+        set_value(search, first + 2, last ? 1 : i ? sqrt(slow[index % 3]) : slow[index % 3], 1e-4, WIRE_MOST);
     }
 }
 
@@ -266,7 +305,7 @@ static void set_launches(struct search *search, bool each)
     for (int kind = 0; kind < PLATFORM_COLLECTIVES; kind++) {
         search->launch_of[kind] = -1;
         if (measures_launch(search, kind))
-            search->launch_of[kind] = each ? search->launches++ : (search->launches = 1) - 1;
+            search->launch_of[kind] = each || search->messages ? search->launches++ : (search->launches = 1) - 1;
     }
 }
 
@@ -276,6 +315,32 @@ static size_t row_count(const struct search *search)
     for (size_t i = 0; i < search->table_count; i++)
         count += search->tables[i].count;
     return count;
+}
+
+/* Puts what was there before in place of a found value, if the rows do not mind. */
+static void leave_value(const struct search *search, double *value, double before, double most)
+{
+    double found = *value;
+    *value = before;
+    if (error_now(search) > most)
+        *value = found;
+}
+
+/* What the rows do not settle stays as the platform has it, or as it is where nothing is given. */
+static void leave_unsettled(const struct search *search)
+{
+    struct platform_regime *regime = &search->platform->library.regimes[search->scope];
+    struct platform_regime given = search->given;
+    double most = error_now(search) + SETTLES;
+    for (uint32_t i = 0; i < *count_of(search, regime); i++) {
+        struct platform_protocol *protocol = &protocols_of(search, regime)[i], before = {NULL, 0, 1, 1, 0, 0};
+        for (uint32_t k = 0; k < *count_of(search, &given); k++)
+            if (strcmp(protocols_of(search, &given)[k].name, protocol->name) == 0)
+                before = protocols_of(search, &given)[k];
+        leave_value(search, &protocol->start, before.start, most);
+        leave_value(search, &protocol->latency, before.latency, most);
+        leave_value(search, &protocol->efficiency, fmin(before.efficiency, WIRE_MOST), most);
+    }
 }
 
 /* From one protocol and one launch time to more, as long as that is worth it. */
@@ -302,7 +367,8 @@ static void grow(struct search *search)
         best = larger;
     *search = best;
     apply(search);
-    round_properties(&search->platform->library.regimes[search->scope]);
+    round_properties(search, &search->platform->library.regimes[search->scope]);
+    leave_unsettled(search);
 }
 
 /* ---- setting up ---- */
@@ -320,22 +386,38 @@ static int by_content(const void *left, const void *right)
     return memcmp(a->rows, b->rows, a->count * sizeof *a->rows);
 }
 
-/* Fits the scope to those of the tables, which are in canonical order, that are of it; to none: leaves it as it is. */
+/* Fits rings and trees, or messages, of the scope to those of the tables, which are in canonical order, that are of it;
+ * to none: leaves it as it is. */
 static void fit_scope(struct platform *platform, const struct measured *tables, size_t count, enum platform_scope scope,
-                      struct arena *arena)
+                      bool messages, struct arena *arena)
 {
-    struct search search = {.platform = platform, .scope = scope, .given = platform->library.regimes[scope]};
+    struct search search = {.platform = platform, .scope = scope, .messages = messages};
+    search.given = platform->library.regimes[scope];
     search.tables = arena_array(arena, count, sizeof *search.tables);
     search.communicators = arena_array(arena, count, sizeof(struct communicator *));
     for (size_t i = 0; i < count; i++) {
         struct communicator *communicator = communicator_for(platform, &tables[i], arena);
-        if (communicator_scope(communicator) != scope)
+        if (communicator_scope(communicator) != scope || fit_is_message(tables[i].kind) != messages)
             continue;
+        search.switches |= tables[i].kind == STAGESIM_ALL_REDUCE;
         search.tables[search.table_count] = tables[i];
         search.communicators[search.table_count++] = communicator;
     }
     if (search.table_count)
         grow(&search);
+}
+
+/* A table of so many ranks was measured on nodes that had equally many: on others its transfers are not those. */
+static bool fill_nodes(struct platform *platform, const struct measured *tables, size_t count, struct arena *arena,
+                       struct fault *fault)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!communicator_shape(communicator_for(platform, &tables[i], arena))->node_size)
+            return fault_set(fault,
+                             "%s has %u ranks, which do not fill the nodes of %s; expected nodes with equally many "
+                             "ranks each (platform generate --gpus-per-node)",
+                             tables[i].file, tables[i].ranks, platform->file);
+    return true;
 }
 
 bool fit_library(struct platform *platform, const struct measured *tables, size_t count, struct fault *fault)
@@ -345,12 +427,17 @@ bool fit_library(struct platform *platform, const struct measured *tables, size_
             return fault_set(fault, "%s has %u ranks, more than the %u GPUs of %s", tables[i].file, tables[i].ranks,
                              platform->host_count, platform->file);
     struct arena *arena = arena_create();
+    if (!fill_nodes(platform, tables, count, arena, fault)) {
+        arena_destroy(arena);
+        return false;
+    }
     struct measured *ordered = arena_array(arena, count, sizeof *ordered);
     memcpy(ordered, tables, count * sizeof *tables);
     qsort(ordered, count, sizeof *ordered, by_content);
     /* Transfers within nodes count for groups over nodes as well, so they come first. */
-    fit_scope(platform, ordered, count, SCOPE_NODE, arena);
-    fit_scope(platform, ordered, count, SCOPE_NETWORK, arena);
+    for (unsigned scope = 0; scope < SCOPES; scope++)
+        for (unsigned messages = 0; messages < 2; messages++)
+            fit_scope(platform, ordered, count, (enum platform_scope)scope, messages, arena);
     library_complete_launches(&platform->library);
     arena_destroy(arena);
     return true;

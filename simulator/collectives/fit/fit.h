@@ -13,6 +13,8 @@ struct fit_error {
     double absolute, bias;
 };
 
+/* Whether collectives of a kind are messages that all leave at once: all-to-all and send-receive. */
+bool fit_is_message(enum stagesim_collective kind);
 /* Whether a table on the first ranks of a platform is of one node or of several. */
 enum platform_scope fit_scope_of(struct platform *platform, const struct measured *table, struct arena *arena);
 /* A table on the first ranks of a platform. */

@@ -57,14 +57,30 @@ static void add(struct finding *finding, double *value, bool seconds, const char
     *library = before;
 }
 
+static void add_protocols(struct finding *finding, struct platform_protocol *protocols, uint32_t count,
+                          const char *kind)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%s%s", kind, protocols[i].name);
+        add(finding, &protocols[i].start, true, name, "_start");
+        add(finding, &protocols[i].latency, false, name, "_latency");
+        add(finding, &protocols[i].efficiency, false, name, "_efficiency");
+    }
+}
+
 uint32_t settled_find(struct platform *platform, enum platform_scope scope, const struct measured *tables, size_t count,
                       struct arena *arena, struct settled *list)
 {
     struct finding finding = {platform, scope, tables, count, arena, NULL, list, 0};
     struct platform_regime *regime = &platform->library.regimes[scope];
     finding.seconds = arena_array(arena, count, sizeof *finding.seconds);
+    bool rings = false, messages = false;
     for (size_t i = 0; i < count; i++)
         if (fit_scope_of(platform, &tables[i], arena) == scope) {
+            bool message = fit_is_message(tables[i].kind);
+            messages |= message;
+            rings |= !message;
             finding.seconds[i] = arena_array(arena, tables[i].count, sizeof(double));
             fit_predict(platform, &tables[i], arena, finding.seconds[i]);
         }
@@ -73,11 +89,7 @@ uint32_t settled_find(struct platform *platform, enum platform_scope scope, cons
     for (unsigned kind = 0; kind < PLATFORM_COLLECTIVES; kind++)
         if (regime->launch_given[kind])
             add(&finding, &regime->launch[kind], true, "launch_", library_kind_name(kind));
-    for (uint32_t i = 0; i < regime->protocol_count; i++) {
-        struct platform_protocol *protocol = &regime->protocols[i];
-        add(&finding, &protocol->start, true, protocol->name, "_start");
-        add(&finding, &protocol->latency, false, protocol->name, "_latency");
-        add(&finding, &protocol->efficiency, false, protocol->name, "_efficiency");
-    }
+    add_protocols(&finding, regime->protocols, rings ? regime->protocol_count : 0, "");
+    add_protocols(&finding, regime->direct, messages ? regime->direct_count : 0, "direct_");
     return finding.found;
 }

@@ -8,7 +8,7 @@
 
 struct arena;
 
-enum { SETTLED_MAX = 1 + PLATFORM_COLLECTIVES + 3 * PLATFORM_PROTOCOLS };
+enum { SETTLED_MAX = 1 + PLATFORM_COLLECTIVES + 2 * 3 * PLATFORM_PROTOCOLS };
 
 /* A property, and the rows whose prediction moves by at least 1 % when it grows by 10 %. */
 struct settled {

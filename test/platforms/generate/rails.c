@@ -89,14 +89,14 @@ static double describe_rails(uint32_t a, uint32_t b, bool nvlink, char *text, si
     double nanoseconds = 2 * 1800;
     if (m == n) {
         snprintf(text, size, "nvlink-%u-%u_UP nvlink-%u-%u_DOWN ", m, i, n, k);
-        return 2 * 1250;
+        return 2 * 400;
     }
     if (p != q) {
         snprintf(middle, sizeof middle, "rail-%u-%u_UP spine-%u_UP spine-%u_DOWN rail-%u-%u_DOWN ", p, i, p, q, q, k);
         nanoseconds += 4 * 100;
     } else if (i != k && nvlink) {
         snprintf(before, sizeof before, "nvlink-%u-%u_UP nvlink-%u-%u_DOWN ", m, i, m, k);
-        nanoseconds += 2 * 1250;
+        nanoseconds += 2 * 400;
         i = k;
     } else if (i != k) {
         snprintf(middle, sizeof middle, "rail-%u-%u_UP rail-%u-%u_DOWN ", p, i, p, k);
@@ -155,7 +155,7 @@ static double describe_joined(uint32_t a, uint32_t b, char *text, size_t size)
     uint32_t m = a / GPUS, n = b / GPUS, i = a % GPUS, k = b % GPUS, p = pods[m], q = pods[n];
     if (m == n) {
         snprintf(text, size, "nvlink-%u-%u_UP nvlink-%u-%u_DOWN ", m, i, n, k);
-        return 2 * 1350;
+        return 2 * 450;
     }
     if ((m < 3) != (n < 3)) {
         snprintf(text, size,
