@@ -65,6 +65,10 @@ static bool take_node(struct trace_reader *reader, const struct chakra_node *nod
     bool host = whole_of(node, "is_cpu_op", 0) != 0;
     if (!kind_of(node, host, &kind))
         return false;
+    if (node->start_micros > (uint64_t)TRACE_MICROS_MAX || node->duration_micros > (uint64_t)TRACE_MICROS_MAX) {
+        reader->broken++;
+        return false;
+    }
     if (!reader->has_origin) {
         reader->has_origin = true;
         reader->origin = (int64_t)node->start_micros;
@@ -72,10 +76,6 @@ static bool take_node(struct trace_reader *reader, const struct chakra_node *nod
     uint64_t stream = (uint64_t)whole_of(node, host ? "tid" : "stream", 0);
     snprintf(name, sizeof name, host ? "thread %u" : "stream %u", (unsigned)stream);
     double begin = (double)((int64_t)node->start_micros - reader->origin) * 1e-6;
-    if (node->start_micros > INT64_MAX / 4 || node->duration_micros > INT64_MAX / 4) {
-        reader->broken++;
-        return false;
-    }
     if (reader->rank == RECORDED_NONE)
         reader->rank = recorded_rank(reader->recorded, RECORDED_NONE, reader->file);
     struct recorded_operation *operation =

@@ -137,10 +137,10 @@ static bool split_time(const char *text, int64_t *micros, double *fraction)
         double rest = *at == '.' ? strtod(at, NULL) : 0;
         *micros = *text == '-' ? -whole : whole;
         *fraction = *text == '-' ? -rest : rest;
-        return rest < 1;
+        return rest < 1 && whole <= TRACE_MICROS_MAX;
     }
     double value = strtod(text, NULL); /* with an exponent */
-    if (!(fabs(value) < 1e17))
+    if (!(fabs(value) < (double)TRACE_MICROS_MAX))
         return false;
     *micros = (int64_t)value;
     *fraction = value - (double)*micros;
@@ -160,7 +160,7 @@ static void read_time(struct json_reader *json, struct trace_event *event, bool 
     if (is_duration) {
         char *end;
         event->duration = strtod(text, &end);
-        event->has_duration = end > text && !*end && isfinite(event->duration);
+        event->has_duration = end > text && !*end && fabs(event->duration) <= (double)TRACE_MICROS_MAX;
     } else {
         event->has_time = split_time(text, &event->micros, &event->fraction);
     }

@@ -43,6 +43,9 @@ struct trace_value {
     bool known;
 };
 
+/* Times beyond the year 2096 are mistakes: sums of them in nanoseconds have to stay numbers. */
+#define TRACE_MICROS_MAX INT64_C(4000000000000000)
+
 struct trace_event {
     struct place at;
     char phase;

@@ -158,7 +158,8 @@ static bool take_row(struct nsight *nsight, const struct table *table, sqlite3_s
 {
     struct trace_reader *reader = nsight->reader;
     if (sqlite3_column_type(row, BEGIN) != SQLITE_INTEGER || sqlite3_column_type(row, END) != SQLITE_INTEGER ||
-        sqlite3_column_int64(row, END) < sqlite3_column_int64(row, BEGIN)) {
+        sqlite3_column_int64(row, BEGIN) < 0 || sqlite3_column_int64(row, END) < sqlite3_column_int64(row, BEGIN) ||
+        sqlite3_column_int64(row, END) > TRACE_MICROS_MAX * 1000) {
         reader->broken += table->kind != RECORDED_ANNOTATION; /* marks have no end */
         return true;
     }

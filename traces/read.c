@@ -69,8 +69,11 @@ static void read_devices(struct trace_reader *reader, struct json_reader *json, 
 
 static void read_base(struct trace_reader *reader, struct json_reader *json)
 {
-    if (json_next(json) == JSON_NUMBER)
-        reader->base = strtoll(json_piece_text(json, NULL), NULL, 10);
+    if (json_next(json) != JSON_NUMBER)
+        return;
+    reader->base = strtoll(json_piece_text(json, NULL), NULL, 10);
+    if (reader->base < 0 || reader->base > TRACE_MICROS_MAX * 1000)
+        json_refuse(json, "baseTimeNanoseconds is nanoseconds since 1970");
 }
 
 static void read_distributed(struct trace_reader *reader, struct json_reader *json)
@@ -134,7 +137,9 @@ static void move_origin(struct trace_reader *reader)
     int64_t origin = reader->base + reader->origin * 1000;
     if (!reader->first)
         recorded->origin = origin;
-    double shift = (double)(origin - recorded->origin) * 1e-9;
+    /* Of halves: the difference of two may be more than a number holds. */
+    double shift =
+        (double)(origin / 2 - recorded->origin / 2) * 2e-9 + (double)(origin % 2 - recorded->origin % 2) * 1e-9;
     for (size_t i = reader->first; i < recorded->count; i++) {
         recorded->operations[i].begin += shift;
         recorded->operations[i].end += shift;
