@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many iterations of a schedule whose order crosses iterations have to be simulated. */
+/* How many iterations have to be simulated: of a schedule whose order crosses iterations, and of `iterations: settled`.
+ */
 #include "job/job.h"
 
 #include "base/arena.h"
 #include "schedules/schedule.h"
 #include "simulator/program/beats.h"
+#include "simulator/program/ends.h"
 #include "simulator/run/folded_run.h"
 
 /* No more iterations than this many operations, about, are tried. */
@@ -35,7 +37,7 @@ static uint64_t operations_of(const struct program *program)
 }
 
 /* Tries with more and more. 0 after a mistake was reported. */
-static uint32_t find_crossing(const struct scenario *scenario, struct platform *platform, struct diag *diag)
+uint32_t job_crossing(const struct scenario *scenario, struct platform *platform, struct diag *diag)
 {
     uint32_t least = scenario->drawn_iterations > 4 ? scenario->drawn_iterations : 4;
     for (uint32_t crossing = least;; crossing *= 2) {
@@ -53,14 +55,55 @@ static uint32_t find_crossing(const struct scenario *scenario, struct platform *
     }
 }
 
+bool job_may_double(const struct job *job, uint32_t iterations)
+{
+    return ends_more(iterations) <= ENDS_MOST && 2 * operations_of(job->program) <= OPERATIONS_MAX;
+}
+
+/* Whether the time between ends stands without contention. A failure counts: the run itself reports it. */
+static bool stands(const struct scenario *scenario, struct platform *platform, const struct job *job,
+                   struct arena *arena)
+{
+    struct fault fault = {""};
+    struct engine_job run = {.program = job->program, .platform = platform, .hosts = job->hosts};
+    struct folded_run folded;
+    if (!folded_run(&engine_analytic, &run, scenario->fold == FOLD_AUTO, arena, &folded, &fault))
+        return true;
+    bool found = ends_stand(folded.timeline, arena);
+    timeline_destroy(folded.timeline);
+    return found;
+}
+
+/* The scenario with as many iterations as it takes; NULL after a mistake was reported. */
+static const struct scenario *settle(const struct scenario *scenario, struct platform *platform, struct arena *arena,
+                                     struct diag *diag)
+{
+    struct scenario *settled = arena_alloc(arena, sizeof *settled);
+    *settled = *scenario;
+    for (bool more = true; more;) {
+        struct arena *scratch = arena_create();
+        struct job *job = job_create(settled, platform, 1, scratch, diag);
+        more = job && !stands(settled, platform, job, scratch) && job_may_double(job, settled->iterations);
+        arena_destroy(scratch);
+        if (!job)
+            return NULL;
+        if (more)
+            settled->iterations = ends_more(settled->iterations);
+    }
+    settled->found = true;
+    return settled;
+}
+
 struct job *job_create_steady(const struct scenario *scenario, struct platform *platform, struct arena *arena,
                               struct diag *diag)
 {
-    uint32_t crossing = 1;
-    if (scenario->schedule && scenario->schedule->crosses) {
-        if (!scenario_check_platform(scenario, platform, diag))
-            return NULL;
-        crossing = find_crossing(scenario, platform, diag);
-    }
-    return crossing ? job_create(scenario, platform, crossing, arena, diag) : NULL;
+    bool crosses = scenario->schedule && scenario->schedule->crosses;
+    uint32_t crossing = crosses && (scenario->spelt || scenario->found) ? scenario->iterations : 1;
+    if ((crosses || scenario->settled) && !scenario_check_platform(scenario, platform, diag))
+        return NULL;
+    if (crosses && crossing == 1)
+        crossing = job_crossing(scenario, platform, diag);
+    else if (scenario->settled && !scenario->found)
+        scenario = settle(scenario, platform, arena, diag);
+    return crossing && scenario ? job_create(scenario, platform, crossing, arena, diag) : NULL;
 }

@@ -43,10 +43,18 @@ struct job {
 struct job *job_create(const struct scenario *scenario, struct platform *platform, uint32_t crossing,
                        struct arena *arena, struct diag *diag);
 
-/* The same with `crossing` chosen so that without contention the job comes back to a state (simulator/program/beats.h),
- * or, where it does not in a million operations, 2 D + 1. */
+/* The same with as many iterations as `iterations: settled` takes, and with `crossing` as the scenario says, or so that
+ * without contention the job comes back to a state (simulator/program/beats.h), or, where it does not in a million
+ * operations, 2 D + 1. */
 struct job *job_create_steady(const struct scenario *scenario, struct platform *platform, struct arena *arena,
                               struct diag *diag);
+
+/* How many iterations a schedule whose order crosses them spells out: so that the job comes back to a state, as above.
+ * 0 after a mistake was reported. */
+uint32_t job_crossing(const struct scenario *scenario, struct platform *platform, struct diag *diag);
+/* Whether one with the next number of iterations (simulator/program/ends.h) may be tried: not beyond a million
+ * operations or so. */
+bool job_may_double(const struct job *job, uint32_t iterations);
 
 /* How a job goes on from the part of it that was built: `more` times through the beats. */
 struct job_repetition {

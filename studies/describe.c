@@ -19,6 +19,7 @@ void job_describe(const struct job *job, struct run_description *run)
                                     .calibration = scenario->calibration,
                                     .micro_batch_size = (double)scenario->micro_batch_size,
                                     .figures = job->figures,
+                                    .settle = scenario->settled || scenario->found,
                                     .asynchronous = job->asynchronous,
                                     .staleness = job->staleness,
                                     .hosts = job->hosts,

@@ -372,6 +372,8 @@ static int run_engines(struct run *run)
     bool analytic = run->scenario->engine != ENGINE_SIMGRID, simgrid = run->scenario->engine != ENGINE_ANALYTIC;
     if (run_shortened(run))
         return EXIT_DONE;
+    if (simgrid)
+        run_settle(run);
     int code = run_build(run);
     if (code == EXIT_DONE)
         code = allow_files(run);

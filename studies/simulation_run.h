@@ -39,6 +39,9 @@ const char *run_platform_name(const struct platform_source *source);
 int run_load_platform(struct run *run, bool simulates);
 /* The job of the scenario; an exit code. */
 int run_build(struct run *run);
+/* Finds out how many iterations it takes on SimGrid until the time between their ends stands, and makes the run's
+ * scenario one with as many: where it asks for that, or its schedule's order crosses iterations. */
+void run_settle(struct run *run);
 /* Reports what the fault says of the input; EXIT_BAD_INPUT. */
 int run_refuse(struct run *run, const struct fault *fault);
 

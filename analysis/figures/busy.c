@@ -198,12 +198,13 @@ struct rank_times busy_times(const struct frame *frame, uint32_t entry, const st
         if (frame->more)
             watch_more(&watch, frame, &window);
     }
-    struct rank_times times = {.busy = sum_total(&watch.busy) / frame->share,
-                               .span = sum_total(&watch.span) / frame->share,
-                               .exposed = fmax(0, sum_total(&watch.exposed)) / frame->share,
-                               .overlapped = sum_total(&watch.overlapped) / frame->share};
+    double share = frame_share(frame, entry);
+    struct rank_times times = {.busy = sum_total(&watch.busy) / share,
+                               .span = sum_total(&watch.span) / share,
+                               .exposed = fmax(0, sum_total(&watch.exposed)) / share,
+                               .overlapped = sum_total(&watch.overlapped) / share};
     for (int i = 0; i < CAUSES; i++)
-        times.causes[i] = sum_total(&watch.causes[i]) / frame->share;
+        times.causes[i] = sum_total(&watch.causes[i]) / share;
     return times;
 }
 
@@ -235,5 +236,5 @@ double busy_seconds(const struct frame *frame, uint32_t entry)
         struct window cycle = {.start = frame->more->start, .end = frame->more->start + frame->more->length};
         sum_add(&busy, frame->more->cycles * busy_within(frame, entry, &cycle));
     }
-    return sum_total(&busy) / frame->share;
+    return sum_total(&busy) / frame_share(frame, entry);
 }

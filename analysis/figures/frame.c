@@ -311,9 +311,22 @@ struct window frame_window(const struct frame *frame, uint32_t entry, uint32_t i
     if (!frame->steady)
         return (struct window){frame->starts[iteration], frame->ends[iteration], ranges[iteration]};
     const struct stream *stream = &timeline->program->positions[position].streams[0];
-    const struct id_range *last = &ranges[iterations - 1];
+    const struct id_range *from = &ranges[frame->first_measured], *last = &ranges[iterations - 1];
+    const struct moment *moments = timeline->moments[entry];
+    struct id_range all = {stream->first, stream->first + stream->count};
+    if (frame->first_measured + frame->measured < iterations && from->end > from->first && last->end > last->first &&
+        moments[last->first].start > moments[from->first].start) /* whole work, however one iteration differs */
+        return (struct window){moments[from->first].start, moments[last->first].start, all};
     double end = last->end > last->first ? timeline->moments[entry][last->first].start : frame->ends[iteration];
-    return (struct window){end - frame->iteration, end, {stream->first, stream->first + stream->count}};
+    return (struct window){end - frame->iteration, end, all};
+}
+
+double frame_share(const struct frame *frame, uint32_t entry)
+{
+    if (!frame->steady || frame->whole || !(frame->iteration > 0))
+        return frame->share;
+    struct window window = frame_window(frame, entry, 0);
+    return (window.end - window.start) / frame->iteration;
 }
 
 void frame_shown(const struct frame *frame, double *start, double *end)

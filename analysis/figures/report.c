@@ -11,6 +11,7 @@
 #include "analysis/figures/traffic.h"
 #include "base/arena.h"
 #include "base/sum.h"
+#include "simulator/program/ends.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -402,6 +403,7 @@ struct report *report_of_frame(const struct run_description *run, const struct f
     report->makespan = frame->makespan;
     report->shortest_iteration = frame->shortest;
     report->longest_iteration = frame->longest;
+    report->settled = run->settle && (frame->cycle.beats || ends_stand(timeline, arena));
     report->steady_state = frame->steady;
     report->period = program->period > 1 ? program->period : 0;
     report->cycle_start = frame->cycle.start;

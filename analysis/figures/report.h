@@ -41,6 +41,7 @@ struct run_description {
     const char *calibration;         /* runs that the framework's profile was calibrated with; NULL: none */
     double micro_batch_size;         /* samples; 0: not known (then no throughput block) */
     struct stagesim_figures figures; /* what the workload declared; 0: not known, not given */
+    bool settle;                     /* as many iterations were asked for as it takes until their time stands */
     bool asynchronous;               /* the schedule is not equivalent to synchronous training */
     const uint32_t *staleness;       /* [positions], NULL when synchronous */
     const uint32_t *hosts;           /* rank -> index into platform hosts */
@@ -134,6 +135,7 @@ struct report {
     double window_start, window_end;
     uint32_t period;   /* iterations of a round where they repeat in rounds, otherwise 0 */
     bool independent;  /* ranks are watched each at its own pace */
+    bool settled;      /* the time between the ends of iterations stands, where run.settle */
     bool steady_state; /* iterations overlap: `iteration` is the mean over the cycle, or over half of the iterations */
     double cycle_start, cycle_length; /* seconds; 0: iterations do not overlap, or no state came back */
     uint32_t cycle_iterations;

@@ -31,12 +31,25 @@ static bool iterations_differ(const struct report *report)
     return report->longest_iteration - report->shortest_iteration > 1e-6 * report->iteration;
 }
 
+/* Of `iterations: settled`: after how many, and how far those that count are apart. */
+static void print_settled(FILE *out, const struct report *report)
+{
+    char shortest[READABLE_MAX], longest[READABLE_MAX];
+    fprintf(out, "; it %s %u iterations", report->settled ? "stands after" : "does not stand within",
+            report->iterations);
+    if (iterations_differ(report))
+        fprintf(out, ", which take %s to %s", readable_seconds(shortest, report->shortest_iteration),
+                readable_seconds(longest, report->longest_iteration));
+}
+
 static void print_iteration(FILE *out, const struct report *report)
 {
     char text[READABLE_MAX], longest[READABLE_MAX];
     fprintf(out, "%-18s %s", "iteration", readable_seconds(text, report->iteration));
     if (report->cycle_iterations > 1)
         fprintf(out, ", the mean of a cycle of %u", report->cycle_iterations);
+    else if (report->run.settle && !report->cycle_iterations)
+        print_settled(out, report);
     else if (report->steady_state && !report->cycle_iterations)
         fprintf(out, "; none of its states came back in %u iterations", report->iterations);
     else if (iterations_differ(report))

@@ -134,6 +134,8 @@ static void write_time(struct json_writer *json, const struct report *report)
     write_band(json, report);
     json_number(json, "makespan_s", report->makespan);
     json_integer(json, "iterations", report->iterations);
+    if (report->run.settle)
+        json_flag(json, "settled", report->settled);
     write_positive(json, "shortest_iteration_s", report->shortest_iteration);
     write_positive(json, "longest_iteration_s", report->longest_iteration);
     if (report->period)

@@ -94,9 +94,14 @@ static int64_t number(struct sum *sum)
 static int64_t value_of(struct sum *sum, const struct cells *cells, const char *name)
 {
     uint32_t open;
-    const char *text = shell_text(sum->shell, cells, &open), *before = sum->at;
+    struct cells plain = shell_without_free(sum->shell, cells);
+    const char *text = shell_text(sum->shell, &plain, &open), *before = sum->at;
     if (open) {
         sum->open = shell_unknown_as(sum->shell, name, open);
+        if (sum->shell->state->nounset) /* it may be a name, which nobody sets */
+            shell_needed(sum->shell, name, sum->source, sum->place);
+        else if (plain.count > 1) /* with letters around it, it may be no number */
+            shell_doubt(sum->shell, sum->source, sum->place);
         return 0;
     }
     if (!text[strspn(text, " \t\n")])
@@ -125,7 +130,7 @@ static int64_t read_target(struct sum *sum, const struct target *target)
     if (s->state->nounset && !variable)
         sum->open = shell_needed(s, target->name, sum->source, sum->place);
     else if (s->state->nounset && !variable->set)
-        sum->wrong = true;
+        shell_refuse(s, sum->source, sum->place, "the script ends here: %s is not set, under 'set -u'", target->name);
     else if (!variable) /* of the environment, if anybody's: 0 */
         shell_is_free(s, target->name);
     else if (variable->set && variable->value.unknown)

@@ -96,6 +96,8 @@ static void read_array(struct shell *s, uint16_t source, size_t at, size_t to, c
         if (!add_indexed(s, source, at, end, keyed, list)) {
             shell_expand_word(s, source, at, end, &words, &count);
             for (size_t i = 0; i < count; i++) {
+                if (shell_is_nothing(s, &words[i])) /* names that nobody sets are no words */
+                    continue;
                 if (list->count && list->items[list->count - 1].index == INT64_MAX)
                     list->open = shell_unknown(s, "()", "an element behind the last number", source, at);
                 add_element(s, list, NULL, list->next, &words[i]);
@@ -271,6 +273,9 @@ static void set_flags(struct shell *s, const struct declaration *d, const char *
         return;
     if (variable->temporary) /* what becomes of it, and of the one that it hides, depends on bash's release */
         shell_forget_all(s, name);
+    if (d->keyed && variable->set && variable->value.array && !variable->value.keyed)
+        shell_refuse(s, s->source, s->at, "%s is an array already, which bash makes no associative one of", name);
+    variable->changed |= d->keyed && variable->set && variable->value.unknown; /* it may be an array */
     variable->exported |= d->export;
     variable->exported &= !d->unexport;
     variable->hidden &= !d->export && !d->unexport;
@@ -348,12 +353,16 @@ static void declare_value(struct shell *s, const struct declaration *d, uint16_t
     variable->set = true;
 }
 
-/* `local` outside of functions: bash refuses it, and goes on. */
+/* `local` outside of functions: bash refuses it, and goes on; but arrays were assigned before. */
 static void expand_only(struct shell *s, const struct step *step, size_t first)
 {
     struct cells unused = {0};
+    const struct declaration none = {0};
     for (size_t i = first; i < step->count && !s->broken; i++)
-        s->expand(s, step->source, step->words[i].from, step->words[i].to, false, &unused);
+        if (step->words[i].array)
+            declare_array(s, &none, step->source, &step->words[i]);
+        else
+            s->expand(s, step->source, step->words[i].from, step->words[i].to, false, &unused);
     s->state->status = 1;
 }
 
@@ -366,12 +375,35 @@ static void forbid(struct shell *s, uint16_t source, const struct raw *raw)
         variable->readonly = true;
 }
 
+static void forbid_text(struct shell *s, const struct cells *word)
+{
+    uint32_t open;
+    const char *text = shell_text(s, word, &open);
+    struct variable *variable = shell_find(s, arena_copy_part(s->arena, text, shell_name_length(text)));
+    if (variable)
+        variable->readonly = true;
+}
+
 /* One word behind the options, expanded. */
 struct declared {
     const struct raw *raw;
     struct cells value, *words; /* of NAME=value; what it becomes else */
     size_t count;
 };
+
+/* export -f NAME: 0 where all are functions, 1 where one is none, -1 where that is not known. */
+static int export_functions(struct shell *s, const struct step *step, size_t first)
+{
+    int status = 0;
+    for (size_t i = first; i < step->count; i++) {
+        const struct raw *raw = &step->words[i];
+        const char *name = arena_copy_part(s->arena, s->sources[step->source].text + raw->from, raw->to - raw->from);
+        bool plain = name[shell_name_length(name)] == '\0';
+        if (status == 0 && !(plain && shell_function(s, name)))
+            status = plain && !s->state->lost ? 1 : -1;
+    }
+    return status;
+}
 
 /* The options, up to the first word that is none; false: bash declares nothing, or it is not followed. */
 static bool read_declaration(struct shell *s, const struct step *step, size_t *first, struct declaration *d)
@@ -396,7 +428,7 @@ static bool read_declaration(struct shell *s, const struct step *step, size_t *f
         shell_add_open(s, s->capture, shell_unknown(s, "(declare)", "the output of a command", step->source, step->at),
                        false);
     if (*first == step->count || d->print || d->functions)
-        s->state->status = -1;
+        s->state->status = d->export && d->functions && !d->print ? export_functions(s, step, *first) : -1;
     return *first < step->count && !lost && !d->functions && !d->print;
 }
 
@@ -425,8 +457,11 @@ void shell_run_declaration(struct shell *s, const struct step *step, size_t firs
         const struct declared *each = &all[i - first];
         if (each->raw->name && !each->raw->array)
             declare_value(s, &d, step->source, each->raw, &each->value);
-        for (size_t k = 0; k < each->count; k++)
+        for (size_t k = 0; k < each->count; k++) {
             declare_text(s, &d, &each->words[k], step->source, each->raw->from);
+            if (d.readonly)
+                forbid_text(s, &each->words[k]);
+        }
         if (d.readonly && each->raw->name)
             forbid(s, step->source, each->raw);
     }

@@ -69,8 +69,9 @@ static void run_exit(struct call *c)
 static void run_return(struct call *c)
 {
     long status = number_of(c, c->s->state->status);
-    c->s->state->status = c->s->call ? (int)(status < 0 ? -1 : status & 255) : 1;
-    c->flow = c->s->call ? FLOW_RETURN : FLOW_NEXT;
+    bool returns = c->s->functions || c->s->files; /* elsewhere bash refuses it, and goes on */
+    c->s->state->status = returns ? (int)(status < 0 ? -1 : status & 255) : 2;
+    c->flow = returns ? FLOW_RETURN : FLOW_NEXT;
 }
 
 static void leave_loops(struct call *c, enum flow flow)
@@ -121,71 +122,10 @@ static void run_shift(struct call *c)
 
 /* ---- settings ---- */
 
-static void set_letter(struct call *c, char letter, bool on)
-{
-    struct state *state = c->s->state;
-    if (letter == 'e')
-        state->errexit = on;
-    else if (letter == 'a')
-        state->allexport = on;
-    else if (letter == 'f')
-        state->noglob = on;
-    else if (letter == 'u')
-        state->nounset = on;
-    else if (!strchr("xvhmbBEHTCP", letter) || (letter == 'B' && !on))
-        shell_refuse(c->s, c->step->source, c->step->at, "'set %c%c' changes what a script means, and is not followed",
-                     on ? '-' : '+', letter);
-}
-
-static void set_long(struct call *c, const char *name, bool on)
-{
-    static const struct {
-        const char *name;
-        char letter;
-    } names[] = {{"errexit", 'e'}, {"allexport", 'a'}, {"noglob", 'f'},    {"nounset", 'u'}, {"xtrace", 'x'},
-                 {"verbose", 'v'}, {"errtrace", 'E'},  {"noclobber", 'C'}, {NULL, 0}};
-    if (!strcmp(name, "pipefail")) {
-        c->s->state->pipefail = on;
-        return;
-    }
-    for (size_t i = 0; names[i].name; i++)
-        if (!strcmp(names[i].name, name)) {
-            set_letter(c, names[i].letter, on);
-            return;
-        }
-    shell_refuse(c->s, c->step->source, c->step->at, "'set -o %s' changes what a script means, and is not followed",
-                 name);
-}
-
 static void run_set(struct call *c)
 {
-    size_t i = 1;
-    bool arguments = false;
-    c->s->state->status = 0;
-    for (; i < c->count && !arguments && !c->s->broken; i++) {
-        const char *text = text_of(c, i);
-        if (is_open(c, i) || (text[0] != '-' && text[0] != '+') || !text[1])
-            break;
-        arguments = !strcmp(text, "--");
-        for (const char *letter = text + 1; *letter && !arguments; letter++)
-            if (*letter == 'o' && i + 1 < c->count)
-                set_long(c, text_of(c, ++i), text[0] == '-');
-            else if (*letter == 'o')
-                print_unknown(c);
-            else if (*letter != 'o')
-                set_letter(c, *letter, text[0] == '-');
-    }
-    if (!arguments && i >= c->count)
-        return;
-    struct state *state = c->s->state;
-    state->arguments = c->words + i;
-    state->argument_count = c->count - i;
-    state->arguments_unknown = 0;
-    for (; i < c->count; i++)
-        for (size_t k = 0; k < c->words[i].count; k++)
-            if (c->words[i].items[k].c == CELL_OPEN && !c->words[i].items[k].quoted)
-                state->arguments_unknown = shell_unknown_as(c->s, "@", c->words[i].items[k].at);
-    state->status = 0;
+    if (shell_set_options(c->s, c->step, c->words, c->count))
+        print_unknown(c);
 }
 
 static void run_shopt(struct call *c)
@@ -276,6 +216,8 @@ static void run_printf(struct call *c)
     c->s->state->status = 0;
     if (is_open(c, 2) || !length)
         lose(c, "a variable whose name is not known is printed to");
+    else if (c->count < 4) /* no format */
+        c->s->state->status = 2;
     else if (name[length] || !shell_format(c->s, c->words + 3, c->count - 3, &out))
         shell_set_unknown(c->s, arena_copy_part(c->s->arena, name, length),
                           shell_unknown(c->s, name, "a format that is not followed", c->step->source, c->step->at));
@@ -480,7 +422,7 @@ static bool run_again(struct call *c, const char *name)
         if (!strcmp(builtins[i].name, name)) {
             builtins[i].run(c);
             if (builtins[i].run == run_nothing || builtins[i].run == run_environment || builtins[i].run == run_popd ||
-                builtins[i].run == run_shopt || !strcmp(name, "pushd") || (!strcmp(name, "set") && c->count == 1))
+                builtins[i].run == run_shopt || !strcmp(name, "pushd"))
                 print_unknown(c);
             return true;
         }

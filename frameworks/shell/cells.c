@@ -138,26 +138,36 @@ void shell_append(struct shell *s, const struct cells *word, struct cells **word
     shell_spend(s, CELL_WORK);
 }
 
+/* The end of a word. One in which quotes stand is a word also where names in it that nobody sets are nothing. */
+static void end_word(struct shell *s, struct cells *word, bool quotes, struct cells **words, size_t *count)
+{
+    for (size_t i = 0; quotes && i < word->count; i++)
+        if (word->items[i].c == CELL_OPEN && !s->unknowns[word->items[i].at].why)
+            word->items[i].quoted = true;
+    shell_append(s, word, words, count);
+}
+
 void shell_split(struct shell *s, const struct cells *cells, struct cells **words, size_t *count)
 {
     struct cells word = {0};
-    bool inside = false;
+    bool inside = false, quotes = false;
     for (size_t i = 0; i < cells->count; i++) {
         struct cell cell = cells->items[i];
         bool blank = !cell.quoted && cell.c && strchr(" \t\n", cell.c);
         if (blank || cell.c == CELL_BREAK) {
             if (inside)
-                shell_append(s, &word, words, count);
+                end_word(s, &word, quotes, words, count);
             word = (struct cells){0};
-            inside = false;
+            inside = quotes = false;
             continue;
         }
         inside = true;
+        quotes |= cell.c == CELL_EMPTY;
         if (cell.c != CELL_EMPTY)
             shell_add(s, &word, cell);
     }
     if (inside)
-        shell_append(s, &word, words, count);
+        end_word(s, &word, quotes, words, count);
 }
 
 /* ---- what is not known ---- */
@@ -228,6 +238,12 @@ uint32_t shell_needed(struct shell *s, const char *name, uint16_t source, size_t
     return shell_unknown(s, name, "the script ends where nothing sets it", source, at);
 }
 
+void shell_doubt(struct shell *s, uint16_t source, size_t at)
+{
+    if (!s->doubt)
+        s->doubt = shell_unknown(s, "exit", "the script may end here", source, at);
+}
+
 static bool is_free(const struct shell *s, const struct cell *cell)
 {
     return cell->c == CELL_OPEN && !s->unknowns[cell->at].why;
@@ -246,6 +262,14 @@ int shell_has_text(struct shell *s, const struct cells *cells)
             return 1;
     }
     return open ? -1 : 0;
+}
+
+bool shell_is_nothing(struct shell *s, const struct cells *word)
+{
+    for (size_t i = 0; i < word->count; i++)
+        if (word->items[i].quoted)
+            return false;
+    return word->count && !shell_without_free(s, word).count;
 }
 
 struct cells shell_without_free(struct shell *s, const struct cells *cells)

@@ -33,14 +33,30 @@ enum arithmetic shell_arithmetic(struct shell *s, const char *text, int64_t *val
     return state;
 }
 
+/* Whether letters stand beside what is not known, so that it may be no number. */
+static bool joins_letters(const struct cells *cells)
+{
+    for (size_t i = 0; i + 1 < cells->count; i++) {
+        char a = cells->items[i].c, b = cells->items[i + 1].c;
+        if ((a == CELL_OPEN) != (b == CELL_OPEN) && strchr("_=.", a == CELL_OPEN ? b : a))
+            return true;
+        if ((a == CELL_OPEN) != (b == CELL_OPEN) && isalpha((unsigned char)(a == CELL_OPEN ? b : a)))
+            return true;
+    }
+    return false;
+}
+
 bool shell_evaluate(struct shell *s, const struct cells *cells, int64_t *value, uint32_t *open, uint16_t source,
                     size_t at)
 {
     struct cells plain = shell_without_free(s, cells);
     uint32_t unused;
     const char *written = shell_text(s, cells, &unused), *text = shell_text(s, &plain, open);
-    if (*open)
+    if (*open) {
+        if (joins_letters(&plain))
+            shell_doubt(s, source, at);
         return false;
+    }
     enum arithmetic state = shell_arithmetic(s, text, value, open, source, at);
     const char *missing = s->free_count ? s->free_names[s->free_count - 1] : NULL;
     if (state == ARITHMETIC_WRONG && missing && strstr(written, missing))

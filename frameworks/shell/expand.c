@@ -21,8 +21,9 @@ void shell_sum(struct shell *s, uint16_t source, size_t from, size_t to, size_t 
     shell_expand(s, source, from, to, true, &inner);
     if (shell_evaluate(s, &inner, &value, &open, source, from))
         shell_add_text(s, out, arena_print(s->arena, "%lld", (long long)value), source, at, false);
-    else if (open)
-        shell_add_open(s, out, open, true);
+    else
+        shell_add_open(s, out, open ? open : shell_unknown(s, "(())", "arithmetic that is not followed", source, from),
+                       true);
 }
 
 /* ---- $(...) and `...` ---- */
@@ -358,12 +359,21 @@ void shell_expand_word(struct shell *s, uint16_t source, size_t from, size_t to,
     bool process = to > from + 1 && (text[from] == '<' || text[from] == '>') && text[from + 1] == '(';
     if (expand_range(s, source, from, to, words, count))
         return;
+    if (to > from + 1 && text[to - 1] == '$' && !strchr("\\$", text[to - 2]) && memchr(text + from, '$', to - from - 1))
+        shell_refuse(s, source, to - 1, "a '$' at the end of a word with expansions, which bash does not split");
     if (process) {
         struct cells unused = {0};
         s->substitute(s, source, from + 2, text[to - 1] == ')' ? to - 1 : to, &unused);
         shell_add_open(s, &cells, shell_unknown(s, "<()", "the output of commands", source, from), true);
         shell_append(s, &cells, words, count);
         return;
+    }
+    size_t sign = shell_name_end(&s->sources[source], from, to), home = sign + 1;
+    if (sign > from && sign + 1 < to && text[sign] == '=') /* NAME=~ of a command's argument, too */
+        home = tilde_end(s, source, sign + 1, to);
+    if (home > sign + 1) {
+        shell_expand(s, source, from, sign + 1, false, &cells);
+        at = home;
     }
     if (at > from)
         add_home(s, source, from, &cells);
@@ -376,7 +386,10 @@ void shell_expand_word(struct shell *s, uint16_t source, size_t from, size_t to,
                        false);
     }
     shell_split(s, &cells, words, count);
-    for (size_t i = first; i < *count && !s->state->noglob; i++)
+    for (size_t i = first; i < *count && !s->state->noglob; i++) {
+        struct cells plain = is_glob(&(*words)[i]) ? shell_without_free(s, &(*words)[i]) : (struct cells){0};
+        if (plain.count)
+            (*words)[i] = plain;
         if (is_glob(&(*words)[i]) && may_match(s, &(*words)[i])) {
             uint32_t open;
             const char *name = shell_text(s, &(*words)[i], &open);
@@ -384,4 +397,5 @@ void shell_expand_word(struct shell *s, uint16_t source, size_t from, size_t to,
             shell_add_open(s, &(*words)[i], open ? open : shell_unknown(s, name, "names of files", source, from),
                            false);
         }
+    }
 }

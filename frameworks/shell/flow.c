@@ -23,6 +23,8 @@ static void set_aside(struct shell *s, struct state *state, enum flow flow, uint
 {
     struct waiting *loop = s->loop;
     s->exits += flow == FLOW_EXIT;
+    if (flow == FLOW_EXIT && !s->apart)
+        shell_doubt(s, s->source, s->at);
     for (unsigned i = 1; loop && i < s->levels; i++)
         loop = loop->outer;
     if (flow == FLOW_RETURN && s->call)
@@ -58,6 +60,20 @@ static void settle_output(struct shell *s, size_t before, const struct cells *in
         return;
     s->capture->count = before;
     shell_add_open(s, s->capture, shell_unknown_as(s, "(...)", why), false);
+}
+
+enum flow shell_may_skip(struct shell *s, struct state *before, enum flow flow, size_t printed, uint32_t why)
+{
+    if (s->capture && s->capture->count > printed) {
+        s->capture->count = printed;
+        shell_add_open(s, s->capture, shell_unknown_as(s, "(...)", why), false);
+    }
+    before->status = 1;
+    if (s->state->errexit && !s->tolerant) { /* the script ends there */
+        set_aside(s, before, FLOW_EXIT, why);
+        return flow;
+    }
+    return join(s, before, FLOW_NEXT, flow, why);
 }
 
 enum flow shell_fork(struct shell *s, const struct step *first, const struct step *second, uint32_t why)
@@ -131,6 +147,8 @@ static enum flow run_items(struct shell *s, const struct step *item, const struc
 /* The commands of an item and, as its ending says, of those behind it. */
 static enum flow run_item(struct shell *s, const struct step *item, const struct cells *subject)
 {
+    if (!item->first->first)
+        s->state->status = 0;
     enum flow flow = s->run(s, item->first);
     while (flow == FLOW_NEXT && item->ending == '&' && item->next && !s->broken) {
         item = item->next;
@@ -173,6 +191,7 @@ static enum flow run_items(struct shell *s, const struct step *item, const struc
         if (match)
             return run_item(s, item, subject);
     }
+    s->state->status = 0;
     return FLOW_NEXT;
 }
 
@@ -181,7 +200,6 @@ enum flow shell_case(struct shell *s, const struct step *step)
     struct cells subject = {0}, plain;
     shell_expand_value(s, step->source, step->words[0].from, step->words[0].to, &subject);
     plain = shell_without_free(s, &subject);
-    s->state->status = 0;
     return run_items(s, step->first, &plain);
 }
 
@@ -265,8 +283,10 @@ static enum flow run_unknown(struct shell *s, const struct step *head, const str
             shell_set_unknown(s, name, why);
         if (head)
             run_tolerant(s, head);
-        if (!run_round(s, &loop, body, &flow, why) && flow != FLOW_NEXT)
+        if (!run_round(s, &loop, body, &flow, why) && flow != FLOW_NEXT) {
+            set_aside(s, s->state, flow, why);
             s->state = shell_copy(s, before);
+        }
         if (loop.ended)
             shell_merge(s, s->state, loop.ended, why);
         shell_merge(s, s->state, before, why);
@@ -316,7 +336,8 @@ enum flow shell_for(struct shell *s, const struct step *step)
     struct round *round = arena_alloc(s->arena, sizeof *round);
     *round = (struct round){step->name, step->at, step->source, outer};
     s->round = round;
-    s->state->status = 0;
+    if (!count)
+        s->state->status = 0;
     for (size_t i = 0; i < count && !tire(s, step); i++) {
         shell_set(s, step->name, shell_single(s, &words[i]));
         if (!run_round(s, &loop, step->first, &flow, why))
@@ -378,9 +399,10 @@ enum flow shell_each(struct shell *s, const struct step *step)
     struct waiting loop = enter_loop(s);
     enum flow flow = FLOW_NEXT;
     run_part(s, step, 0);
-    s->state->status = 0;
-    while (!tire(s, step)) {
+    for (bool first = true; !tire(s, step); first = false) {
         int holds = run_part(s, step, 1);
+        if (!holds && first)
+            s->state->status = 0;
         if (holds < 0) {
             shell_lose(s, "a loop whose end is not known", step->source, step->at);
             flow = run_unknown(s, NULL, step->first, NULL, why);
@@ -403,7 +425,9 @@ void shell_subshell(struct shell *s, const struct step *step, bool apart)
     s->loop = NULL;
     s->call = &own;
     unsigned exits = s->exits;
+    s->apart++;
     s->run(s, step);
+    s->apart--;
     int status = own.ended || s->broken || s->exits != exits ? -1 : s->state->status;
     s->loop = loop;
     s->call = call;

@@ -275,6 +275,11 @@ void shell_choose(struct shell *s, bool ended)
                          "whether the launch runs depends on a condition that is not known: the script ends where "
                          "nothing sets %s; --define NAME=VALUE sets one",
                          s->needed));
+    if (s->doubt)
+        note(s, shell_place(s, s->unknowns[s->doubt].source, s->unknowns[s->doubt].at), "condition",
+             "whether the launch runs depends on a condition that is not known: the script may end here, and is taken "
+             "to "
+             "go on");
     if (best->maybe)
         note(s, shell_place(s, s->unknowns[best->maybe].source, s->unknowns[best->maybe].at), "condition",
              "whether the launch runs depends on a condition that is not known: it is taken to hold");

@@ -74,6 +74,7 @@ static void merge_rest(struct shell *s, struct state *into, const struct state *
     if (into->status != other->status)
         into->status = -1;
     into->splitting = into->splitting ? into->splitting : other->splitting;
+    into->may_exit |= other->may_exit || into->errexit != other->errexit;
     into->errexit &= other->errexit;
     into->nounset |= other->nounset;
     into->pipefail |= other->pipefail;

@@ -48,6 +48,17 @@ static void run_string(const struct program *p, const struct cells *string, bool
     shell_run_child(p->s, made, variables, p->words + first, first < p->count ? p->count - first : 0);
 }
 
+/* Commands of standard input, which a command among them may read away, unless they are copied first. */
+static void run_input(const struct program *p, bool copied)
+{
+    const struct cells *input = p->s->input;
+    p->s->input = NULL;
+    p->s->itself += !copied;
+    run_string(p, input, true, p->count);
+    p->s->itself -= !copied;
+    p->s->input = input;
+}
+
 /* A script that is there, or was written; false: it is none. */
 static bool run_file(const struct program *p, size_t i)
 {
@@ -93,7 +104,7 @@ static bool run_shell(const struct program *p, size_t i)
     for (i++; i < p->count && text_of(p, i)[0] == '-'; i++)
         string |= text_of(p, i)[1] != '-' && strchr(text_of(p, i), 'c');
     if (i >= p->count && p->s->input) {
-        run_string(p, p->s->input, true, p->count);
+        run_input(p, false);
         return true;
     }
     if (i >= p->count)
@@ -127,14 +138,14 @@ static bool run_batch(const struct program *p)
             continue;
         if (run_file(p, i))
             return true;
-        if (is_script_name(text)) {
+        if (is_script_name(text) || text_of(p, i - 1)[0] != '-') {
             lost(p, i, "and it is not there to be read");
             return true;
         }
     }
     if (!p->s->input)
         return false;
-    run_string(p, p->s->input, true, p->count);
+    run_input(p, true);
     return true;
 }
 

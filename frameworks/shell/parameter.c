@@ -107,6 +107,9 @@ static void assign_default(struct expansion *e, size_t from)
     }
     if (e->subject.all || text[from - 2] == ']' || text[from - 3] == ']' || text[from] == '~') {
         add_not_followed(e, "an element that gets a default");
+        if (!e->subject.all)
+            shell_set_unknown(e->s, e->subject.name,
+                              shell_unknown(e->s, e->subject.name, "an element that gets a default", e->source, e->at));
         return;
     }
     shell_set(e->s, e->subject.name, shell_single(e->s, &cells));
@@ -248,6 +251,9 @@ static void expand_length(struct expansion *e)
     size_t length = 0;
     bool found = shell_subject(s, e->source, &e->at, e->to, &e->subject);
     check_bound(e);
+    if (s->state->nounset && e->subject.all && e->subject.name[0] != '@' && e->subject.name[0] != '*' &&
+        !e->subject.count) /* an error that leaves out this command alone */
+        shell_refuse(s, e->source, e->at, "the length of %s, which is not set, under 'set -u'", e->subject.name);
     take_free(e);
     if (!found || e->at != e->to || e->subject.open || e->subject.ragged) {
         add_not_followed(e, "a length that is not known");
@@ -285,8 +291,10 @@ static void apply(struct expansion *e)
         expand_part(e);
     else if (strchr("#%/^,", how))
         expand_changed(e);
-    else
+    else if ((how == '@' && e->at + 2 == e->to && strchr("UuLQEPAaKk", next)) || how == '~')
         add_not_followed(e, "an expansion that is not followed");
+    else
+        shell_refuse(e->s, e->source, e->at, "an expansion that bash refuses");
 }
 
 /* ${!NAME}: what the variable names; ${!NAME[@]}: its keys. */
@@ -307,6 +315,8 @@ static void expand_indirect(struct expansion *e)
     }
     take_free(e);
     bool known = found && !e->subject.open && !e->subject.all;
+    if (found && e->subject.open) /* with what names nothing bash leaves the command, or the subshell */
+        shell_doubt(s, e->source, e->at);
     const char *name = known && e->subject.count ? shell_text(s, &e->subject.items[0], &open) : "";
     if (!known || (e->subject.count && open)) {
         add_not_followed(e, "an expansion that is not followed");
@@ -338,7 +348,7 @@ void shell_parameter(struct shell *s, uint16_t source, size_t from, size_t to, b
     } else if (shell_subject(s, source, &e.at, to, &e.subject))
         apply(&e);
     else
-        add_not_followed(&e, "an expansion that is not followed");
+        shell_refuse(s, source, from, "an expansion that bash refuses");
 }
 
 void shell_plain_parameter(struct shell *s, size_t *at, uint16_t source, size_t to, bool quoted, struct cells *out)

@@ -32,10 +32,19 @@ static void need(struct parser *p, const char *word)
         parser_fail(p, arena_print(p->shell->arena, "'%s'", word));
 }
 
+/* A list of commands in which bash wants one at least. */
+static struct step *parse_some(struct parser *p, const char *const *until)
+{
+    struct step *list = parse_list(p, until);
+    if (!list->first && !p->failed)
+        parser_fail(p, "a command");
+    return list;
+}
+
 static struct step *body_until(struct parser *p, const char *word)
 {
     const char *const until[] = {word, NULL};
-    struct step *body = parse_list(p, until);
+    struct step *body = parse_some(p, until);
     need(p, word);
     return body;
 }
@@ -47,7 +56,7 @@ static struct step *parse_if(struct parser *p)
     static const char *const ends[] = {"elif", "else", "fi", NULL};
     struct step *step = new_step(p, STEP_IF);
     step->first = body_until(p, "then");
-    step->second = parse_list(p, ends);
+    step->second = parse_some(p, ends);
     if (p->failed)
         return step;
     if (++p->nest > NEST_MAX)
@@ -224,7 +233,7 @@ static struct step *parse_brackets(struct parser *p)
     }
     struct step *step = new_step(p, STEP_SUBSHELL);
     p->at++;
-    step->first = parse_list(p, end);
+    step->first = parse_some(p, end);
     parser_lines(p);
     if (!at_text(p, ")"))
         parser_fail(p, "')'");
@@ -235,6 +244,8 @@ static struct step *parse_brackets(struct parser *p)
 static struct step *parse_function(struct parser *p, size_t name_end)
 {
     struct step *step = new_step(p, STEP_FUNCTION);
+    if (name_end == p->at)
+        parser_fail(p, "the name of a function");
     step->name = arena_print(p->shell->arena, "%.*s", (int)(name_end - p->at), p->source->text + p->at);
     p->at = name_end;
     parser_blanks(p);
@@ -247,6 +258,8 @@ static struct step *parse_function(struct parser *p, size_t name_end)
     }
     parser_lines(p);
     step->first = parse_command(p);
+    if (!p->failed && (!step->first || step->first->kind == STEP_PLAIN || step->first->kind == STEP_FUNCTION))
+        parser_fail(p, "the body of a function");
     return step;
 }
 
@@ -320,13 +333,27 @@ static struct step *parse_plain(struct parser *p)
     return step;
 }
 
+/* A word that only goes on with a command that began before. */
+static bool goes_on(const struct parser *p)
+{
+    static const char *const words[] = {"then", "elif", "else", "fi", "do", "done", "esac", "}", NULL};
+    for (const char *const *word = words; *word; word++)
+        if (parser_next_is(p, *word))
+            return true;
+    return false;
+}
+
 /* NAME ( ) before a body. */
 static bool is_function(const struct parser *p, size_t *name_end)
 {
     size_t at = shell_word_end(p->source, p->at, p->end);
+    static const char *const words[] = {"function", "if", "case", "for", "while", "until", "select", "time", NULL};
+    for (const char *const *word = words; *word; word++)
+        if (parser_next_is(p, *word))
+            return false;
     *name_end = at;
     at += strspn(p->source->text + at, " \t");
-    if (at == p->at || at >= p->end || p->source->text[at] != '(')
+    if (at == p->at || at >= p->end || p->source->text[at] != '(' || strchr("{!", p->source->text[p->at]))
         return false;
     at += 1 + strspn(p->source->text + at + 1, " \t");
     return at < p->end && p->source->text[at] == ')' && !memchr(p->source->text + p->at, '=', *name_end - p->at);
@@ -342,6 +369,8 @@ static struct step *parse_command(struct parser *p)
     }
     parser_blanks(p);
     struct step *step = NULL;
+    if (!p->failed && goes_on(p))
+        parser_fail(p, "a command");
     if (!p->failed && is_function(p, &name_end))
         step = parse_function(p, name_end);
     else if (!p->failed && (step = parse_compound(p)))

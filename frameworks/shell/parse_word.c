@@ -23,7 +23,7 @@ void parser_blanks(struct parser *p)
         char c = text[p->at];
         if (c == '\\' && text[p->at + 1] == '\n')
             p->at += 2;
-        else if (c == '#' && (!p->at || strchr(" \t\n;&|()", text[p->at - 1])))
+        else if (c == '#' && (!p->at || strchr(" \t\n;&|()<>", text[p->at - 1])))
             p->at += strcspn(text + p->at, "\n");
         else if (c == ' ' || c == '\t')
             p->at++;
@@ -67,6 +67,8 @@ static void read_document(struct parser *p, struct redirect *document)
         p->at = next ? stop + 1 : p->end;
     }
     document->to = (uint32_t)p->end;
+    if (p->end < p->source->size) /* of $(...), which it may hold the end of */
+        parser_fail(p, arena_print(p->shell->arena, "the end '%s' of a document", mark));
 }
 
 void parser_lines(struct parser *p)
@@ -134,6 +136,18 @@ static void find_assignment(const struct parser *p, struct raw *raw)
     raw->array = raw->value < p->end && text[raw->value] == '(';
 }
 
+/* A line that goes on within $NAME or NAME=, which bash reads as one. */
+static bool is_cut(const struct parser *p, const struct raw *raw)
+{
+    const char *text = p->source->text;
+    for (size_t i = raw->from; i + 2 < raw->to; i++)
+        if (text[i] == '\\' && text[i + 1] == '\n' &&
+            ((i > raw->from && text[i - 1] == '$') ||
+             (shell_name_end(p->source, raw->from, i) == i && memchr(text + i, '=', raw->to - i))))
+            return true;
+    return false;
+}
+
 bool parser_word(struct parser *p, bool assignments, struct raw *raw)
 {
     const char *text = p->source->text;
@@ -149,7 +163,11 @@ bool parser_word(struct parser *p, bool assignments, struct raw *raw)
                             : shell_word_end(p->source, p->at, p->end);
     if (raw->array && text[to - 1] != ')')
         parser_fail(p, "the ) of an array");
+    else if (shell_word_is_open(p->source, raw->name ? raw->value : raw->from, p->end))
+        parser_fail(p, "the end of a quote or bracket that begins here");
     raw->to = (uint32_t)to;
+    if (is_cut(p, raw))
+        parser_fail(p, "a name on one line");
     p->at = to;
     return to > raw->from;
 }

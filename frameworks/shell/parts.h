@@ -94,6 +94,7 @@ struct state {
     uint32_t splitting;         /* IFS was changed; 0: blanks and ends of lines */
     unsigned depth;
     bool errexit, allexport, noglob, pipefail, nounset;
+    bool may_exit; /* `set -e` holds in one of two ways */
 };
 
 /* States that wait for the end of a loop, or of a function. */
@@ -141,19 +142,22 @@ struct shell {
     const char *lost_why;  /* what stands in its way; NULL: there is none */
     const char **free_names;
     size_t free_count;
-    const char *needed;                /* names without which the script ends; NULL: none */
-    struct cells *capture;             /* of standard output; NULL: nobody reads it */
-    const struct cells *input;         /* standard input, where it is known */
-    uint32_t maybe;                    /* the condition that is not known, of what runs now */
-    unsigned exits;                    /* ways that ended the script where others go on */
-    unsigned levels;                   /* that `break` or `continue` still has to leave */
-    unsigned tolerant;                 /* errors do not end the script here */
-    unsigned silent;                   /* launches are not collected */
-    unsigned nest, sourced, functions; /* how deep: expansions, texts, calls */
-    size_t work;                       /* spent: shell_spend */
-    size_t steps, commands;            /* made so far */
-    size_t substitutions;              /* the same: the last one's status is that of an assignment */
-    size_t at;                         /* of the command that runs, in `source` */
+    uint32_t doubt;                           /* the first place at which the script may end; 0: none */
+    unsigned itself;                          /* commands come of standard input: what reads that reads them */
+    unsigned apart;                           /* how many subshells deep: what ends there ends nothing else */
+    const char *needed;                       /* names without which the script ends; NULL: none */
+    struct cells *capture;                    /* of standard output; NULL: nobody reads it */
+    const struct cells *input;                /* standard input, where it is known */
+    uint32_t maybe;                           /* the condition that is not known, of what runs now */
+    unsigned exits;                           /* ways that ended the script where others go on */
+    unsigned levels;                          /* that `break` or `continue` still has to leave */
+    unsigned tolerant;                        /* errors do not end the script here */
+    unsigned silent;                          /* launches are not collected */
+    unsigned nest, sourced, functions, files; /* how deep: expansions, texts, calls, files that are read in */
+    size_t work;                              /* spent: shell_spend */
+    size_t steps, commands;                   /* made so far */
+    size_t substitutions;                     /* the same: the last one's status is that of an assignment */
+    size_t at;                                /* of the command that runs, in `source` */
     uint16_t source;
     struct place last; /* of the byte last_at of a file, from which the next place is counted */
     size_t last_at;
@@ -206,8 +210,12 @@ const char *shell_reason(struct shell *s, uint32_t unknown);
 int shell_has_text(struct shell *s, const struct cells *cells);
 /* What a name is that nobody sets here, where the script ends without it. */
 uint32_t shell_needed(struct shell *s, const char *name, uint16_t source, size_t at);
+/* The script may end there, and is taken to go on. */
+void shell_doubt(struct shell *s, uint16_t source, size_t at);
 /* Without the names that nobody sets. */
 struct cells shell_without_free(struct shell *s, const struct cells *cells);
+/* Whether a word has only such names, without quotes: then it is none. */
+bool shell_is_nothing(struct shell *s, const struct cells *word);
 
 /* ---- state.c ---- */
 
@@ -352,6 +360,11 @@ bool shell_format(struct shell *s, const struct cells *words, size_t count, stru
 bool shell_builtin(struct shell *s, const struct step *step, const char *name, struct cells *words, size_t count,
                    enum flow *flow);
 
+/* ---- settings.c ---- */
+
+/* set OPTION... [ARGUMENT...]; true: it lists what is set. */
+bool shell_set_options(struct shell *s, const struct step *step, struct cells *words, size_t count);
+
 /* ---- trap.c ---- */
 
 /* trap ACTION SIGNAL...: refused where it could matter to a launch. */
@@ -359,6 +372,8 @@ void shell_trap(struct shell *s, const struct cells *words, size_t count, uint16
 
 /* ---- flow.c ---- */
 
+/* After a command that may not have run, because a file of its redirections cannot be opened. */
+enum flow shell_may_skip(struct shell *s, struct state *before, enum flow flow, size_t printed, uint32_t why);
 enum flow shell_fork(struct shell *s, const struct step *first, const struct step *second, uint32_t why);
 enum flow shell_if(struct shell *s, const struct step *step);
 enum flow shell_case(struct shell *s, const struct step *step);

@@ -140,6 +140,8 @@ static void run_read(struct reading *r, uint16_t source, size_t at)
     uint32_t why = shell_unknown(s, "read", "a line of input that is not known", source, at);
     const struct cells *input = s->input;
     size_t end = 0;
+    if (!input && s->itself)
+        shell_refuse(s, source, at, "'read' reads the script here, which comes of standard input");
     read_options(r, "ra");
     r->separators = separators(s);
     if (!input || !is_known(input, r->raw) || r->other || !r->separators || r->first >= r->count ||

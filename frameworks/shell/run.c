@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands one after the other: lists, pipes, redirections, and plain commands with their words. */
 #include "base/arena.h"
+#include "base/paths.h"
 #include "frameworks/shell/parts.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 enum { COMMANDS_MAX = 50000, WORDS_MAX = 4096 };
 
@@ -15,6 +17,9 @@ struct streams {
     const struct cells *input;
     const char *path; /* of the file that is written */
     bool file, more;
+    uint32_t fails;       /* why the command may not run at all; 0: it does */
+    struct state *before; /* what is left then */
+    size_t printed;
 };
 
 /* Expanded, but for quotes, which are characters there. */
@@ -39,6 +44,9 @@ static void expand_document(struct shell *s, uint16_t source, const struct redir
         if (!document->literal && (c == '$' || c == '`')) {
             end = c == '$' ? shell_dollar_end(&s->sources[source], i, document->to)
                            : shell_quote_end(&s->sources[source], i, document->to);
+            for (size_t k = i + 2; c == '$' && text[i + 1] == '{' && k + 3 <= end; k++)
+                if (!strncmp(text + k, "$((", 3)) /* which bash reads wrong in a document */
+                    shell_refuse(s, source, i, "arithmetic in ${} of a document, which bash does not read");
             shell_expand(s, source, i, end, true, out);
         } else if (c == CELL_OPEN && s->sources[source].origin)
             shell_add_open(s, out, s->sources[source].origin[i].at, true);
@@ -48,7 +56,22 @@ static void expand_document(struct shell *s, uint16_t source, const struct redir
     }
 }
 
-static const struct cells *read_input(struct shell *s, const struct step *step, const struct redirect *redirect)
+/* A file that cannot be opened keeps a command from running. Where this machine has no such file or folder, nobody
+ * knows whether the one has on which the script runs. */
+static void may_fail(struct shell *s, const struct step *step, const struct redirect *redirect, const char *path,
+                     struct streams *streams)
+{
+    bool device = !strncmp(path, "/dev/", 5), reads = redirect->kind == REDIRECT_FROM;
+    struct stat info;
+    if (device || (!reads && path[0] != '/') || stat(reads ? path : path_directory(path, s->arena), &info) == 0)
+        return;
+    streams->fails = shell_unknown(s, path, "a file that may not be opened", step->source, redirect->word.from);
+    if (!streams->before)
+        streams->before = shell_copy(s, s->state);
+}
+
+static const struct cells *read_input(struct shell *s, const struct step *step, const struct redirect *redirect,
+                                      struct streams *streams)
 {
     struct cells *cells = arena_alloc(s->arena, sizeof *cells);
     bool there;
@@ -65,7 +88,12 @@ static const struct cells *read_input(struct shell *s, const struct step *step, 
         return cells;
     }
     const char *path = shell_resolve(s, cells);
-    return path ? shell_file(s, path, &there, &why) : NULL;
+    const struct cells *text = path ? shell_file(s, path, &there, &why) : NULL;
+    if (!text) {
+        uint32_t open;
+        may_fail(s, step, redirect, path ? path : shell_text(s, cells, &open), streams);
+    }
+    return text;
 }
 
 static void write_output(struct shell *s, const struct step *step, const struct redirect *redirect,
@@ -74,6 +102,7 @@ static void write_output(struct shell *s, const struct step *step, const struct 
     struct cells word = {0};
     uint32_t open;
     shell_expand_value(s, step->source, redirect->word.from, redirect->word.to, &word);
+    shell_text(s, &word, &open);
     if (redirect->kind == REDIRECT_COPY) {
         if (!strcmp(shell_text(s, &word, &open), "2"))
             s->capture = NULL;
@@ -83,6 +112,8 @@ static void write_output(struct shell *s, const struct step *step, const struct 
         shell_write(s, shell_written_path(s, &word), NULL, false, false);
         return;
     }
+    if (!open)
+        may_fail(s, step, redirect, shell_text(s, &word, &open), streams);
     if (streams->file) /* of two files the last one has it all */
         shell_write(s, streams->path, NULL, false, false);
     streams->file = true;
@@ -95,23 +126,26 @@ static void begin_redirects(struct shell *s, const struct step *step, struct str
 {
     for (const struct redirect *each = step->redirects; each; each = each->next) {
         if (each->stream == 0)
-            s->input = read_input(s, step, each);
+            s->input = read_input(s, step, each, streams);
         else if (each->stream == 1 || each->stream == 3 || each->kind == REDIRECT_TO || each->kind == REDIRECT_APPEND)
             write_output(s, step, each, streams);
     }
 }
 
-static void end_redirects(struct shell *s, struct streams *streams, bool redirected)
+static enum flow end_redirects(struct shell *s, struct streams *streams, bool redirected, enum flow flow)
 {
     s->capture = streams->capture;
     if (redirected)
         s->input = streams->input;
+    if (streams->before)
+        flow = shell_may_skip(s, streams->before, flow, streams->printed, streams->fails);
     if (!streams->file)
-        return;
+        return flow;
     bool known = true;
     for (size_t i = 0; i < streams->written.count; i++)
         known &= streams->written.items[i].c != CELL_OPEN || streams->written.items[i].quoted;
     shell_write(s, streams->path, &streams->written, known, streams->more);
+    return flow;
 }
 
 static bool reads(const struct step *step)
@@ -249,7 +283,7 @@ static enum flow run_scoped(struct shell *s, const struct plain *p)
 static enum flow run_plain(struct shell *s, const struct step *step)
 {
     struct plain p = {.step = step};
-    struct streams streams = {.capture = s->capture, .input = s->input};
+    struct streams streams = {.capture = s->capture, .input = s->input, .printed = s->capture ? s->capture->count : 0};
     enum flow flow = FLOW_NEXT;
     while (p.assignments < step->count && step->words[p.assignments].name)
         p.assignments++;
@@ -275,8 +309,7 @@ static enum flow run_plain(struct shell *s, const struct step *step)
             shell_add_open(s, s->capture, shell_unknown(s, "(<)", "a file that is not known", step->source, step->at),
                            false);
     }
-    end_redirects(s, &streams, reads(step));
-    return flow;
+    return end_redirects(s, &streams, reads(step), flow);
 }
 
 /* ---- everything else ---- */
@@ -286,16 +319,14 @@ static enum flow run_pipe(struct shell *s, const struct step *step)
     struct cells *outer = s->capture, *pipe = arena_alloc(s->arena, sizeof *pipe);
     const struct cells *input = s->input;
     s->capture = pipe;
-    s->tolerant++;
-    shell_subshell(s, step->first, step->kind == STEP_BEHIND);
-    s->tolerant--;
+    shell_subshell(s, step->first, false);
     int first = s->state->status;
     s->capture = outer;
     s->input = pipe;
     shell_subshell(s, step->second, false);
     s->input = input;
-    if (s->state->pipefail && first != 0)
-        s->state->status = s->state->status > 0 ? s->state->status : -1;
+    if (s->state->pipefail && s->state->status == 0) /* of the last one that failed */
+        s->state->status = first;
     return FLOW_NEXT;
 }
 
@@ -320,6 +351,7 @@ static enum flow run_sum(struct shell *s, const struct step *step)
     uint32_t open;
     int64_t value;
     shell_expand(s, step->source, step->words[0].from, step->words[0].to, true, &cells);
+    cells = shell_without_free(s, &cells);
     const char *text = shell_text(s, &cells, &open);
     if (open) {
         if (strchr(text, '=') || strstr(text, "++") || strstr(text, "--"))
@@ -375,11 +407,10 @@ static enum flow run_compound(struct shell *s, const struct step *step)
 
 static enum flow run_redirected(struct shell *s, const struct step *step)
 {
-    struct streams streams = {.capture = s->capture, .input = s->input};
+    struct streams streams = {.capture = s->capture, .input = s->input, .printed = s->capture ? s->capture->count : 0};
     begin_redirects(s, step, &streams);
     enum flow flow = run_compound(s, step);
-    end_redirects(s, &streams, reads(step));
-    return flow;
+    return end_redirects(s, &streams, reads(step), flow);
 }
 
 static enum flow run_list(struct shell *s, const struct step *step)
@@ -399,6 +430,7 @@ static bool may_end(enum step_kind kind)
 enum flow shell_run(struct shell *s, const struct step *step)
 {
     enum flow flow = FLOW_NEXT;
+    unsigned exits = s->exits;
     if (!s->broken && ++s->commands > COMMANDS_MAX)
         shell_refuse(s, step->source, step->at, "the script takes more than %d commands to follow", COMMANDS_MAX);
     s->source = step->source;
@@ -424,6 +456,14 @@ enum flow shell_run(struct shell *s, const struct step *step)
         s->state->status = 0;
     } else
         flow = run_redirected(s, step);
-    bool ends = may_end(step->kind) && s->state->errexit && !s->tolerant && s->state->status > 0;
-    return flow == FLOW_NEXT && ends ? FLOW_EXIT : flow;
+    bool fails = may_end(step->kind) && !s->tolerant && s->state->status > 0;
+    if (flow == FLOW_NEXT && fails && s->state->may_exit && !s->state->errexit) {
+        s->exits++;
+        if (!s->apart)
+            shell_doubt(s, step->source, step->at);
+    }
+    bool may_fail = step->kind == STEP_SUBSHELL && s->exits != exits && !s->tolerant && s->state->status < 0;
+    if (may_fail && s->state->errexit && !s->apart)
+        shell_doubt(s, step->source, step->at);
+    return flow == FLOW_NEXT && fails && s->state->errexit ? FLOW_EXIT : flow;
 }

@@ -210,6 +210,8 @@ void shell_set_element(struct shell *s, const char *name, const char *key, int64
         return;
     if (!key && index < 0 && old.count)
         index = from_end(&old, index);
+    if (!old.ragged && !key && index < 0) /* bash leaves the whole loop or function */
+        shell_refuse(s, s->source, s->at, "the script assigns an element of %s before its first", name);
     if (old.ragged || (!key && index < 0)) {
         shell_set_unknown(s, name, shell_unknown(s, name, "an element before the first is assigned", 0, 0));
         return;
@@ -370,6 +372,6 @@ struct state *shell_child(struct shell *s)
     child->depth = 0;
     child->splitting = 0;
     child->status = 0;
-    child->errexit = child->allexport = child->noglob = child->pipefail = child->nounset = false;
+    child->errexit = child->may_exit = child->allexport = child->noglob = child->pipefail = child->nounset = false;
     return child;
 }

@@ -242,6 +242,8 @@ bool shell_subject(struct shell *s, uint16_t source, size_t *at, size_t to, stru
         for (; close < to && !(text[close] == ']' && depth == 1); close++)
             depth += text[close] == '[' ? 1 : text[close] == ']' ? -1U : 0;
         *at = close < to ? close + 1 : to;
+        if (close >= to)
+            shell_refuse(s, source, end, "an expansion that bash refuses");
     }
     take_variable(s, subject, source, close > end ? end + 1 : end, close, close > end);
     return true;

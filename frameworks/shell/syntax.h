@@ -77,6 +77,8 @@ struct step {
 
 /* Where a raw word that begins at `at` ends. */
 size_t shell_word_end(const struct source *source, size_t at, size_t end);
+/* Whether a quote or bracket in that word, or in a substitution of a process or an array at `at`, has no end. */
+bool shell_word_is_open(const struct source *source, size_t at, size_t end);
 /* Behind the quotes that begin at `at`, of ' " or `. */
 size_t shell_quote_end(const struct source *source, size_t at, size_t end);
 /* Behind what begins with $ at `at`. */

@@ -169,6 +169,8 @@ static int test_words(struct shell *s, const struct cells *words, size_t count)
         return OPEN;
     if (!strcmp(first, "!"))
         return negate(test_words(s, words + 1, count - 1));
+    if (count == 3 && strcmp(second, "-a") != 0 && *first && strcmp(first, "(") != 0 && *second)
+        return WRONG;
     size_t join = find_join(s, words, count, "-a");
     return join < count ? test_both(s, words, count, join) : OPEN;
 }
@@ -328,5 +330,7 @@ int shell_long_test(struct shell *s, const struct step *step)
 {
     struct test test = {.s = s, .step = step};
     int state = either(&test);
-    return test.at == step->count ? state : OPEN;
+    if (test.at != step->count)
+        shell_refuse(s, step->source, step->at, "this is not understood as a condition of bash");
+    return state;
 }

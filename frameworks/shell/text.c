@@ -22,8 +22,10 @@ enum flow shell_run_text(struct shell *s, uint16_t source)
     const struct step *list = shell_parse(s, source, 0, s->sources[source].size);
     enum flow flow = list ? s->run(s, list) : FLOW_NEXT;
     s->sourced--;
-    if (has_open(s, source)) /* it may have held any command */
+    if (has_open(s, source)) { /* it may have held any command */
+        shell_lost_command(s, 1, "commands run here of which not all is known", source, 0);
         shell_lose(s, "commands of which not all is known", source, 0);
+    }
     return flow;
 }
 
@@ -31,7 +33,7 @@ void shell_run_child(struct shell *s, uint16_t source, bool variables, const str
 {
     struct state *before = s->state;
     struct waiting *loop = s->loop, *call = s->call, own = {0};
-    unsigned tolerant = s->tolerant;
+    unsigned tolerant = s->tolerant, functions = s->functions, files = s->files, apart = s->apart;
     s->state = shell_child(s);
     if (!variables) { /* another machine */
         s->state->count = 0;
@@ -44,14 +46,19 @@ void shell_run_child(struct shell *s, uint16_t source, bool variables, const str
         bool quoted = !words[i].count;
         for (size_t k = 0; k < words[i].count; k++)
             quoted |= words[i].items[k].quoted;
+        if (plain.count == 1 && plain.items[0].c == CELL_OPEN && !plain.items[0].quoted)
+            s->state->arguments_unknown = shell_unknown_as(s, "@", plain.items[0].at);
         if (plain.count || quoted)
             s->state->arguments[s->state->argument_count++] = plain;
     }
     s->loop = NULL;
     s->call = &own;
-    s->tolerant = 0;
+    s->tolerant = s->functions = s->files = s->apart = 0;
     shell_run_text(s, source);
     s->tolerant = tolerant;
+    s->functions = functions;
+    s->files = files;
+    s->apart = apart;
     s->loop = loop;
     s->call = call;
     shell_end_process(s, before, own.ended, false);
@@ -63,19 +70,19 @@ void shell_substitute(struct shell *s, uint16_t source, size_t from, size_t to, 
     struct state *before = s->state;
     struct waiting *loop = s->loop, *call = s->call, own = {0};
     struct cells *capture = s->capture;
-    unsigned exits = s->exits, tolerant = s->tolerant;
+    unsigned exits = s->exits;
     s->substitutions++;
     const struct step *list = shell_parse(s, source, from, to);
     s->state = shell_copy(s, before);
-    s->state->errexit = false;
+    s->state->errexit = s->state->may_exit = false;
     s->capture = out;
     s->loop = NULL;
     s->call = &own;
-    s->tolerant = 0;
+    s->apart++;
     if (list)
         s->run(s, list);
+    s->apart--;
     int status = own.ended || s->exits != exits ? -1 : s->state->status;
-    s->tolerant = tolerant;
     s->capture = capture;
     s->loop = loop;
     s->call = call;
@@ -104,6 +111,7 @@ static void lose_file(struct shell *s, const char *name, const char *why, uint16
 {
     const char *text = arena_print(s->arena, "'%s' is read in here, and %s", name, why);
     if (!is_environment(name)) {
+        shell_lost_command(s, 1, text, source, at);
         shell_lose(s, text, source, at);
         return;
     }
@@ -135,7 +143,9 @@ enum flow shell_source_file(struct shell *s, const struct cells *words, size_t c
         state->argument_count = count - 2;
     }
     s->call = &own;
+    s->files++;
     enum flow flow = shell_run_text(s, made);
+    s->files--;
     s->call = outer;
     if (own.ended && flow == FLOW_EXIT)
         s->state = own.ended;

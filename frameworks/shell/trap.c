@@ -16,8 +16,13 @@ static void check_end(struct shell *s, const struct cells *action, uint16_t sour
 {
     const struct candidate *before = s->candidates;
     struct state *outer = s->state;
+    struct cells *capture = s->capture, printed = {0};
     s->state = shell_copy(s, outer);
+    s->capture = &printed;
     shell_run_text(s, shell_source_of(s, action));
+    s->capture = capture;
+    if (capture && printed.count) /* it comes last, or where the trap is taken back never */
+        shell_add_open(s, capture, shell_unknown(s, "(trap)", "the output of a command at the end", source, at), false);
     shell_end_process(s, outer, NULL, false);
     if (s->candidates != before)
         shell_refuse(s, source, at, "'trap' runs a launch at the end of the script, which is not followed");

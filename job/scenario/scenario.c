@@ -11,6 +11,7 @@
 #include "job/scenario/scenario_parts.h"
 #include "job/scenario/scenario_tables.h"
 #include "simulator/collectives/msccl/msccl.h"
+#include "simulator/program/ends.h"
 #include "simulator/program/program.h"
 
 #include <stdlib.h>
@@ -269,17 +270,35 @@ static void read_communication(struct loader *loader, const char *const *section
     loader->scenario->messages = (enum scenario_messages)values.messages;
 }
 
+static void read_iterations(struct loader *loader, const char *text)
+{
+    enum { SPELT_MAX = 1000 };
+    struct scenario *scenario = loader->scenario;
+    char *end;
+    unsigned long count = strtoul(text, &end, 10);
+    scenario->iterations = 1;
+    scenario->settled = !strcmp(text, "settled");
+    if (scenario->settled)
+        scenario->iterations = ENDS_FEWEST;
+    else if (text[0] < '1' || text[0] > '9' || *end || count > SPELT_MAX)
+        diag_error(loader->fields.diag, node_place(loader->root, "iterations"),
+                   "'%s' is no number of iterations; expected 1 to %d, or settled", text, (int)SPELT_MAX);
+    else
+        scenario->iterations = (uint32_t)count;
+    scenario->spelt = !scenario->settled && scenario->iterations > 1;
+}
+
 static void read_root(struct loader *loader)
 {
     struct scenario *scenario = loader->scenario;
-    struct root_values values = {.iterations = 1};
+    struct root_values values = {.iterations = "1"};
     const char *sections[KEYS_MAX + 1] = {NULL};
     fields_read(&loader->fields, &root_section, scenario_platform_plain(loader), loader->root->at, &values);
     scenario->engine = (enum scenario_engine)values.engine;
     scenario->fold = (enum scenario_fold)values.fold;
     scenario->steady = (enum scenario_steady)values.steady;
     scenario->placement = (enum scenario_placement)values.placement;
-    scenario->iterations = (uint32_t)values.iterations;
+    read_iterations(loader, values.iterations);
     if (values.name)
         scenario->name = values.name;
     if (values.platform)

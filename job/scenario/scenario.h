@@ -98,6 +98,9 @@ struct scenario {
     uint64_t micro_batch_size; /* samples; 0: not given */
     uint64_t global_batch;     /* samples: N * micro_batch_size * data; 0: not known */
     uint32_t iterations;
+    bool spelt;   /* as many are asked for, of a schedule whose order crosses iterations, too */
+    bool settled; /* until the time between their ends stands: the job finds out how many that takes */
+    bool found;   /* `iterations` is that number: set by who has found it */
 
     const struct schedule *schedule;             /* NULL: none given, or schedule_file */
     const char *schedule_file;                   /* csv with a schedule of the user's own; NULL: none */

@@ -46,8 +46,10 @@ const struct stagesim_field root_fields[] = {
      .doc = "what reads the platform: stagesim itself where it can, or always SimGrid; default auto"},
     {"what_if", STAGESIM_FIELD_TEXTS, offsetof(struct root_values, what_if),
      .doc = "changes of the platform such as [nic=0.5, \"gpu-3-*=0.8\"], see what-if.md; default none"},
-    {"iterations", STAGESIM_FIELD_COUNT, offsetof(struct root_values, iterations), .least = 1, .most = 1000,
-     .doc = "training iterations that follow each other; default 1"},
+    {"iterations", STAGESIM_FIELD_TEXT, offsetof(struct root_values, iterations),
+     .doc = "training iterations that follow each other, at most 1000; settled: as many as it takes until the time "
+            "between their ends stands; default 1, of a schedule whose order crosses iterations as many as it takes "
+            "until they repeat"},
     {0},
 };
 

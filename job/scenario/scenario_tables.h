@@ -17,7 +17,7 @@ struct root_values {
     const char *platform, *workload, *name, *framework;
     struct stagesim_texts what_if;
     unsigned engine, fold, steady, placement, loader;
-    uint64_t iterations;
+    const char *iterations;
 };
 
 struct memory_values {

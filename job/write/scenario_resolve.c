@@ -168,7 +168,7 @@ static const char *framework_text(const struct resolving *resolving, const char 
 static void write_root(const struct resolving *resolving)
 {
     static const char *const unchanged[] = {"none"};
-    struct root_values values = {.iterations = 1, .what_if = {1, unchanged}, .framework = "none"};
+    struct root_values values = {.iterations = "1", .what_if = {1, unchanged}, .framework = "none"};
     read_given(resolving, &root_section, &values);
     values.workload = workload_text(resolving);
     values.framework = framework_text(resolving, values.framework);

@@ -34,8 +34,10 @@ WITHOUT_RESULT = {
     "imported.not_known": "what an import left open", "imported.assumed": "what an import left open",
 }
 
-# Sections that other commands read; test/commands/search.py has the values of `search`.
-ELSEWHERE = ("search.",)
+# A search of few layouts; a value of `search` comes behind, and replaces these.
+SEARCH = ["engine=analytic", "search.micro=1", "search.schedules=[1f1b, interleaved]", "search.recompute=none",
+          "search.zero=0", "search.sequence_parallel=false"]
+SEARCHED = ("transformer", "layers")
 
 # What has a meaning in a job and may leave it as it is: an algorithm that auto takes as well, host time that is hidden
 # behind the device, buckets that are larger than a layer, a shape with as much work. Each has to change some scenario.
@@ -49,7 +51,9 @@ BY_CHANCE = {
 ALL = "--all" in sys.argv or int(os.environ.get("STAGESIM_SAMPLES", "100")) > 100
 
 # Values that are what the key stands for where it is not given.
-SAME = {("model.norms", "2")}
+SAME = {("model.norms", "2"), ("search.objective", "time"), ("search.alike", "once"), ("search.chunks", "2")}
+# Layouts that are the same job, and all GPUs of a platform, are not in every search.
+SEARCHED_BY_CHANCE = ("search.alike", "search.gpus")
 
 VALUES = {
     "count": ["2", "3", "16"], "ratio": ["0.5", "1.5", "3"], "time": ["3ms", "20us"], "size": ["7MB", "3GB"],
@@ -99,14 +103,40 @@ def notes(result):
     return {line for line in result.stderr.splitlines() if "note:" in line}
 
 
+def search(binary, scenario, sets):
+    """What a search prints, which times its layouts and simulates none."""
+    options = [option for each in sets for option in ("--set", each)]
+    result = tool.run(binary, "search", scenario, *options, "--top", "0", "--format", "csv", expect=None)
+    return result, result.stdout if result.returncode == 0 else None
+
+
+def check_searches(binary, scenario, keys):
+    """The same of the keys of `search`: words that mean nothing are refused, numbers have an effect or a note."""
+    silent, cases = [], 0
+    chosen = [(key, value) for _, key, values in keys for value in ("nonsense", "2", *[v for v in values if v != "2"])
+              if (key, value) not in SAME and is_chosen(scenario, key, value)]
+    base, rows = search(binary, scenario, SEARCH) if chosen else (None, None)
+    for key, value in chosen if rows else ():
+        cases += 1
+        sets = [each for each in SEARCH if not each.startswith(f"{key}=")]
+        result, found = search(binary, scenario, [*sets, f"{key}={value}"])
+        if not (result.returncode or found != rows or notes(result) - notes(base) or key in SEARCHED_BY_CHANCE):
+            silent.append(f"{scenario.relative_to(tool.ROOT)}: {key}={value}")
+        if value == "nonsense" and not result.returncode and not notes(result) - notes(base):
+            silent.append(f"{scenario.relative_to(tool.ROOT)}: {key}={value} is taken")
+    return silent, cases
+
+
 def is_chosen(scenario, key, value):
     return ALL or hashlib.sha256(f"{scenario.name} {key} {value}".encode()).digest()[0] % 10 == 0
 
 
-def check_scenario(binary, scenario, keys):
+def check_scenario(binary, scenario, keys, searched):
     """Cases in which nothing is said; keys that changed something; how many cases there were."""
     workload = re.search(r"^workload: *(\w+)", scenario.read_text(), re.M).group(1)
     silent, changed, cases = [], set(), 0
+    if workload in SEARCHED:
+        silent, cases = check_searches(binary, scenario, searched)
     with tempfile.TemporaryDirectory() as folder:
         base, figures, resolved = simulate(binary, scenario, folder, ["engine=analytic"])
         assert figures, base.stderr
@@ -128,14 +158,15 @@ def check_scenario(binary, scenario, keys):
 def main():
     binary = tool.binary_argument()
     checker = tool.Checker()
-    keys = [entry for entry in read_keys()
-            if entry[1] not in WITHOUT_RESULT and not entry[1].startswith(ELSEWHERE)]
+    known = [entry for entry in read_keys() if entry[1] not in WITHOUT_RESULT]
+    keys = [entry for entry in known if not entry[1].startswith("search.")]
+    searched = [entry for entry in known if entry[1].startswith("search.")]
     folder = tool.ROOT / "scenarios"
     scenarios = [pathlib.Path(name).resolve() for name in sys.argv[2:] if name != "--all"] or [
         path for path in sorted(folder.glob("**/*.yaml")) if tool.is_job(path)]
     changed = set()
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for silent, effective, cases in pool.map(lambda path: check_scenario(binary, path, keys), scenarios):
+        for silent, effective, cases in pool.map(lambda path: check_scenario(binary, path, keys, searched), scenarios):
             checker.checks += cases
             changed |= effective
             for text in silent:

@@ -9,18 +9,34 @@ import concurrent.futures
 import os
 import pathlib
 import random
+import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
-STUBS = {"launch": "for word; do printf '%s\\037' \"$word\"; done >> \"$CALLS\"; printf '\\036' >> \"$CALLS\"",
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import wider  # noqa: E402
+
+STUBS = {"launch": "for word; do all+=$word$'\\037'; done; printf '%s\\036' \"$all\" >> \"$CALLS\"",
          "ok": "exit 0", "bad": "exit 1", "number": "echo 3",
-         "sbatch": "exec bash --norc --noprofile \"$@\""}
+         "sh": "exec bash --norc --noprofile \"$@\"", "torchrun": "exec launch \"$@\"", "program": "exit 0",
+         "srun": "until command -v \"$1\" > /dev/null || [ $# = 0 ]; do shift; done; exec \"$@\"",
+         "sbatch": "if [ $# = 0 ]; then cat > job.$$; set -- job.$$; fi; "
+         "exec bash --norc --noprofile \"$@\" < /dev/null"}
 WORDS = ["1", "2", "4", "8", "16", "007", "010", "3", "a", "b c", "fp8", "x*y", "", "10"]
 
 
 ENDED = "bash ended at an error of a program, under set -e"  # of which the reader cannot know
+BEFORE = {"exec", "command", "env", "nohup", "timeout", "nice", "stdbuf", "setsid", "time",
+"xargs"}  # they pass on what follows
+NOT_THERE = "the launcher is no program"
+BUILTINS = {"true", "false", "[", "[[", "((", "test", "let", "return", "exit", ":", "eval", "export", "declare",
+"local",
+            "unset", "shift", "printf", "echo", "set", "break", "continue", "case", "for", "builtin", "trap"}
 
 
 class Maker:
@@ -294,24 +310,85 @@ class Maker:
         return "#!/bin/bash\n" + "\n".join(lines) + "\n"
 
 
+def confine():
+    """A script that was changed at random ends, fills no disk, and takes no memory."""
+    for kind, most in ((resource.RLIMIT_CPU, 10), (resource.RLIMIT_FSIZE, 1 << 24), (resource.RLIMIT_AS, 1 << 30)):
+        resource.setrlimit(kind, (most, most))
+
+
+def run_bash(folder, calls, trace=subprocess.DEVNULL):
+    environment = {"PATH": f"{folder.parents[1] / 'bin'}:/usr/bin:/bin", "CALLS": str(calls), "LC_ALL": "C",
+    "NOBODY": "\035",
+                   "HOME": str(folder),
+                   "BASH_FUNC_command_not_found_handle%%": '() { launch "$NOBODY$@"; return 127; }'}
+    nobody = {"user": 65534, "group": 65534, "extra_groups": []} if os.getuid() == 0 else {}
+    options, files = [], ()
+    if trace != subprocess.DEVNULL:
+        options, files = ["-x"], (trace.fileno(), )
+        environment["SHELLOPTS"] = "xtrace"  # of shells within it, too
+        environment["BASH_XTRACEFD"] = str(trace.fileno())
+    process = subprocess.Popen(["bash", "--norc", "--noprofile", *options, "script.sh"], cwd=folder, env=environment,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               start_new_session=True, pass_fds=files, preexec_fn=confine, **nobody)
+    try:
+        status = process.wait(timeout=20)
+        for _ in range(40):  # until what runs behind has ended
+            os.killpg(process.pid, 0)
+            time.sleep(0.05)
+        return status
+    except ProcessLookupError:
+        return status
+    finally:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+def ended_at_program(folder):
+    """Whether a program that fails ended bash, or a part of it, under set -e: bash says of each what it runs."""
+    with open(folder / "trace", "wb") as trace:
+        run_bash(folder, folder / "calls-again", trace)
+    lines = [line.lstrip("+ ") for line in (folder / "trace").read_text(errors="replace").splitlines()
+             if line.startswith("+")]
+    names = [line.split(" ")[0] for line in lines[-4:]]
+    fails = any(line in ("bad", "cat missing.txt", "return 127") for line in lines)
+    return any(re.match(r"(set|bash) (-\w+ )*-\w*e|set -o errexit", line) for line in lines) and (
+        fails or any(name not in BUILTINS and "=" not in name for name in names))
+
+
+def behind(words):
+    """What stands behind the launcher; programs before it pass on what follows: env, nohup."""
+    first = words[0].decode(errors="replace").lstrip("\035") if words else ""
+    names = [words.index(name) for name in (b"launch", b"torchrun") if name in words and first in (*BEFORE, "srun")]
+    return words[min(names, default=0) + 1:]
+
+
 def run_one(reader, folder, script, files):
     """What bash launches, and what the reader finds or why it refuses."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    shutil.rmtree(folder.parent, ignore_errors=True)
     for name, text in dict(files, **{"script.sh": script}).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
+    for path in (folder.parent, *folder.parent.rglob("*")):
+        path.chmod(0o777 if path.is_dir() else 0o666)
     ours = subprocess.run([reader, "shell", "script.sh"], cwd=folder, capture_output=True, timeout=60)
     calls = folder / "calls"
-    environment = {"PATH": f"{folder.parent / 'bin'}:/usr/bin:/bin", "CALLS": str(calls), "LC_ALL": "C",
-    "HOME": str(folder)}
-    bash = subprocess.run(["bash", "--norc", "--noprofile", "script.sh"], cwd=folder, env=environment,
-    capture_output=True, timeout=20,
-                   stdin=subprocess.DEVNULL)
+    run_bash(folder, calls)
     launches = [call.split(b"\x1f")[:-1] for call in calls.read_bytes().split(b"\x1e")[:-1]] if calls.exists() else []
-    words = ours.stdout.split(b"\x1f\n")[1:-1]
+    launches = [behind(call) if call and call[0].startswith(b"\x1d") else call for call in launches
+                if not call or not call[0].startswith(b"\x1d-")]
+    words = behind(ours.stdout.split(b"\x1f\n")[:-1])
     told = ours.stderr.decode(errors="replace")
-    if not launches and bash.returncode and "set -e" in script:
+    program = ours.stdout.split(b"\x1f\n")[0].decode(errors="replace")
+    if program and program not in STUBS and program not in BEFORE:
+        told += NOT_THERE
+    if words not in launches and ours.returncode == 0 and ended_at_program(folder):
         told += ENDED
+    if ours.returncode not in (0, 1):
+        told += f"the reader ends with {ours.returncode}"
+        words = [b"crash"]
+        return [], words, told
     return launches, words if ours.returncode == 0 else None, told
 
 
@@ -319,26 +396,28 @@ def verdict(launches, words, told):
     """agree, refuse, none (neither launches), said (a launch that a failing program prevents), or differ."""
     if words is None:
         return "refuse"
+    launches = [launch for launch in launches if any(word.startswith(b"--") for word in launch)]
     if not words:
         return "none" if not launches else "differ"
     if words in launches:
         return "agree"
-    return "said" if not launches and ("depends on a condition" in told or ENDED in told) else "differ"
+    depends = "depends on a condition" in told and not any(launch[:2] == words[:2] for launch in launches)
+    return "said" if depends or ENDED in told or NOT_THERE in told else "differ"
 
 
 def prepare(folder):
     (folder / "bin").mkdir()
     for name, text in STUBS.items():
-        (folder / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
+        (folder / "bin" / name).write_text(f"#!/bin/bash\n{text}\n")
         (folder / "bin" / name).chmod(0o755)
 
 
 def check(arguments):
     reader, folder, seed = arguments
-    maker = Maker(seed)
+    maker = (wider.widen(Maker) if seed % 3 else Maker)(seed)
     script = maker.script()
     try:
-        launches, words, told = run_one(reader, folder / str(seed % 8) / str(os.getpid()), script, maker.files)
+        launches, words, told = run_one(reader, folder / str(os.getpid()) / "work", script, maker.files)
     except subprocess.TimeoutExpired as error:
         return seed, "late" if "print-readers" in str(error.cmd[0]) else "none", script, str(error)
     return seed, verdict(launches, words,
@@ -350,15 +429,16 @@ def main():
     parser.add_argument("reader")
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", help="these seeds alone")
     parser.add_argument("--show", default="differ,late")
     options = parser.parse_args()
     folder = pathlib.Path(tempfile.mkdtemp())
-    for number in range(8):
-        (folder / str(number)).mkdir()
-        prepare(folder / str(number))
+    folder.chmod(0o755)
+    prepare(folder)
     counts = {}
     reader = str(pathlib.Path(options.reader).resolve())
     seeds = range(options.seed * 1000000, options.seed * 1000000 + options.count)
+    seeds = [int(seed) for seed in options.only.split(",")] if options.only else seeds
     with concurrent.futures.ProcessPoolExecutor(2) as pool:
         for seed, state, script, detail in pool.map(check, [(reader, folder, seed) for seed in seeds], chunksize=10):
             counts[state] = counts.get(state, 0) + 1

@@ -13,7 +13,7 @@ import tempfile
 
 READER = str(pathlib.Path(sys.argv[1]).resolve())
 CASES = pathlib.Path(__file__).with_name("typed.txt")
-NOTES = "for word; do printf '%s\\037' \"$word\"; done >> \"$CALLS\"; printf '\\036' >> \"$CALLS\""
+NOTES = "for word; do all+=$word$'\\037'; done; printf '%s\\036' \"$all\" >> \"$CALLS\""
 STUBS = {"launch": NOTES, "torchrun": NOTES, "program": "exit 0", "sbatch": 'exec bash --norc --noprofile "$@"',
          "srun": 'while [[ "$1" == -* ]]; do shift; done; exec "$@"'}
 FILES = {"env.sh": "TP=4\nARGS='--a b'\n", ".env": "PP=2\n", "args.txt": "--layers 4\n--hidden 8\n",
