@@ -138,8 +138,7 @@ static void write_time(struct json_writer *json, const struct report *report)
         json_flag(json, "settled", report->settled);
     write_positive(json, "shortest_iteration_s", report->shortest_iteration);
     write_positive(json, "longest_iteration_s", report->longest_iteration);
-    if (report->period)
-        json_integer(json, "period", report->period);
+    write_positive(json, "period", report->period);
     if (report->independent)
         json_flag(json, "independent", true);
     if (report->steady_state)

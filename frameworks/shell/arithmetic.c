@@ -139,8 +139,11 @@ static int64_t read_target(struct sum *sum, const struct target *target)
         shell_needed(s, target->name, sum->source, sum->place);
     if (!variable || !variable->set || sum->open)
         return 0;
-    const struct cells *cells =
-        shell_element(s, &variable->value, variable->value.keyed ? target->key : NULL, target->index);
+    const struct cells *cells = shell_element(s, &variable->value,
+                                              !variable->value.keyed ? NULL
+                                              : target->key          ? target->key
+                                                                     : "0",
+                                              target->index);
     return cells ? value_of(sum, cells, target->name) : 0;
 }
 

@@ -222,7 +222,7 @@ static void run_printf(struct call *c)
         shell_set_unknown(c->s, arena_copy_part(c->s->arena, name, length),
                           shell_unknown(c->s, name, "a format that is not followed", c->step->source, c->step->at));
     else
-        shell_set(c->s, name, shell_single(c->s, &out));
+        shell_set_word(c->s, name, &out);
 }
 
 /* ---- commands as texts ---- */

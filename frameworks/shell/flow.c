@@ -339,7 +339,7 @@ enum flow shell_for(struct shell *s, const struct step *step)
     if (!count)
         s->state->status = 0;
     for (size_t i = 0; i < count && !tire(s, step); i++) {
-        shell_set(s, step->name, shell_single(s, &words[i]));
+        shell_set_word(s, step->name, &words[i]);
         if (!run_round(s, &loop, step->first, &flow, why))
             break;
     }

@@ -221,6 +221,12 @@ static bool change(struct expansion *e, const struct cells *item, struct cells *
                                              : slash + 1;
     slash = slash < e->to ? slash : e->to;
     s->expand(s, e->source, from, slash, false, &pattern);
+    for (size_t i = 0; !side && i < pattern.count; i++)
+        if (pattern.items[i].c != CELL_EMPTY) {
+            if (strchr("#%", pattern.items[i].c)) /* it comes of an expansion, or stands behind quotes */
+                return false;
+            break;
+        }
     if (slash < e->to)
         s->expand(s, e->source, slash + 1, e->to, e->quoted, &with);
     return shell_replace(s, item, &pattern, &with, side, out);

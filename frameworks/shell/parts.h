@@ -230,6 +230,8 @@ struct variable *shell_declare(struct shell *s, const char *name, bool local);
 /* What a name stands for: of a reference that of its target. NULL: not known. */
 const char *shell_target(struct shell *s, const char *name);
 void shell_set(struct shell *s, const char *name, struct value value);
+/* One word: of an array its first element. */
+void shell_set_word(struct shell *s, const char *name, const struct cells *cells);
 void shell_set_text(struct shell *s, const char *name, const char *text, uint16_t source, size_t at);
 void shell_set_element(struct shell *s, const char *name, const char *key, int64_t index, const struct cells *cells);
 void shell_unset(struct shell *s, const char *name, uint16_t source, size_t at);

@@ -130,7 +130,7 @@ static void assign_fields(const struct reading *r, const struct cells *line)
     for (size_t i = 0; i < names; i++) {
         struct cells field = {0};
         at = take_field(r, line, at, i + 1 == names, &field);
-        shell_set(r->s, text_of(r, r->first + i), shell_single(r->s, &field));
+        shell_set_word(r->s, text_of(r, r->first + i), &field);
     }
 }
 

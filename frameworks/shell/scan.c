@@ -156,8 +156,11 @@ static size_t scan_word(struct scan *s, size_t at)
             at = scan_bracket(s, at, 0);
         else if (strchr(" \t\n;&|()<>", s->text[at]))
             break;
-        else
-            at = scan_one(s, at, 0);
+        else {
+            size_t end = scan_one(s, at, 0);
+            start = end > at + 1 ? end : start; /* $? begins no group */
+            at = end;
+        }
     }
     return at < s->end ? at : s->end;
 }

@@ -191,6 +191,15 @@ void shell_set(struct shell *s, const char *name, struct value value)
         s->state->splitting = shell_unknown(s, "IFS", "IFS, at which words are cut, was changed", 0, 0);
 }
 
+void shell_set_word(struct shell *s, const char *name, const struct cells *cells)
+{
+    const struct variable *variable = shell_find(s, name);
+    if (variable && variable->set && variable->value.array && !variable->fixed)
+        shell_set_element(s, name, variable->value.keyed ? "0" : NULL, 0, cells);
+    else
+        shell_set(s, name, shell_single(s, cells));
+}
+
 void shell_set_text(struct shell *s, const char *name, const char *text, uint16_t source, size_t at)
 {
     struct cells cells = shell_cells_of(s, text, source, at);

@@ -188,14 +188,18 @@ static void take_variable(struct shell *s, struct subject *subject, uint16_t sou
     bool all = indexed && to == from + 1 && strchr("@*", text[from]);
     if (indexed && !all && !(variable ? variable->set : s->state->lost)) /* computed although there is no element */
         shell_subscript(s, variable, source, from, to, &key, &index);
+    bool none = !variable || !variable->set || (!variable->value.unknown && !variable->value.count);
+    if (indexed && none && text[from] == '-' && s->state->errexit) /* before the first, which is an error */
+        shell_doubt(s, source, from);
     if (!variable && s->state->lost)
         subject->open = shell_unknown_as(s, subject->name, s->state->lost);
     else if (!variable && !strcmp(subject->name, "BASH_SOURCE")) {
         subject->open = shell_unknown(s, subject->name, "the name by which the script is called", source, from);
         s->unknowns[subject->open].path = s->sources[source].file;
-    } else if (!variable && is_of_system(subject->name))
+    } else if (!variable && is_of_system(subject->name)) {
+        may_miss(s, subject->name, strstr(" FUNCNAME REPLY OPTARG MAPFILE COPROC ", subject->name) != NULL);
         subject->open = of_system(s, subject->name, source, from);
-    else if (!variable)
+    } else if (!variable)
         subject->open = shell_unknown(s, subject->name, NULL, source, from);
     else if (variable->set && variable->value.unknown) {
         subject->open = shell_unknown_as(s, subject->name, variable->value.unknown);
@@ -214,6 +218,8 @@ static void take_variable(struct shell *s, struct subject *subject, uint16_t sou
             shell_element(s, &variable->value, variable->value.keyed ? key ? key : "0" : NULL, index);
         if (cells)
             take_named(s, subject, cells);
+        else if (index < 0 && s->state->errexit) /* before the first, which is an error */
+            shell_doubt(s, source, from);
     }
     subject->all |= all;
     subject->star |= all && text[from] == '*';

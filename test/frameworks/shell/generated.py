@@ -401,7 +401,7 @@ def verdict(launches, words, told):
         return "none" if not launches else "differ"
     if words in launches:
         return "agree"
-    depends = "depends on a condition" in told and not any(launch[:2] == words[:2] for launch in launches)
+    depends = "depends on a condition" in told and not any(launch[:3] == words[:3] for launch in launches)
     return "said" if depends or ENDED in told or NOT_THERE in told else "differ"
 
 
