@@ -334,14 +334,14 @@ class Profile:
         return 100e6 if one.type == "collective" else one.row["bytes"]
 
     def launches(self):
-        """The host runs ahead, but where it is late."""
+        """The host runs ahead as far as it can, but where it is late."""
         self.kernels.sort(key=lambda kernel: (kernel["begin"], kernel["one"].stream != "compute"))
         latest = [kernel["begin"] - AHEAD for kernel in self.kernels]
         for i in range(len(latest) - 2, -1, -1):
             latest[i] = min(latest[i], latest[i + 1] - LAUNCH)
         time = latest[0] if latest else 0
         for kernel, limit in zip(self.kernels, latest):
-            time = limit if kernel["late"] else min(max(time, kernel["begin"] - 0.003), limit)
+            time = limit if kernel["late"] else min(time, limit)
             kernel["launch"] = time
             time += LAUNCH
 
