@@ -455,7 +455,10 @@ void shell_run_declaration(struct shell *s, const struct step *step, size_t firs
     }
     for (size_t i = first; i < step->count && !s->broken; i++) {
         const struct declared *each = &all[i - first];
-        if (each->raw->name && !each->raw->array)
+        if (each->raw->name && !each->raw->array &&
+            shell_has_braces(s, step->source, each->raw->value, each->raw->to)) /* which make several words here */
+            shell_lose(s, "braces in a declaration", step->source, each->raw->from);
+        else if (each->raw->name && !each->raw->array)
             declare_value(s, &d, step->source, each->raw, &each->value);
         for (size_t k = 0; k < each->count; k++) {
             declare_text(s, &d, &each->words[k], step->source, each->raw->from);

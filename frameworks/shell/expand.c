@@ -292,8 +292,7 @@ static bool expand_range(struct shell *s, uint16_t source, size_t from, size_t t
     }
 }
 
-/* { with , or .. and } that are not quoted. */
-static bool has_braces(const struct shell *s, uint16_t source, size_t from, size_t to)
+bool shell_has_braces(const struct shell *s, uint16_t source, size_t from, size_t to)
 {
     const struct source *text = &s->sources[source];
     bool open = false, parted = false;
@@ -378,7 +377,7 @@ void shell_expand_word(struct shell *s, uint16_t source, size_t from, size_t to,
     if (at > from)
         add_home(s, source, from, &cells);
     shell_expand(s, source, at, to, false, &cells);
-    if (has_braces(s, source, from, to)) {
+    if (shell_has_braces(s, source, from, to)) {
         cells = (struct cells){0};
         shell_add_open(s, &cells,
                        shell_unknown(s, arena_print(s->arena, "%.*s", (int)(to - from), text + from),

@@ -118,7 +118,8 @@ enum flow shell_if(struct shell *s, const struct step *step)
     if (s->state->status < 0)
         return shell_fork(s, step->second, step->third, condition(s, step->first, "if"));
     const struct step *taken = s->state->status == 0 ? step->second : step->third;
-    s->state->status = 0;
+    if (!taken)
+        s->state->status = 0;
     return taken ? s->run(s, taken) : FLOW_NEXT;
 }
 

@@ -230,6 +230,8 @@ struct variable *shell_declare(struct shell *s, const char *name, bool local);
 /* What a name stands for: of a reference that of its target. NULL: not known. */
 const char *shell_target(struct shell *s, const char *name);
 void shell_set(struct shell *s, const char *name, struct value value);
+/* { with , or .. and } that are not quoted. */
+bool shell_has_braces(const struct shell *s, uint16_t source, size_t from, size_t to);
 /* One word: of an array its first element. */
 void shell_set_word(struct shell *s, const char *name, const struct cells *cells);
 void shell_set_text(struct shell *s, const char *name, const char *text, uint16_t source, size_t at);

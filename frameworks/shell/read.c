@@ -212,14 +212,18 @@ static void run_getopts(struct reading *r, uint16_t source, size_t at)
 bool shell_read_input(struct shell *s, const char *name, const struct cells *words, size_t count, uint16_t source,
                       size_t at)
 {
-    struct reading reading = {.s = s, .words = words, .count = count};
+    if (strcmp(name, "read") != 0 && strcmp(name, "mapfile") != 0 && strcmp(name, "readarray") != 0 &&
+        strcmp(name, "getopts") != 0)
+        return false;
+    struct cells *plain = arena_array(s->arena, count, sizeof *plain);
+    for (size_t i = 0; i < count; i++) /* names that nobody sets are nothing */
+        plain[i] = shell_without_free(s, &words[i]);
+    struct reading reading = {.s = s, .words = plain, .count = count};
     if (!strcmp(name, "read"))
         run_read(&reading, source, at);
     else if (!strcmp(name, "mapfile") || !strcmp(name, "readarray"))
         run_mapfile(&reading, source, at);
-    else if (!strcmp(name, "getopts"))
-        run_getopts(&reading, source, at);
     else
-        return false;
+        run_getopts(&reading, source, at);
     return true;
 }

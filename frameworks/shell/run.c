@@ -303,7 +303,9 @@ static enum flow run_plain(struct shell *s, const struct step *step)
             shell_assign(s, step->source, &step->words[i]);
         if (s->substitutions == substitutions)
             s->state->status = 0;
-        if (step->count == 0 && s->capture && s->input && reads(step)) /* $(< file) */
+        if (step->count == 0 && reads(step) && step->redirects->kind != REDIRECT_FROM)
+            s->state->status = 0;                                           /* a document that nothing prints */
+        else if (step->count == 0 && s->capture && s->input && reads(step)) /* $(< file) */
             shell_add_cells(s, s->capture, s->input);
         else if (step->count == 0 && s->capture && reads(step))
             shell_add_open(s, s->capture, shell_unknown(s, "(<)", "a file that is not known", step->source, step->at),
@@ -462,7 +464,8 @@ enum flow shell_run(struct shell *s, const struct step *step)
         if (!s->apart)
             shell_doubt(s, step->source, step->at);
     }
-    bool may_fail = step->kind == STEP_SUBSHELL && s->exits != exits && !s->tolerant && s->state->status < 0;
+    bool may_fail = (step->kind == STEP_ARITHMETIC || (step->kind == STEP_SUBSHELL && s->exits != exits)) &&
+                    !s->tolerant && s->state->status < 0;
     if (may_fail && s->state->errexit && !s->apart)
         shell_doubt(s, step->source, step->at);
     return flow == FLOW_NEXT && fails && s->state->errexit ? FLOW_EXIT : flow;
