@@ -61,7 +61,7 @@ VALUES = {
     "text or list": ["2"], "text": ["2"], "file": ["missing.csv"], "count or list": ["2", "[2, 2]"],
     "size or list": ["7MB"], "time or list": ["3ms"], "elements or size": ["3MB"], "number or list": ["2"],
     "list of maps, or csv file": ["missing.csv"], "word or list": [],
-    "time or distribution": ["3ms", "{exponential: 4h}"],
+    "time or distribution": ["3ms", "{exponential: 4h}"], "factor or distribution": ["1.5", "{uniform: [1, 2]}"],
 }
 
 
