@@ -37,6 +37,16 @@ static void put_parts(struct json_writer *json, const struct losses *losses)
     json_array_end(json);
 }
 
+static void put_spans(struct json_writer *json, const struct spans *spans)
+{
+    json_object_begin(json, "forwards_and_backwards_alone", true);
+    json_integer(json, "compared", (long long)spans->count);
+    json_number(json, "measured_s", spans->measured);
+    json_number(json, "replayed_s", spans->replayed);
+    json_number(json, "median_error", spans->error);
+    json_object_end(json);
+}
+
 void explain_json(const struct explanation *e, FILE *out)
 {
     struct json_writer json = json_writer_init(out);
@@ -55,6 +65,7 @@ void explain_json(const struct explanation *e, FILE *out)
     json_number(&json, "ideal_s", losses->ideal);
     json_number(&json, "even_s", losses->even);
     json_number(&json, "predicted_s", losses->predicted);
+    put_spans(&json, &losses->spans);
     put_parts(&json, losses);
     json_text(&json, "verdict", e->verdict);
     json_array_begin(&json, "notes", true);

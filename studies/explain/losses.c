@@ -195,6 +195,7 @@ bool losses_find(const struct recorded *recorded, const uint32_t *steps, size_t 
     if (good) {
         factors_find(recorded, model, &search.factors, arena);
         expect_transfers(&search, model);
+        spans_find(recorded, search.replays, step_count, arena, &losses->spans);
         losses->correlation = who_correlation(&search);
         losses->ideal = ideal_step(&search);
         split(&search, losses);

@@ -6,6 +6,7 @@
 #define STAGESIM_EXPLAIN_LOSSES_H
 
 #include "studies/explain/replay.h"
+#include "studies/explain/spans.h"
 
 struct arena;
 
@@ -48,6 +49,7 @@ struct losses {
     double ideal;     /* computations take the mean of their kind, messages and collectives the median */
     double predicted; /* by the model; NaN: there is none */
     struct loss_part parts[LOSS_KINDS];
+    struct spans spans; /* forwards and backwards alone */
     uint32_t unmatched; /* messages without their other end, of all steps */
     double correlation; /* of forwards and backwards over micro-batches; NaN: not known */
     uint32_t slow_rank; /* index of the rank that is slowest all the time; RECORDED_NONE: none stands out */

@@ -53,6 +53,9 @@ static int by_ranks(const void *left, const void *right)
 
 /* ---- what ends together ---- */
 
+/* The last two bits of an end's first key: how its third one, the number among those alike, is known. */
+enum { END_COLLECTIVE, END_MESSAGE, END_UNNUMBERED, END_KINDS = 4 };
+
 static bool keys_of(const struct recorded *recorded, uint32_t index, struct end *end)
 {
     const struct recorded_operation *operation = &recorded->operations[index];
@@ -60,27 +63,28 @@ static bool keys_of(const struct recorded *recorded, uint32_t index, struct end 
     bool send = operation->kind == RECORDED_SEND, receive = operation->kind == RECORDED_RECEIVE;
     *end = (struct end){.rank = rank, .operation = index};
     if (operation->kind == RECORDED_COLLECTIVE && operation->waiting && operation->group != RECORDED_NONE) {
-        end->first = (uint64_t)operation->group << 1;
+        end->first = (uint64_t)operation->group * END_KINDS + END_COLLECTIVE;
         end->second = operation->step;
         return true; /* numbered later */
     }
-    if (!(send || (receive && operation->waiting)) || operation->peer == RECORDED_NONE ||
-        operation->sequence == RECORDED_NONE)
+    if (!(send || (receive && operation->waiting)) || operation->peer == RECORDED_NONE)
         return false;
-    end->first = (uint64_t)operation->step << 1 | 1;
+    bool numbered = operation->sequence != RECORDED_NONE;
+    end->first = (uint64_t)operation->step * END_KINDS + (numbered ? END_MESSAGE : END_UNNUMBERED);
     end->second = send ? (uint64_t)own << 32 | operation->peer : (uint64_t)operation->peer << 32 | own;
-    end->third = (uint64_t)operation->name << 32 | operation->sequence;
+    end->third = numbered ? (uint64_t)operation->name << 32 | operation->sequence : 0;
     return true;
 }
 
-/* Collectives of a group are the n-th of it in the step on each rank: operations of a stream are in order of begin. */
-static void number_collectives(const struct recorded *recorded, struct end *ends, size_t count)
+/* Collectives of a group are the n-th of it in the step on each rank, messages the n-th from one rank to another:
+ * operations of a stream are in order of begin. */
+static void number_ends(const struct recorded *recorded, struct end *ends, size_t count)
 {
     qsort(ends, count, sizeof *ends, by_keys);
     for (size_t i = 1; i < count; i++) {
         const struct end *before = &ends[i - 1];
-        if (!(ends[i].first & 1) && before->first == ends[i].first && before->second == ends[i].second &&
-            before->rank == ends[i].rank &&
+        if (ends[i].first % END_KINDS != END_MESSAGE && before->first == ends[i].first &&
+            before->second == ends[i].second && before->rank == ends[i].rank &&
             recorded->operations[before->operation].stream == recorded->operations[ends[i].operation].stream)
             ends[i].third = before->third + 1;
     }
@@ -107,7 +111,7 @@ static struct differences find_differences(const struct recorded *recorded)
         ends[count++] = end;
     }
     if (count)
-        number_collectives(recorded, ends, count);
+        number_ends(recorded, ends, count);
     for (size_t i = 0, first = 0; i < count; i++) {
         if (ends[i].first != ends[first].first || ends[i].second != ends[first].second ||
             ends[i].third != ends[first].third)

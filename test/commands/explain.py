@@ -45,6 +45,10 @@ def close(cost, expected, text):
 JOBS = [("AR", 46.3364, 23.4847, 46.649, 176, "slow-ranks", "rank 0 (stage 0, data rank 0)"),
         ("ST", 2.1727, 1.8433, 2.214, 64, "uneven-stages", "stage 3: "),
         ("SE", 9.0838, 5.9133, 9.129, 1440, "uneven-micro-batches", "as with uneven sequences")]
+# Forwards and backwards alone: the span of them in a replica, measured and replayed, and the median error, all computed
+# of the same files by another program.
+SPANS = {"AR": (27.824789, 27.758611, -0.0021938), "ST": (2.006892, 2.001805, -0.0025159),
+         "SE": (6.826428, 6.756105, -0.0104059)}
 
 
 def check_jobs():
@@ -56,6 +60,12 @@ def check_jobs():
         pipeline = found["pipeline"]
         check.that(pipeline["schedule"] == "1f1b" and pipeline["schedule_followed"] == steps ==
                    pipeline["schedule_compared"], f"{name}: {pipeline}")
+        alone = found["forwards_and_backwards_alone"]
+        check.that(alone["compared"] == steps, f"{name}: {alone}")
+        for key, expected in zip(("measured_s", "replayed_s"), SPANS[name]):
+            check.near(alone[key], expected, f"{name}: forwards and backwards alone, {key}", 1e-6)
+        error = alone["median_error"]
+        check.that(abs(error - SPANS[name][2]) < 1e-5, f"{name}: forwards and backwards alone: {error}")
         most = max(found["parts"], key=lambda part: part["seconds"])
         check.that(most["part"] == worst and words in most["worst"], f"{name}: {most}")
 

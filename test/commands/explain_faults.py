@@ -113,6 +113,27 @@ def check_clock(check, folder, truth):
         check.that(all(abs(late - early - expected) < 0.01 for early, late in zip(*both)), f"the clock of rank {rank}")
 
 
+def explain_profiles(binary, folder, name):
+    """explain.json of the profiles of all ranks."""
+    files = sorted((folder / name).glob("rank-*.json.gz"))
+    tool.run(binary, "explain", *map(str, files), "-o", folder / f"why-{name}", "--quiet")
+    return json.loads((folder / f"why-{name}/explain.json").read_text())
+
+
+def check_clock_explained(check, binary, folder, truth):
+    """The clock is put right, by as much as it is off, and nothing is charged to it."""
+    wrong, seconds = truth["bad-clock"]["rank"], truth["bad-clock"]["seconds"]
+    plain, found = (explain_profiles(binary, folder, name) for name in ("plain", "bad-clock"))
+    for rank in found["ranks"]:
+        expected = -seconds if rank["rank"] == wrong else 0
+        check.that(abs(rank["clock_shift_s"] - expected) < 1e-5, f"rank {rank['rank']}: {rank['clock_shift_s']} s")
+    notes = [note for note in found["notes"] if f"the clock of rank {wrong} is 13.70 ms ahead of" in note]
+    check.that(len(notes) == 1, f"what is said of the clock: {found['notes']}")
+    check.that(not any("clock" in note for note in plain["notes"]), f"clocks that agree: {plain['notes']}")
+    for part, value in plain["parts"].items():
+        check.that(abs(found["parts"][part] - value) < 1e-5, f"{part}: {found['parts'][part]} s, {value} s without")
+
+
 def main():
     check, binary = tool.Checker(), tool.binary_argument()
     with tempfile.TemporaryDirectory() as scratch:
@@ -123,6 +144,7 @@ def main():
         check_explained(check, binary, folder, truth)
         check_profiles(check, folder)
         check_clock(check, folder, truth)
+        check_clock_explained(check, binary, folder, truth)
     return check.done()
 
 
