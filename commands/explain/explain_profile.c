@@ -7,7 +7,7 @@
 #include "commands/explain/profile_parts.h"
 
 /* What the profile says of its job has to be the scenario's. */
-static bool agrees(const struct explanation *e, struct diag *diag)
+static bool agrees(const struct explanation *e, const struct axes *axes, struct diag *diag)
 {
     const struct scenario *scenario = e->scenario;
     uint32_t world = e->recorded->world, highest = e->recorded->ranks[e->recorded->rank_count - 1].number;
@@ -17,6 +17,13 @@ static bool agrees(const struct explanation *e, struct diag *diag)
     else if (highest >= scenario->mesh.ranks)
         diag_error(diag, scenario_place(scenario, "parallel"), "the scenario has %u ranks, the trace has rank %u",
                    scenario->mesh.ranks, highest);
+    for (int axis = 0; axis < AXES && !diag->errors; axis++) {
+        uint32_t size = mesh_size(&scenario->mesh, axes_names[axis]);
+        if (axes->found[axis].told && axes->found[axis].size != size)
+            diag_error(diag, scenario_place(scenario, "parallel"),
+                       "the scenario has %s: %u, the process groups of the trace have %u", axes_names[axis], size,
+                       axes->found[axis].size);
+    }
     return !diag->errors;
 }
 
@@ -73,11 +80,13 @@ int explain_profile(const struct options *options, struct explanation *e)
                                       .recorded = e->recorded,
                                       .name = e->scenario ? e->scenario->name : e->files[0],
                                       .arena = e->arena};
-    if (e->scenario && !agrees(e, &diag))
+    axes_find(e->recorded, &own.axes);
+    if (e->scenario && !agrees(e, &own.axes, &diag))
         return EXIT_BAD_INPUT;
     int code = e->scenario ? model_run(e->scenario, &model) : EXIT_DONE;
     meetings_find(e->recorded, e->arena, &own.meetings);
     note_alone(e, &own.meetings);
+    axes_note(e->recorded, &own.axes);
     profile_find(e->recorded, &own.meetings, e->arena, &own.profile);
     if (e->scenario && code == EXIT_DONE) {
         struct meetings meetings;

@@ -43,6 +43,26 @@ static void put_kernels(struct json_writer *json, const struct profile_explanati
     json_array_end(json);
 }
 
+static void put_axes(struct json_writer *json, const struct profile_explanation *e)
+{
+    json_array_begin(json, "mesh", true);
+    for (int axis = 0; axis < AXES; axis++) {
+        const struct axis_found *found = &e->axes.found[axis];
+        if (!found->size)
+            continue;
+        json_object_begin(json, NULL, false);
+        json_text(json, "axis", axes_names[axis]);
+        json_integer(json, "size", found->size);
+        if (found->stride)
+            json_integer(json, "stride", found->stride);
+        json_flag(json, "told", found->told);
+        json_integer(json, "calls", found->calls);
+        json_number(json, "bytes", found->bytes);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
 void profile_json(const struct profile_explanation *e, FILE *out)
 {
     struct json_writer json = json_writer_init(out);
@@ -53,6 +73,7 @@ void profile_json(const struct profile_explanation *e, FILE *out)
     json_array_end(&json);
     json_text(&json, "format", e->recorded->format);
     json_integer(&json, "world", e->recorded->world);
+    put_axes(&json, e);
     json_number(&json, "measured_s", e->profile.seconds);
     put_parts(&json, "parts", e->profile.parts);
     if (e->predicted) {

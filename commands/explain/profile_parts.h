@@ -4,6 +4,7 @@
 #define STAGESIM_EXPLAIN_PROFILE_PARTS_H
 
 #include "base/tables/table_write.h"
+#include "studies/profile/axes.h"
 #include "studies/profile/profile.h"
 
 struct profile_explanation {
@@ -11,6 +12,7 @@ struct profile_explanation {
     size_t file_count;
     const struct recorded *recorded, *predicted; /* predicted: what the scenario says; NULL: there is none */
     const char *name;                            /* of the scenario or the first trace */
+    struct axes axes;
     struct meetings meetings;
     struct profile profile, expected; /* expected: of `predicted` */
     const char *verdict;

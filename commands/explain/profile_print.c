@@ -81,6 +81,9 @@ static void print_head(const struct profile_explanation *e, FILE *out)
             diag_print(out, "group        %s%s%s, %u ranks\n", recorded->groups[i].name,
                        recorded->groups[i].what ? ", " : "", recorded->groups[i].what ? recorded->groups[i].what : "",
                        recorded->groups[i].size);
+    const char *mesh = axes_text(&e->axes, recorded->world, e->arena);
+    if (mesh)
+        fprintf(out, "mesh         %s\n", mesh);
     fprintf(out, "step         %s, %s to %s\n", readable_seconds(step, e->profile.seconds),
             readable_seconds(low, e->profile.shortest), readable_seconds(high, e->profile.longest));
     for (size_t i = 0; i < recorded->note_count; i++)

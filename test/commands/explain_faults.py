@@ -120,6 +120,32 @@ def explain_profiles(binary, folder, name):
     return json.loads((folder / f"why-{name}/explain.json").read_text())
 
 
+def check_mesh(check, binary, folder):
+    """Pipelines of 4 neighbours, replicas 4 apart: by what Megatron-LM calls their groups, by what they exchange."""
+    for name, told in (("plain", True), ("untold", False)):
+        if not told:
+            (folder / name).mkdir()
+            for path in (folder / "plain").glob("rank-*.json.gz"):
+                text = gzip.decompress(path.read_bytes()).decode()
+                for description in ("DATA_PARALLEL_GROUP", "PIPELINE_MODEL_PARALLEL_GROUP"):
+                    text = text.replace(description, "undefined")
+                (folder / name / path.name).write_bytes(gzip.compress(text.encode()))
+        found = explain_profiles(binary, folder, name)["mesh"]
+        kept = [(axis["axis"], axis["size"], axis["stride"], axis["told"]) for axis in found]
+        check.that(kept == [("pipeline", 4, 1, told), ("data", 2, 4, told)], f"mesh, {name}: {found}")
+        check.near(next(axis["bytes"] for axis in found if axis["axis"] == "data"), 8 * 100e6, f"mesh, {name}: bytes")
+    files = sorted(map(str, (folder / "plain").glob("rank-*.json.gz")))
+    result = tool.run(binary, "explain", folder / "scenario.yaml", *files, "--set", "parallel={pipeline: 2, data: 4}",
+                      expect=1)
+    check.that("the scenario has pipeline: 2, the process groups of the trace have 4" in result.stderr, result.stderr)
+    result = tool.run(binary, "explain", files[0], files[1])
+    check.that("mesh         pipeline 4, data 2\n" in result.stdout, f"the mesh of two ranks: {result.stdout}")
+    missing = "2 of 4 pipeline workers have no rank in the trace, the first of them is worker 2"
+    check.that(missing in result.stdout, f"what two ranks lack: {result.stdout}")
+    result = tool.run(binary, "explain", *files[4:])
+    check.that("pipeline workers have no rank" not in result.stdout, f"a whole pipeline: {result.stdout}")
+
+
 def check_clock_explained(check, binary, folder, truth):
     """The clock is put right, by as much as it is off, and nothing is charged to it."""
     wrong, seconds = truth["bad-clock"]["rank"], truth["bad-clock"]["seconds"]
@@ -145,6 +171,7 @@ def main():
         check_profiles(check, folder)
         check_clock(check, folder, truth)
         check_clock_explained(check, binary, folder, truth)
+        check_mesh(check, binary, folder)
     return check.done()
 
 

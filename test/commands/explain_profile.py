@@ -112,6 +112,43 @@ def check_clocks():
     check.that(any("the clock of rank 1 is 3.000 s ahead of" in note for note in found["notes"]), f"{found['notes']}")
 
 
+def with_groups(world, groups):
+    """The mesh that explain finds for a rank 0 whose other collectives are (kernel, name, times, members)."""
+    rank = Rank(0)
+    rank.events = [event for event in rank.events if "nccl" not in event["name"]]
+    rank.info = {"backend": "nccl", "rank": 0, "world_size": world}
+    for kernel, collective, times, members in groups:
+        for i in range(times):
+            rank.launch("kernel", f"ncclDevKernel_{kernel}", 50000 + 10 * i, 50100 + 10 * i, 5, 20,
+                        **{"Collective name": collective, "In msg nelems": 10, "Out msg nelems": 10,
+                           "Group size": len(members), "dtype": "Float",
+                           "Process Group Name": f"{collective} {members}",
+                           "Process Group Description": "undefined", "Process Group Ranks": str(members)})
+    found = explain(rank.write("groups.json"))["mesh"]
+    check.that(not any(axis["told"] for axis in found), f"nobody says what groups are for: {found}")
+    return {axis["axis"]: axis["size"] for axis in found}
+
+
+def check_meshes():
+    """Groups without descriptions."""
+    everyone = ("AllReduce_Sum_f32_RING_LL", "allreduce", 2, list(range(32)))
+    tensor = ("AllReduce_Sum_bf16_RING_LL", "allreduce", 9, [0, 1])
+    context = ("AllGather_RING_LL", "allgather", 4, [0, 2])
+    data = ("ReduceScatter_Sum_f32_RING_LL", "reduce_scatter", 3, [0, 16])
+    pipeline = ("SendRecv", "send", 5, [0, 4, 8, 12])
+    expert = ("SendRecv", "all_to_allv", 4, [0, 16])
+    cases = [("all", [everyone, tensor, context, data, pipeline, expert],
+              {"tensor": 2, "context": 2, "expert": 2, "pipeline": 4, "data": 2}),
+             ("replicas alone", [everyone], {"data": 32}),
+             ("replicas and pipeline", [data, pipeline, everyone], {"data": 2, "pipeline": 4}),
+             ("two kinds", [tensor, data], {"tensor": 2, "data": 2}),
+             ("the inner group says least", [tensor[:2] + (1, [0, 1]), data], {}),
+             ("messages among all", [data, pipeline[:3] + (list(range(32)),)], {"data": 2})]
+    for name, groups, expected in cases:
+        found = with_groups(32, groups)
+        check.that(found == expected, f"groups, {name}: {found}")
+
+
 def check_missing():
     rank = Rank(0)
     rank.events = [event for event in rank.events if event["cat"] != "cuda_runtime"]
@@ -257,6 +294,7 @@ def main():
         check_one()
         check_two()
         check_clocks()
+        check_meshes()
         check_missing()
         check_nsight()
         check_chakra()
