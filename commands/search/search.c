@@ -16,6 +16,7 @@
 #include "job/write/scenario_write.h"
 #include "studies/record.h"
 #include "studies/search/estimate.h"
+#include "studies/search/training.h"
 #include "studies/wanted.h"
 
 #include <string.h>
@@ -37,8 +38,8 @@ static bool write_best(const struct search *search, struct output *output, const
     FILE *out = output_open(output, "best.yaml", fault);
     if (!scenario || !out)
         return fault_set(fault, "the scenario changed during the search");
-    fprintf(out, "# The best of %llu layouts of %s on %u GPUs that `stagesim search` tried.\n",
-            (unsigned long long)search->space.count, search->scenario->name, search->space.gpus);
+    fprintf(out, "# The best of %llu layouts of %s on %s GPUs that `stagesim search` tried.\n",
+            (unsigned long long)search->space.count, search->scenario->name, search->space.gpus_text);
     scenario_write(out, scenario, directory, true);
     return true;
 }
@@ -273,6 +274,8 @@ static int run_search(const struct options *options, const char *typed, int argc
     if (!wanted.scenario ||
         (wanted.partial && !shard_read(options->shard, &wanted.request.shard, &wanted.request.shards)))
         return EXIT_BAD_INPUT;
+    if (!search_training_check(wanted.scenario, &diag))
+        return EXIT_BAD_INPUT;
     fill_request(&wanted);
     if (!options->quiet && !wanted.partial)
         scenario_tell_imported(wanted.scenario, &diag);
@@ -314,7 +317,7 @@ const struct command command_search = {
         "shows to be slower than the best, and no smaller than a faster one, are not timed. Prints the best, and how "
         "many others\n"
         "do not fit in memory or are illegal, and why.\n\n"
-        "  --gpus N                         how many GPUs a layout has; default: all of the platform\n"
+        "  --gpus N                         how many GPUs a layout has, or '[N, M]'; default: all of the platform\n"
         "  --top K                          how many are simulated and printed; 0: none, 10 printed (10)\n"
         "  --jobs J                         processes at a time; default: one for each processor\n"
         "  --exhaustive                     time all that fit\n"

@@ -40,9 +40,8 @@ static void put_verdict(FILE *out, const struct search *search, uint32_t top)
     const struct search_result *first = search_best(search, 0);
     const char *asynchronous = search_asynchronous(search, top);
     char text[READABLE_MAX];
-    fprintf(out,
-            "<p class=\"verdict\">The fastest of %llu layouts on %u GPUs takes %s%s: ", (number)search->space.count,
-            search->space.gpus, readable_seconds(text, search_time(first)),
+    fprintf(out, "<p class=\"verdict\">%s of %llu layouts on %s GPUs takes %s%s: ", search_first_words(search),
+            (number)search->space.count, search->space.gpus_text, readable_seconds(text, search_time(first)),
             first->verified > 0 ? " with contention, on SimGrid" : " without contention");
     put_layout(out, search, 0);
     fputc('.', out);
@@ -69,13 +68,29 @@ static void put_verdict(FILE *out, const struct search *search, uint32_t top)
                 asynchronous);
 }
 
+/* What a whole training with the layout comes to. */
+static void put_training_tiles(FILE *out, const struct search *search, const struct search_result *first)
+{
+    char text[READABLE_MAX + 16];
+    const struct search_training *training = search_training_shown(first);
+    if (search->objective < OBJECTIVE_DAYS || !(training->seconds > 0))
+        return;
+    snprintf(text, sizeof text, "%.4g days", training->seconds / 86400);
+    tile(out, text, "training, median");
+    snprintf(text, sizeof text, "%.4g", training->price);
+    if (training->price > 0)
+        tile(out, text, "price of the training");
+    tile(out, readable_percent(text, training->goodput), "goodput");
+}
+
 static void put_tiles(FILE *out, const struct search *search)
 {
     const struct search_result *first = search_best(search, 0);
     char text[READABLE_MAX + 16];
     fputs("<div class=\"tiles\">\n", out);
     tile(out, readable_seconds(text, search_time(first)), "iteration time");
-    if (search->objective != OBJECTIVE_TIME)
+    put_training_tiles(out, search, first);
+    if (search_counts_energy(search))
         tile(out, readable_joules(text, first->verified > 0 ? first->verified_energy : first->energy),
              "energy of an iteration");
     snprintf(text, sizeof text, "%.4g /s", search_at_time(first, first->samples_per_s));
@@ -215,9 +230,9 @@ static bool draw_chart(FILE *out, const struct picture_form *form, void *user, s
 bool search_html(FILE *out, const struct search *search, uint32_t top, struct fault *fault)
 {
     struct arena *arena = arena_create();
-    html_begin(
-        out, arena_print(arena, "%.100s: the fastest layouts", search->scenario->name),
-        arena_print(arena, "stagesim search, %u GPUs of %.200s", search->space.gpus, search->scenario->platform.text));
+    html_begin(out, arena_print(arena, "%.100s: the best layouts", search->scenario->name),
+               arena_print(arena, "stagesim search, %s GPUs of %.200s", search->space.gpus_text,
+                           search->scenario->platform.text));
     arena_destroy(arena);
     put_verdict(out, search, top);
     put_tiles(out, search);

@@ -29,10 +29,22 @@ static struct table *begin_table(const struct search *search, bool verified)
     if (verified)
         table_column(table, "iteration", '>');
     table_column(table, verified ? "analytic" : "iteration", '>');
-    if (search->objective != OBJECTIVE_TIME)
+    if (search_counts_energy(search))
         table_column(table, "energy", '>');
+    if (search->objective >= OBJECTIVE_DAYS)
+        table_columns(table, ">days", ">price", ">goodput", NULL);
     table_columns(table, ">samples/s", ">MFU", ">bubble", ">exposed", ">memory", NULL);
     return table;
+}
+
+/* Nothing where the training never ends. */
+static void add_training(struct table *table, const struct search_training *training)
+{
+    char text[READABLE_MAX];
+    bool known = training->seconds > 0;
+    table_cell(table, known ? "%.4g" : "", training->seconds / 86400);
+    table_cell(table, training->price > 0 ? "%.4g" : "", training->price);
+    table_cell(table, "%s", known ? readable_percent(text, training->goodput) : "");
 }
 
 static void add_row(struct table *table, const struct search *search, uint32_t number, bool verified)
@@ -49,8 +61,10 @@ static void add_row(struct table *table, const struct search *search, uint32_t n
     if (verified)
         table_cell(table, "%s", result->verified > 0 ? readable_seconds(text, result->verified) : "");
     table_cell(table, "%s", readable_seconds(text, result->iteration));
-    if (search->objective != OBJECTIVE_TIME)
+    if (search_counts_energy(search))
         table_cell(table, "%s", readable_joules(text, result->verified > 0 ? result->verified_energy : result->energy));
+    if (search->objective >= OBJECTIVE_DAYS)
+        add_training(table, search_training_shown(result));
     table_cell(table, "%.4g", search_at_time(result, result->samples_per_s));
     table_cell(table, "%s", result->mfu > 0 ? readable_percent(text, search_at_time(result, result->mfu)) : "");
     table_cell(table, "%s", readable_percent(text, result->bubble));
@@ -72,9 +86,9 @@ static uint64_t count_simulated(const struct search *search)
 static void print_counts(FILE *out, const struct search *search)
 {
     typedef unsigned long long number;
-    fprintf(out, "candidates %llu on %u GPUs: fit %llu, do not fit in memory %llu, illegal %llu\n",
-            (number)search->space.count, search->space.gpus, (number)(search->ranked_count + search_passed(search)),
-            (number)search->unfit, (number)search->illegal);
+    fprintf(out, "candidates %llu on %s GPUs: fit %llu, do not fit in memory %llu, illegal %llu\n",
+            (number)search->space.count, search->space.gpus_text,
+            (number)(search->ranked_count + search_passed(search)), (number)search->unfit, (number)search->illegal);
     if (search->ranked_count + search_passed(search)) {
         fprintf(out, "of those that fit: timed %llu (%llu like another", (number)search->ranked_count,
                 (number)(search->ranked_count - search->different));
@@ -86,6 +100,9 @@ static void print_counts(FILE *out, const struct search *search)
                     (number)search->passed[SEARCH_BY_WORK], (number)search->passed[SEARCH_BY_ORDER]);
         putc('\n', out);
     }
+    if (search->objective >= OBJECTIVE_DAYS)
+        fprintf(out, "no layout is discarded by a bound: bounds are of iteration times, the objective is %s\n",
+                search_objective_names[search->objective]);
     if (search->untried || search->waiting)
         fprintf(out,
                 "stopped early: %llu candidates were not looked at, %llu not timed; what is above is the best so far\n",
@@ -179,6 +196,13 @@ static void put_values(struct text_writer *text, const struct search *search, ui
     arena_destroy(arena);
 }
 
+static void put_training(struct text_writer *text, const struct search_training *training, bool timed)
+{
+    put_number(text, training->seconds, timed && training->seconds > 0);
+    put_number(text, training->price, timed && training->price > 0);
+    put_number(text, training->goodput, timed && training->seconds > 0);
+}
+
 /* rank 0: none; exposed NAN: not known. */
 static void put_row(struct text_writer *text, const struct search *search, uint64_t index, uint64_t rank,
                     double exposed)
@@ -200,7 +224,9 @@ static void put_row(struct text_writer *text, const struct search *search, uint6
     put_number(text, result->verified, timed && result->verified > 0);
     put_number(text, search_time(result) * search->band.low, timed && search->band.rows);
     put_number(text, search_time(result) * search->band.high, timed && search->band.rows);
-    if (search->objective != OBJECTIVE_TIME)
+    if (search->objective >= OBJECTIVE_DAYS)
+        put_training(text, search_training_shown(result), timed);
+    if (search_counts_energy(search))
         put_number(text, result->verified > 0 ? result->verified_energy : result->energy, timed);
     put_number(text, search_time(result) / (double)search->scenario->global_batch, timed);
     put_number(text, search_at_time(result, result->samples_per_s), timed);
@@ -253,7 +279,9 @@ static void print_csv(FILE *out, const struct search *search)
             text_char(text, ',');
         }
     text_string(text, "micro_batches,iteration_s,verified_iteration_s,iteration_low_s,iteration_high_s,");
-    if (search->objective != OBJECTIVE_TIME)
+    if (search->objective >= OBJECTIVE_DAYS)
+        text_string(text, "training_s,price,goodput,");
+    if (search_counts_energy(search))
         text_string(text, "energy_j,");
     text_string(text, "seconds_per_sample,samples_per_s,mfu,"
                       "bubble_ratio,exposed_ratio,peak_bytes,bound_s,pareto,reason\n");
@@ -302,7 +330,13 @@ static void put_layout(struct json_writer *json, const struct search *search, ui
         json_number(json, "iteration_low_s", search_time(result) * search->band.low);
         json_number(json, "iteration_high_s", search_time(result) * search->band.high);
     }
-    if (search->objective != OBJECTIVE_TIME)
+    if (search->objective >= OBJECTIVE_DAYS && search_training_shown(result)->seconds > 0) {
+        json_number(json, "training_s", search_training_shown(result)->seconds);
+        if (search_training_shown(result)->price > 0)
+            json_number(json, "price", search_training_shown(result)->price);
+        json_number(json, "goodput", search_training_shown(result)->goodput);
+    }
+    if (search_counts_energy(search))
         json_number(json, "energy_j", result->verified > 0 ? result->verified_energy : result->energy);
     json_number(json, "seconds_per_sample", search_time(result) / (double)search->scenario->global_batch);
     json_number(json, "samples_per_s", search_at_time(result, result->samples_per_s));
@@ -321,6 +355,8 @@ static void put_layout(struct json_writer *json, const struct search *search, ui
 static void put_counts(struct json_writer *json, const struct search *search)
 {
     json_integer(json, "gpus", search->space.gpus);
+    if (strchr(search->space.gpus_text, ','))
+        json_text(json, "all_gpus", search->space.gpus_text);
     json_integer(json, "candidates", search->space.count);
     json_integer(json, "fit", search->ranked_count + search_passed(search));
     json_integer(json, "timed", search->ranked_count);

@@ -100,7 +100,8 @@ bool search_picture(FILE *out, const struct search *search, enum canvas_format f
     struct drawing drawing = {.search = search, .arena = arena_create(), .fastest = INFINITY, .least = INFINITY};
     collect(&drawing);
     struct chart chart = {
-        .title = arena_print(drawing.arena, "%.60s: layouts on %u GPUs", search->scenario->name, search->space.gpus),
+        .title =
+            arena_print(drawing.arena, "%.60s: layouts on %s GPUs", search->scenario->name, search->space.gpus_text),
         .subtitle = "layouts that were timed; d data, t tensor, p pipeline, m samples of a micro-batch, Z ZeRO",
         .x = {"iteration time, analytic engine", CHART_SECONDS, is_wide(drawing.fastest, drawing.slowest), true},
         .y = {"memory of the fullest GPU", CHART_BYTES, is_wide(drawing.least, drawing.most), true},

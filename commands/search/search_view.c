@@ -24,7 +24,25 @@ bool search_repeats(const struct search *search, uint64_t rank)
     const struct search_result *result = search_result_at(search, rank),
                                *before = rank ? search_result_at(search, rank - 1) : NULL;
     return before && before->iteration == result->iteration && before->peak_bytes == result->peak_bytes &&
-           (search->objective == OBJECTIVE_TIME || before->energy == result->energy);
+           search_value(search, before, false) == search_value(search, result, false);
+}
+
+bool search_counts_energy(const struct search *search)
+{
+    return search->objective == OBJECTIVE_ENERGY || search->objective == OBJECTIVE_ENERGY_DELAY;
+}
+
+const struct search_training *search_training_shown(const struct search_result *result)
+{
+    return result->verified > 0 ? &result->verified_training : &result->training;
+}
+
+const char *search_first_words(const struct search *search)
+{
+    static const char *const words[SEARCH_OBJECTIVES] = {
+        "The fastest",      "The one with least energy", "The one with least energy times time",
+        "The soonest done", "The cheapest to train",     "The one with most goodput"};
+    return words[search->objective];
 }
 
 double search_time(const struct search_result *result)
@@ -80,10 +98,15 @@ void search_verdict(FILE *out, const struct search *search)
     char left[READABLE_MAX], right[READABLE_MAX];
     search_space_values(&search->space, search->ranked[search->best[0]], one, arena);
     search_space_values(&search->space, search->ranked[search->best[1]], other, arena);
-    static const char *const better[] = {"faster than the second", "better than the second in energy",
-                                         "better than the second in energy times time"};
-    static const char *const same[] = {"as fast as the second", "as good as the second in energy",
-                                       "as good as the second in energy times time"};
+    static const char *const better[SEARCH_OBJECTIVES] = {"faster than the second",
+                                                          "better than the second in energy",
+                                                          "better than the second in energy times time",
+                                                          "sooner done than the second",
+                                                          "cheaper than the second",
+                                                          "better than the second in goodput"};
+    static const char *const same[SEARCH_OBJECTIVES] = {
+        "as fast as the second",      "as good as the second in energy", "as good as the second in energy times time",
+        "done as soon as the second", "as cheap as the second",          "as good as the second in goodput"};
     double more = search_value(search, second, true) / search_value(search, first, true) - 1;
     if (more < BAND_LEAST_APART)
         fprintf(out, "%s: ", same[search->objective]);

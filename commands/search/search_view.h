@@ -13,6 +13,12 @@ const struct search_result *search_best(const struct search *search, uint32_t nu
 /* Whether the layout at a place of the ranking has the time and the memory of the one before. */
 bool search_repeats(const struct search *search, uint64_t rank);
 
+/* Whether the objective has to do with energy. */
+bool search_counts_energy(const struct search *search);
+/* What becomes of a training, from the time that search_time says. */
+const struct search_training *search_training_shown(const struct search_result *result);
+/* "The fastest", or what else the objective makes the first one. */
+const char *search_first_words(const struct search *search);
 /* Seconds: on SimGrid where it was simulated. */
 double search_time(const struct search_result *result);
 /* A figure that goes with the inverse of the time, at that time. */

@@ -36,15 +36,23 @@ enum scenario_messages { MESSAGES_QUEUED, MESSAGES_PIPELINED, MESSAGES_BLOCKING 
 enum scenario_recompute { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL, RECOMPUTE_OPERATORS };
 
 /* What `search` varies; a dimension that is not given has count 0. */
-enum search_objective { OBJECTIVE_TIME, OBJECTIVE_ENERGY, OBJECTIVE_ENERGY_DELAY };
+enum search_objective {
+    OBJECTIVE_TIME,
+    OBJECTIVE_ENERGY,
+    OBJECTIVE_ENERGY_DELAY,
+    OBJECTIVE_DAYS, /* this and those below: of a whole training, see struct search_training */
+    OBJECTIVE_PRICE,
+    OBJECTIVE_GOODPUT,
+    SEARCH_OBJECTIVES
+};
 extern const char *const search_objective_names[]; /* [enum search_objective], NULL-terminated */
 /* Layouts that are the same job. */
 enum search_alike { ALIKE_ONCE, ALIKE_EACH };
 
 struct scenario_search {
-    uint64_t gpus;      /* 0: all of the platform */
-    unsigned objective; /* enum search_objective */
-    unsigned alike;     /* enum search_alike */
+    struct stagesim_list gpus; /* of a layout; count 0: all of the platform */
+    unsigned objective;        /* enum search_objective */
+    unsigned alike;            /* enum search_alike */
     struct stagesim_texts values[DIMENSIONS];
 };
 

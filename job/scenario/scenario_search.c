@@ -148,7 +148,8 @@ void scenario_read_search(struct loader *loader)
     fields_check_keys(&loader->fields, &search_section, NULL, node);
     fields_read(&loader->fields, &search_section, node, loader->root->at, &loader->scenario->search);
     const struct node *objective = node_get(node, "objective");
-    if (loader->scenario->search.objective != OBJECTIVE_TIME && !loader->scenario->power.given)
+    unsigned wanted = loader->scenario->search.objective;
+    if ((wanted == OBJECTIVE_ENERGY || wanted == OBJECTIVE_ENERGY_DELAY) && !loader->scenario->power.given)
         diag_error(loader->fields.diag, objective->at,
                    "objective: energy needs watts; expected the section power, such as power: {cap: 500W}");
     for (enum search_dimension i = 0; node && i < DIMENSIONS; i++) {

@@ -229,15 +229,17 @@ const struct stagesim_field output_fields[] = {
 #define DIMENSION(key, path, role, defaults, text)                                                                     \
     {#key, STAGESIM_FIELD_TEXTS, offsetof(struct scenario_search, values[DIMENSION_##key]), .doc = text},
 
-const char *const search_objective_names[] = {"time", "energy", "energy-delay", NULL};
+const char *const search_objective_names[] = {"time", "energy", "energy-delay", "days", "price", "goodput", NULL};
 
 static const char *const alike_names[] = {"once", "each", NULL}; /* [enum search_alike] */
 
 static const struct stagesim_field search_fields[] = {
     {"objective", STAGESIM_FIELD_NAME, offsetof(struct scenario_search, objective), .names = search_objective_names,
-     .doc = "what the best layout has least of; energy needs the section power; default time"},
-    {"gpus", STAGESIM_FIELD_COUNT, offsetof(struct scenario_search, gpus), .least = 1, .most = (double)RANKS_MAX,
-     .doc = "how many GPUs a layout has; default: all of the platform"},
+     .doc =
+         "what the best layout has least of, of goodput most; energy needs the section power, days, price and goodput "
+         "need a training (failures, checkpoint, training); default time"},
+    {"gpus", STAGESIM_FIELD_COUNTS, offsetof(struct scenario_search, gpus), .least = 1, .most = (double)RANKS_MAX,
+     .doc = "how many GPUs a layout has, or a list of such numbers; default: all of the platform"},
     {"alike", STAGESIM_FIELD_NAME, offsetof(struct scenario_search, alike), .names = alike_names,
      .doc = "whether layouts that are the same job are timed once, or each; default once"},
     SEARCH_DIMENSIONS(DIMENSION){0},

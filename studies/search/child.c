@@ -9,7 +9,9 @@
 #include "schedules/plan_store.h"
 #include "simulator/engines/class_store.h"
 #include "studies/evaluate.h"
+#include "studies/goodput.h"
 #include "studies/search/journal.h"
+#include "studies/search/training.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -43,6 +45,22 @@ static void take_report(struct search_result *result, const struct report *repor
         return; /* the outline's memory stays, which is the same but for rounding: bounds have been compared with it */
     result->peak_bytes = report->peak_bytes;
     result->capacity_bytes = report->capacity_bytes;
+}
+
+static void take_run(const struct search_work *work, struct search_result *result, const struct evaluation *evaluation,
+                     struct platform *platform)
+{
+    struct report *report = evaluation->report;
+    take_report(result, report);
+    if (!search_trains(work->scenario) || result->status != SEARCH_FITS)
+        return;
+    goodput_add(evaluation->job->scenario, platform, report);
+    result->training = search_training_of(&report->forecast);
+    if (result->training.seconds > 0)
+        return;
+    result->status = SEARCH_ILLEGAL;
+    search_table_put_reason(work->table, result,
+                            "the training would never end: its failures come faster than it gets on");
 }
 
 /* What the candidate's times follow from; nothing where that is not known. */
@@ -84,9 +102,13 @@ static void ask(const struct working *w, uint64_t index, enum question question,
     struct scenario_set sets[SEARCH_SETS_MAX];
     char *text = NULL;
     size_t size = 0, count = search_space_sets(work->space, work->scenario, index, sets, arena);
-    struct evaluation_request request = {
-        work->scenario->request, sets, count, OPERATIONS_MAX, .fits = result->work > 0, .plans = w->plans,
-        .classes = w->classes};
+    struct evaluation_request request = {work->scenario->request,
+                                         sets,
+                                         count,
+                                         OPERATIONS_MAX,
+                                         .fits = result->work > 0 && !search_trains(work->scenario),
+                                         .plans = w->plans,
+                                         .classes = w->classes};
     struct diag diag = {.out = open_memstream(&text, &size)};
     struct evaluation evaluation;
     struct job_outline outline;
@@ -104,7 +126,7 @@ static void ask(const struct working *w, uint64_t index, enum question question,
     } else if (!legal)
         put_reason(work->table, result, text ? text : (char[]){""});
     else if (question == ASK_TIME)
-        take_report(result, evaluation.report);
+        take_run(work, result, &evaluation, platform);
     else
         take_outline(w, index, &outline, question == ASK_ORDER);
     free(text);
@@ -274,7 +296,8 @@ static bool are_one(const struct working *w, uint64_t number, uint64_t next)
 {
     const struct search_result *results = w->work->table->results;
     uint64_t job = results[w->order[number]].job;
-    return job && job == results[w->order[next]].job && w->work->scenario->search.alike == ALIKE_ONCE;
+    return job && job == results[w->order[next]].job && w->work->scenario->search.alike == ALIKE_ONCE &&
+           !search_trains(w->work->scenario); /* what a training saves is no part of what makes jobs the same */
 }
 
 /* A candidate and those behind it that may be the same job. */

@@ -32,9 +32,21 @@ double search_value(const struct search *search, const struct search_result *res
     bool simulated = verified && result->verified > 0;
     double seconds = simulated ? result->verified : result->iteration;
     double joules = simulated ? result->verified_energy : result->energy;
-    return search->objective == OBJECTIVE_TIME     ? seconds
-           : search->objective == OBJECTIVE_ENERGY ? joules
-                                                   : joules * seconds;
+    const struct search_training *training = simulated ? &result->verified_training : &result->training;
+    switch (search->objective) {
+    case OBJECTIVE_ENERGY:
+        return joules;
+    case OBJECTIVE_ENERGY_DELAY:
+        return joules * seconds;
+    case OBJECTIVE_DAYS:
+        return training->seconds > 0 ? training->seconds : INFINITY;
+    case OBJECTIVE_PRICE:
+        return training->price > 0 ? training->price : INFINITY;
+    case OBJECTIVE_GOODPUT:
+        return training->goodput > 0 ? 1 / training->goodput : INFINITY;
+    default:
+        return seconds;
+    }
 }
 
 static int better_first(const void *left, const void *right, void *user)
@@ -50,7 +62,7 @@ static int better_first(const void *left, const void *right, void *user)
 static bool are_alike(const struct search *search, const struct search_result *a, const struct search_result *b)
 {
     return a->iteration == b->iteration && a->peak_bytes == b->peak_bytes &&
-           (search->objective == OBJECTIVE_TIME || a->energy == b->energy);
+           search_value(search, a, false) == search_value(search, b, false);
 }
 
 /* All that were timed and fit, in order; the time of the K-th best. */

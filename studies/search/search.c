@@ -11,6 +11,7 @@
 #include "job/write/scenario_write.h"
 #include "studies/describe.h"
 #include "studies/search/bounds.h"
+#include "studies/search/training.h"
 #include "studies/simulation.h"
 
 #include <errno.h>
@@ -28,7 +29,7 @@ static uint64_t fingerprint(const struct search *search, const struct search_req
     char *text = NULL;
     size_t size = 0;
     FILE *out = memory_stream_open(&text, &size);
-    fprintf(out, "%s %u %u %d\n", STAGESIM_VERSION, search->space.gpus, request->kept, request->exhaustive);
+    fprintf(out, "%s %s %u %d\n", STAGESIM_VERSION, search->space.gpus_text, request->kept, request->exhaustive);
     if (search->objective != OBJECTIVE_TIME)
         fprintf(out, "%s\n", search_objective_names[search->objective]);
     for (enum search_dimension i = 0; i < DIMENSIONS; i++)
@@ -53,7 +54,9 @@ static int look_at_gpus(void *user, struct platform *platform, FILE *results, st
 {
     (void)diag;
     const struct scenario *scenario = user;
-    uint32_t used = scenario->search.gpus ? (uint32_t)scenario->search.gpus : platform->host_count;
+    uint32_t used = scenario->search.gpus.count ? 0 : platform->host_count;
+    for (size_t i = 0; i < scenario->search.gpus.count; i++)
+        used = scenario->search.gpus.values[i] > used ? (uint32_t)scenario->search.gpus.values[i] : used;
     struct found_gpus found = {platform->host_count, scenario_band(scenario, platform, used)};
     return fwrite(&found, sizeof found, 1, results) == 1 ? EXIT_DONE : EXIT_FAILED;
 }
@@ -174,6 +177,7 @@ static int verify(struct search *search, uint64_t index, const struct course *co
     if (code == EXIT_DONE) {
         result->verified = simulated.rows[0].iteration;
         result->verified_energy = fmax(0, simulated.rows[0].energy);
+        result->verified_training = search_training_of(&simulated.rows[0].forecast);
     }
     gantt_destroy(code == EXIT_DONE ? simulated.gantt : NULL);
     return code;
@@ -183,7 +187,8 @@ static bool note_verified(const struct search *search, const struct search_reque
 {
     struct fault fault = {""};
     struct search_result found = {.verified = search->table.results[index].verified,
-                                  .verified_energy = search->table.results[index].verified_energy};
+                                  .verified_energy = search->table.results[index].verified_energy,
+                                  .verified_training = search->table.results[index].verified_training};
     if (!request->journal)
         return true;
     int journal = journal_extend(request->journal, &fault);

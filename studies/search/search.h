@@ -41,8 +41,8 @@ struct search {
     uint32_t merged_shards; /* parts that the search was cut into; 0: not merged */
 };
 
-/* What the best one has least of: seconds, joules, or their product; on SimGrid where the layout was simulated and
- * `verified` asks for it. */
+/* What the best one has least of: seconds, joules, their product, the days or the price of a training, or the inverse
+ * of its goodput; on SimGrid where the layout was simulated and `verified` asks for it. INFINITY: not known. */
 double search_value(const struct search *search, const struct search_result *result, bool verified);
 
 /* Prepares a search: its space, on the platform's GPUs, and an empty table. Returns an exit code after every mistake

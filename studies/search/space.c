@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/document.h"
 #include "base/quantity.h"
+#include "studies/search/gpus.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -263,17 +264,20 @@ bool search_space_create(struct search_space *space, const struct scenario *scen
                          struct arena *arena, struct diag *diag)
 {
     struct making making = {.scenario = scenario, .space = space, .arena = arena};
-    *space = (struct search_space){.gpus = scenario->search.gpus ? (uint32_t)scenario->search.gpus : gpus};
+    const struct stagesim_list numbers = search_gpus(scenario, gpus, arena);
+    *space = (struct search_space){.gpus = (uint32_t)numbers.values[numbers.count - 1],
+                                   .gpus_text = search_gpus_words(&numbers, arena)};
     if (!check(&making, gpus, diag))
         return false;
     for (enum search_dimension i = 0; i < DIMENSIONS; i++)
         choose_values(&making, i);
     choose_variants(&making);
-    add_meshes(&making, (struct search_mesh){{0}, 0}, 0, space->gpus);
+    for (size_t i = 0; i < numbers.count; i++)
+        add_meshes(&making, (struct search_mesh){{0}, 0}, 0, (uint32_t)numbers.values[i]);
     choose_shown(space);
     struct place at = scenario_place(scenario, "search");
     if (space->count == 0)
-        diag_error(diag, at, "no sizes of data, tensor and pipeline that are allowed make %u ranks", space->gpus);
+        diag_error(diag, at, "no sizes of data, tensor and pipeline that are allowed make %s ranks", space->gpus_text);
     if (space->count > candidates_max)
         diag_error(diag, at, "there are more than %llu candidates; allow fewer of each",
                    (unsigned long long)candidates_max);

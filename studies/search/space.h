@@ -29,7 +29,8 @@ struct search_variant {
 };
 
 struct search_space {
-    uint32_t gpus;
+    uint32_t gpus;         /* of the largest layouts */
+    const char *gpus_text; /* of all: "16", or "8, 16" */
     uint64_t count;
     struct search_values values[DIMENSIONS];
     bool shown[DIMENSIONS]; /* dimensions with more than one value, and those that always are */
@@ -49,9 +50,9 @@ void search_space_classes(const struct search_space *space, const struct scenari
 
 enum { SEARCH_SETS_MAX = DIMENSIONS + 2 };
 
-/* All candidates on `gpus` of the platform's GPUs, or on as many as the scenario says, ordered by their dimensions in
- * the order of the table, each ascending. False with the mistakes reported. Memory from the arena; finish it all the
- * same. */
+/* All candidates on `gpus` of the platform's GPUs, or on as many as the scenario says (for each number that it lists),
+ * ordered by their dimensions in the order of the table, each ascending. False with the mistakes reported. Memory from
+ * the arena; finish it all the same. */
 bool search_space_create(struct search_space *space, const struct scenario *scenario, uint32_t gpus,
                          struct arena *arena, struct diag *diag);
 void search_space_finish(struct search_space *space);

@@ -25,6 +25,11 @@ enum search_bound { SEARCH_NO_BOUND, SEARCH_BY_WORK, SEARCH_BY_ORDER, SEARCH_BOU
 
 enum { SEARCH_REASON_MAX = 240 };
 
+/* What becomes of a training with the layout. All 0: not known, or it never ends. */
+struct search_training {
+    double seconds, price, goodput; /* medians of the simulated trainings; price 0: not known */
+};
+
 /* One candidate; plain data without holes that differ. Seconds and bytes. */
 struct search_result {
     uint32_t micro_batches;
@@ -38,7 +43,8 @@ struct search_result {
     double peak_bytes, capacity_bytes; /* of the fullest rank; 0: not known */
     double verified;                   /* iteration on the SimGrid engine; 0: not run */
     double energy, verified_energy;    /* joules of an iteration, on either engine; 0: not known */
-    uint64_t job;                      /* a hash of the job that the candidate is; 0: not known */
+    struct search_training training, verified_training; /* on either engine */
+    uint64_t job;                                       /* a hash of the job that the candidate is; 0: not known */
 };
 
 struct search_table {
