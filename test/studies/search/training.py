@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Searches with objective days, price and goodput, on both engines and for several numbers of GPUs: each layout has what
+"""Searches with objective days, price and goodput, on both engines and several numbers of GPUs: each layout has what
 `train` says of it alone, and the ranking is by that. Fewer GPUs win the price, more of them the days. Processes, parts
 and an interruption change nothing. What cannot be asked is refused.
 
