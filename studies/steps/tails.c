@@ -20,26 +20,27 @@ enum { PROCESSES_MAX = 64 };
 
 /* ---- processes ---- */
 
+/* Every of-th block of lanes from the number-th on: the first steps, which are compared, cost more than the others. */
 struct share {
-    uint32_t from, count;
+    uint32_t number, of, steps;
     pid_t process; /* 0: none was made */
 };
 
-/* Whole blocks of lanes, one behind the other. */
-static struct share share_of(uint32_t steps, uint32_t processes, uint32_t number)
+static void run_share(struct step_walk *walk, const struct share *share, struct tails_step *steps)
 {
-    uint32_t blocks = (steps + STEP_LANES - 1) / STEP_LANES;
-    uint32_t from = (uint32_t)((uint64_t)blocks * number / processes) * STEP_LANES;
-    uint32_t to = (uint32_t)((uint64_t)blocks * (number + 1) / processes) * STEP_LANES;
-    return (struct share){from, (to < steps ? to : steps) - from, 0};
+    for (uint64_t from = (uint64_t)share->number * STEP_LANES; from < share->steps;
+         from += (uint64_t)share->of * STEP_LANES) {
+        uint64_t left = share->steps - from;
+        tails_run(walk, (uint32_t)from, left < STEP_LANES ? (uint32_t)left : STEP_LANES, steps + from);
+    }
 }
 
 static void begin(struct step_walk *walk, struct share *share, struct tails_step *steps)
 {
-    pid_t parent = getpid(), process = share->count ? fork() : -1;
+    pid_t parent = getpid(), process = share->number * STEP_LANES < share->steps ? fork() : -1;
     if (process == 0) {
         isolate_bond(parent);
-        tails_run(walk, share->from, share->count, steps + share->from);
+        run_share(walk, share, steps);
         _exit(0);
     }
     share->process = process > 0 ? process : 0;
@@ -51,7 +52,7 @@ static void end(struct step_walk *walk, const struct share *share, struct tails_
     int status = -1;
     while (share->process && waitpid(share->process, &status, 0) < 0 && errno == EINTR) {}
     if (!share->process || status)
-        tails_run(walk, share->from, share->count, steps + share->from);
+        run_share(walk, share, steps);
 }
 
 static void run_all(struct step_walk *walk, uint32_t count, struct tails_step *steps)
@@ -60,7 +61,7 @@ static void run_all(struct step_walk *walk, uint32_t count, struct tails_step *s
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     uint32_t processes = processors < 1 ? 1 : processors > PROCESSES_MAX ? PROCESSES_MAX : (uint32_t)processors;
     for (uint32_t i = 0; i < processes; i++) {
-        shares[i] = share_of(count, processes, i);
+        shares[i] = (struct share){.number = i, .of = processes, .steps = count};
         if (i)
             begin(walk, &shares[i], steps);
     }
