@@ -27,10 +27,28 @@ static const char *schedule_at(const struct drawing *drawing, uint64_t at)
     return name ? name : "no pipeline";
 }
 
+/* The Pareto front is of the objective and memory: of a training's figures, those are what the picture is of. */
+static double across(const struct search *search, const struct search_result *result)
+{
+    double value = search_value(search, result, false);
+    return search->objective < OBJECTIVE_DAYS    ? result->iteration
+           : search->objective == OBJECTIVE_DAYS ? value / 86400
+                                                 : value;
+}
+
+static const char *across_words(const struct search *search)
+{
+    return search->objective == OBJECTIVE_DAYS    ? "days of the training, analytic engine"
+           : search->objective == OBJECTIVE_PRICE ? "price of the training, analytic engine"
+           : search->objective == OBJECTIVE_GOODPUT
+               ? "time of the training over that of steps that count, analytic engine"
+               : "iteration time, analytic engine";
+}
+
 static void add_point(struct drawing *drawing, size_t series, const struct search_result *result)
 {
     size_t at = drawing->series[series].count++;
-    drawing->x[series][at] = result->iteration;
+    drawing->x[series][at] = across(drawing->search, result);
     drawing->y[series][at] = result->peak_bytes;
 }
 
@@ -56,8 +74,8 @@ static void add_layout(struct drawing *drawing, uint64_t at)
     const struct search_result *result = search_result_at(drawing->search, at);
     struct arena *arena = drawing->arena;
     add_point(drawing, series_of(drawing, schedule_at(drawing, at)), result);
-    drawing->fastest = fmin(drawing->fastest, result->iteration);
-    drawing->slowest = fmax(drawing->slowest, result->iteration);
+    drawing->fastest = fmin(drawing->fastest, across(drawing->search, result));
+    drawing->slowest = fmax(drawing->slowest, across(drawing->search, result));
     drawing->least = fmin(drawing->least, result->peak_bytes);
     drawing->most = fmax(drawing->most, result->peak_bytes);
     drawing->capacity = fmax(drawing->capacity, result->capacity_bytes);
@@ -103,7 +121,8 @@ bool search_picture(FILE *out, const struct search *search, enum canvas_format f
         .title =
             arena_print(drawing.arena, "%.60s: layouts on %s GPUs", search->scenario->name, search->space.gpus_text),
         .subtitle = "layouts that were timed; d data, t tensor, p pipeline, m samples of a micro-batch, Z ZeRO",
-        .x = {"iteration time, analytic engine", CHART_SECONDS, is_wide(drawing.fastest, drawing.slowest), true},
+        .x = {across_words(search), search->objective < OBJECTIVE_DAYS ? CHART_SECONDS : CHART_NUMBER,
+              is_wide(drawing.fastest, drawing.slowest), true},
         .y = {"memory of the fullest GPU", CHART_BYTES, is_wide(drawing.least, drawing.most), true},
         .series = drawing.series,
         .series_count = drawing.count,
