@@ -73,10 +73,10 @@ struct more_operations {
 
 struct more_operations frame_more_operations(const struct frame *frame, uint32_t position, uint32_t stream);
 
-/* A window of a simulated rank (index into timeline->ranks); index: 0 .. windows - 1. */
 /* How many iterations pass in the windows of an entry, as seen by the mean time of one: what sums over them are divided
  * by. */
 double frame_share(const struct frame *frame, uint32_t entry);
+/* A window of a simulated rank (index into timeline->ranks); index: 0 .. windows - 1. */
 struct window frame_window(const struct frame *frame, uint32_t entry, uint32_t index);
 
 /* What a picture of the whole timeline marks as the iteration that the figures are about: the last one; in steady state

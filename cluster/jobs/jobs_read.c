@@ -164,15 +164,13 @@ static void read_placement(const struct reading *reading, const struct node *nod
 /* The number of iterations that the job's scenario gives; 0: none. */
 static uint64_t own_iterations(const struct reading *reading, const struct node *scenario)
 {
-    const struct node *node = node_get(scenario, "iterations");
-    uint64_t iterations = 0;
+    static const struct stagesim_field field = {"iterations", STAGESIM_FIELD_COUNT, 0, .least = 1,
+                                                .most = SCENARIO_ITERATIONS_MAX};
+    const struct node *node = node_get(scenario, field.key);
     struct fields_reader reader = {reading->directory, reading->arena, reading->diag, NULL, NULL};
-    for (const struct stagesim_field *field = root_fields; node && field->key; field++)
-        if (!strcmp(field->key, "iterations")) {
-            struct stagesim_field alone = *field;
-            alone.offset = 0;
-            fields_read_value(&reader, &alone, "iterations", node, &iterations);
-        }
+    uint64_t iterations = 0;
+    if (node)
+        fields_read_value(&reader, &field, field.key, node, &iterations);
     return iterations;
 }
 

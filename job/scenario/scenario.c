@@ -272,7 +272,6 @@ static void read_communication(struct loader *loader, const char *const *section
 
 static void read_iterations(struct loader *loader, const char *text)
 {
-    enum { SPELT_MAX = 1000 };
     struct scenario *scenario = loader->scenario;
     char *end;
     unsigned long count = strtoul(text, &end, 10);
@@ -280,9 +279,9 @@ static void read_iterations(struct loader *loader, const char *text)
     scenario->settled = !strcmp(text, "settled");
     if (scenario->settled)
         scenario->iterations = ENDS_FEWEST;
-    else if (text[0] < '1' || text[0] > '9' || *end || count > SPELT_MAX)
+    else if (text[0] < '1' || text[0] > '9' || *end || count > SCENARIO_ITERATIONS_MAX)
         diag_error(loader->fields.diag, node_place(loader->root, "iterations"),
-                   "'%s' is no number of iterations; expected 1 to %d, or settled", text, (int)SPELT_MAX);
+                   "'%s' is no number of iterations; expected 1 to %d, or settled", text, (int)SCENARIO_ITERATIONS_MAX);
     else
         scenario->iterations = (uint32_t)count;
     scenario->spelt = !scenario->settled && scenario->iterations > 1;

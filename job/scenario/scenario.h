@@ -78,6 +78,8 @@ struct scenario_request {
                      refused */
 };
 
+enum { SCENARIO_ITERATIONS_MAX = 1000 }; /* that a scenario may ask for */
+
 /* All memory belongs to the arena given to scenario_load. */
 struct scenario {
     const char *file, *name;      /* as given; what it is called: its key, or the file's own name without .yaml */

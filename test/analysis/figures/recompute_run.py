@@ -137,9 +137,21 @@ class Run:
             return [(a, min(b, joints[-1]), i) for a, b, i in zip(joints, joints[1:], self.measured)]
         if not self.steady:
             return [(self.starts[i], self.ends[i], i) for i in self.measured]
-        last = [o for o in self.streams[rank, "compute"] if o.iteration == self.iterations - 1 and not o.marker]
-        end = last[0].start if last else self.ends[self.measured[0]]
+        own = [o for o in self.streams[rank, "compute"] if not o.marker]
+        first = [o.start for o in own if o.iteration == self.measured[0]]
+        last = [o.start for o in own if o.iteration == self.iterations - 1]
+        if first and last and self.measured[-1] < self.iterations - 1 and last[0] > first[0]:
+            return [(first[0], last[0], None)]
+        end = last[0] if last else self.ends[self.measured[0]]
         return [(end - self.T, end, None)]
+
+    def share(self, rank):
+        """How many iterations pass in the windows of a rank."""
+        if self.whole:
+            return self.whole[2]
+        if self.steady:
+            return sum(end - begin for begin, end, _ in self.windows(rank)) / self.T
+        return len(self.measured)
 
     # ---- the timelines of free transfers and of transfers alone ----
 
@@ -237,7 +249,7 @@ class Run:
                     total["overlapped" if busy[i] else "exposed"] += length
             if own:
                 total["span"] += own[-1].end - own[0].start if iteration is not None else 0
-        return {key: value / (self.whole[2] if self.whole else len(self.measured)) for key, value in total.items()}
+        return {key: value / self.share(rank) for key, value in total.items()}
 
     @staticmethod
     def cover(cuts, intervals):

@@ -43,7 +43,7 @@ batch: {{micro_batches: {pipeline * (3 if name == "stp" else dice.choice([1, 2, 
 transformer: {{{text}}}
 communication: {{overlap: {dice.choice(["true", "true", "false"])}}}
 schedule: {name}
-iterations: {dice.choice([2, 3])}
+iterations: {dice.choice([2, 3]) + 2 * (name == "pipedream-2bw")}
 fold: off
 """
 
