@@ -42,8 +42,13 @@ static void add_training(struct table *table, const struct search_training *trai
 {
     char text[READABLE_MAX];
     bool known = training->seconds > 0;
-    table_cell(table, known ? "%.4g" : "", training->seconds / 86400);
-    table_cell(table, training->price > 0 ? "%.4g" : "", training->price);
+    char days[32] = "", price[32] = "";
+    if (known)
+        snprintf(days, sizeof days, "%.4g", training->seconds / 86400);
+    if (training->price > 0)
+        snprintf(price, sizeof price, "%.4g", training->price);
+    table_cell(table, "%s", days);
+    table_cell(table, "%s", price);
     table_cell(table, "%s", known ? readable_percent(text, training->goodput) : "");
 }
 
