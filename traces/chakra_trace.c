@@ -92,6 +92,10 @@ static bool read_nodes(struct trace_reader *reader, FILE *in, struct fault *faul
     bool placed = false;
     while (chakra && chakra_next(chakra, &node, fault))
         placed |= take_node(reader, &node);
+    if (chakra && chakra_unknown_fields(chakra))
+        recorded_note(reader->recorded,
+                      "%s: %llu fields are not of the schema that is known (the file is of '%.40s'): passed over",
+                      reader->file, (unsigned long long)chakra_unknown_fields(chakra), chakra_version(chakra));
     chakra_close(chakra);
     if (*fault->text)
         return false;

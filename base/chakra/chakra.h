@@ -81,9 +81,8 @@ struct chakra_reader;
  * "NAME: byte N: what is wrong, what was expected". */
 struct chakra_reader *chakra_open(FILE *in, const char *name, struct fault *fault);
 void chakra_close(struct chakra_reader *reader);
-/* GlobalMetadata: the version ("" where it has none) and attributes; valid until chakra_close. */
+/* GlobalMetadata's version, "" where it has none; valid until chakra_close. */
 const char *chakra_version(const struct chakra_reader *reader);
-const struct chakra_attribute *chakra_metadata(const struct chakra_reader *reader, size_t *count);
 /* The next node, valid until the next call. False at the end of the file, or with the fault filled. */
 bool chakra_next(struct chakra_reader *reader, struct chakra_node *node, struct fault *fault);
 /* Fields so far that the schema does not have, of newer writers: passed over. */

@@ -19,8 +19,6 @@ struct chakra_reader {
     size_t size, capacity;
     struct arena *kept, *arena; /* for the metadata, for the newest node */
     const char *version;
-    struct chakra_attribute *metadata;
-    size_t metadata_count;
     uint64_t unknown;
 };
 
@@ -220,14 +218,15 @@ static bool decode_metadata(const struct decoding *decoding)
     struct protobuf_reader reader = {self->bytes, self->bytes + self->size};
     struct protobuf_field field;
     const char *wrong;
-    size_t capacity = 0;
+    struct chakra_attribute *attributes = NULL; /* nobody asks for them; they have to be sound */
+    size_t count = 0, capacity = 0;
     self->version = "";
     for (const uint8_t *at = reader.at; protobuf_next(&reader, &field, &wrong); at = reader.at) {
         bool read = true;
         if (field.number == METADATA_VERSION)
             read = read_text(decoding, &field, at, &self->version);
         else if (field.number == METADATA_ATTRIBUTE)
-            read = add_attribute(decoding, &field, at, &self->metadata, &self->metadata_count, &capacity);
+            read = add_attribute(decoding, &field, at, &attributes, &count, &capacity);
         else
             self->unknown++;
         if (!read)
@@ -261,12 +260,6 @@ void chakra_close(struct chakra_reader *reader)
 const char *chakra_version(const struct chakra_reader *reader)
 {
     return reader->version;
-}
-
-const struct chakra_attribute *chakra_metadata(const struct chakra_reader *reader, size_t *count)
-{
-    *count = reader->metadata_count;
-    return reader->metadata;
 }
 
 uint64_t chakra_unknown_fields(const struct chakra_reader *reader)

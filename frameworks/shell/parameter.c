@@ -196,6 +196,20 @@ static void expand_part(struct expansion *e)
 
 /* ---- patterns ---- */
 
+/* Where the first '/' outside of quotes and expansions is, or the end. */
+static size_t find_slash(const struct expansion *e, size_t from)
+{
+    const struct source *source = &e->s->sources[e->source];
+    const char *text = source->text;
+    size_t slash = from;
+    while (slash < e->to && text[slash] != '/')
+        slash = text[slash] == '\\'          ? slash + 2
+                : text[slash] == '$'         ? shell_dollar_end(source, slash, e->to)
+                : strchr("'\"", text[slash]) ? shell_quote_end(source, slash, e->to)
+                                             : slash + 1;
+    return slash < e->to ? slash : e->to;
+}
+
 /* Applies to each item what follows the name. False: not known. */
 static bool change(struct expansion *e, const struct cells *item, struct cells *out)
 {
@@ -213,13 +227,7 @@ static bool change(struct expansion *e, const struct cells *item, struct cells *
         return from == e->to && shell_letters(s, item, how, twice, out);
     char side = twice ? '/' : from < e->to && strchr("#%", text[from]) ? text[from] : '\0';
     from += side == '#' || side == '%';
-    size_t slash = from;
-    while (slash < e->to && text[slash] != '/')
-        slash = text[slash] == '\\'          ? slash + 2
-                : text[slash] == '$'         ? shell_dollar_end(&s->sources[e->source], slash, e->to)
-                : strchr("'\"", text[slash]) ? shell_quote_end(&s->sources[e->source], slash, e->to)
-                                             : slash + 1;
-    slash = slash < e->to ? slash : e->to;
+    size_t slash = find_slash(e, from);
     s->expand(s, e->source, from, slash, false, &pattern);
     for (size_t i = 0; !side && i < pattern.count; i++)
         if (pattern.items[i].c != CELL_EMPTY) {

@@ -179,6 +179,34 @@ static void may_miss(struct shell *s, const char *name, bool may)
         shell_needed(s, name, s->source, s->at);
 }
 
+/* One that is set and known, or that is set to nothing. */
+static void take_element(struct shell *s, struct subject *subject, const struct variable *variable, const char *key,
+                         int64_t index, uint16_t source, size_t from)
+{
+    const struct cells *cells =
+        shell_element(s, &variable->value, variable->value.keyed ? key ? key : "0" : NULL, index);
+    if (cells)
+        take_named(s, subject, cells);
+    else if (index < 0 && s->state->errexit) /* before the first, which is an error */
+        shell_doubt(s, source, from);
+}
+
+/* What is not set, as far as the script says. */
+static void take_unset(struct shell *s, struct subject *subject, uint16_t source, size_t from)
+{
+    if (s->state->lost)
+        subject->open = shell_unknown_as(s, subject->name, s->state->lost);
+    else if (!strcmp(subject->name, "BASH_SOURCE")) {
+        subject->open = shell_unknown(s, subject->name, "the name by which the script is called", source, from);
+        s->unknowns[subject->open].path = s->sources[source].file;
+    } else if (is_of_system(subject->name)) {
+        may_miss(s, subject->name, strstr(" FUNCNAME REPLY OPTARG MAPFILE COPROC ", subject->name) != NULL);
+        subject->open = of_system(s, subject->name, source, from);
+    } else {
+        subject->open = shell_unknown(s, subject->name, NULL, source, from);
+    }
+}
+
 static void take_variable(struct shell *s, struct subject *subject, uint16_t source, size_t from, size_t to,
                           bool indexed)
 {
@@ -191,16 +219,8 @@ static void take_variable(struct shell *s, struct subject *subject, uint16_t sou
     bool none = !variable || !variable->set || (!variable->value.unknown && !variable->value.count);
     if (indexed && none && text[from] == '-' && s->state->errexit) /* before the first, which is an error */
         shell_doubt(s, source, from);
-    if (!variable && s->state->lost)
-        subject->open = shell_unknown_as(s, subject->name, s->state->lost);
-    else if (!variable && !strcmp(subject->name, "BASH_SOURCE")) {
-        subject->open = shell_unknown(s, subject->name, "the name by which the script is called", source, from);
-        s->unknowns[subject->open].path = s->sources[source].file;
-    } else if (!variable && is_of_system(subject->name)) {
-        may_miss(s, subject->name, strstr(" FUNCNAME REPLY OPTARG MAPFILE COPROC ", subject->name) != NULL);
-        subject->open = of_system(s, subject->name, source, from);
-    } else if (!variable)
-        subject->open = shell_unknown(s, subject->name, NULL, source, from);
+    if (!variable)
+        take_unset(s, subject, source, from);
     else if (variable->set && variable->value.unknown) {
         subject->open = shell_unknown_as(s, subject->name, variable->value.unknown);
         may_miss(s, subject->name, variable->loose || indexed);
@@ -213,14 +233,8 @@ static void take_variable(struct shell *s, struct subject *subject, uint16_t sou
         may_miss(s, subject->name, true);
     } else if (variable->set && variable->value.ragged)
         subject->open = shell_unknown(s, subject->name, "an element behind words that are not known", source, from);
-    else if (variable->set) {
-        const struct cells *cells =
-            shell_element(s, &variable->value, variable->value.keyed ? key ? key : "0" : NULL, index);
-        if (cells)
-            take_named(s, subject, cells);
-        else if (index < 0 && s->state->errexit) /* before the first, which is an error */
-            shell_doubt(s, source, from);
-    }
+    else if (variable->set)
+        take_element(s, subject, variable, key, index, source, from);
     subject->all |= all;
     subject->star |= all && text[from] == '*';
 }

@@ -237,8 +237,9 @@ def field(number, value):
     return varint(number << 3 | 2) + varint(len(value)) + value
 
 
-def write_chakra(name, events, starts=True):
-    """The same profile as execution traces of Chakra have it (et_def.proto); the host's part is left out."""
+def write_chakra(name, events, starts=True, more=b""):
+    """The same profile as execution traces of Chakra have it (et_def.proto); the host's part is left out. `more`: a
+    field of the last node."""
     messages, types = [field(1, "1.0.1")], {"kernel": 4, "gpu_memcpy": 2}
     for number, event in enumerate(event for event in events if event["cat"] in types):
         kind = 7 if "nccl" in event["name"] else types[event["cat"]]
@@ -249,6 +250,7 @@ def write_chakra(name, events, starts=True):
         start = field(6, event["ts"]) if starts else b""
         messages.append(field(1, number) + field(2, event["name"]) + field(3, kind) + start +
                         field(7, event["dur"]) + attributes)
+    messages[-1] += more
     pathlib.Path(name).write_bytes(b"".join(varint(len(message)) + message for message in messages))
     return name
 
@@ -261,6 +263,9 @@ def check_chakra():
     check.that(found["ranks"][0]["rank"] == 3, f"Chakra: {found['ranks'][0]['rank']}")
     check.that("has a start_time_micros" in explain(write_chakra("none.0.et", rank.events, False), expect=1),
                "Chakra without starts")
+    newer = explain(write_chakra("newer.3.et", rank.events, more=field(77, 1)))
+    check.that(any("1 fields are not of the schema" in note and "1.0.1" in note for note in newer["notes"]),
+               f"Chakra, a newer schema: {newer.get('notes')}")
     pathlib.Path("cut.0.et").write_bytes(pathlib.Path("job.3.et").read_bytes()[:200])
     check.that("cut.0.et: error: " in explain("cut.0.et", expect=1), "Chakra, cut")
 
