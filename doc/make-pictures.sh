@@ -59,6 +59,8 @@ rm -f "$images/platform-dgx-1v.svg" "$images/platform-pcie.svg" "$images/collect
 # Collectives: the rings of a node, and times beside measured tables.
 python3 "$(dirname "$0")/rings.py" "$stagesim" dgx-1v:1 "$images/collectives-rings.svg"
 "$stagesim" collective all-reduce --platform "$(dirname "$0")/../platforms/dgx-a100-2.xml" -o "$images/collective.svg"
+rm -f "$images"/collectives-a100.svg "$images"/collectives-efa.svg "$images"/collectives-h100.svg \
+    "$images"/collectives-slingshot.svg
 python3 "$(dirname "$0")/../test/validation/collectives.py" "$stagesim" "$images"
 
 rows=$(dirname "$0")/../test/validation/vtrain
