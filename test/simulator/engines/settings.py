@@ -77,7 +77,7 @@ def by_platform_file(work, told):
     done = run(STAGESIM, "run", work / "shared.yaml", "--quiet", "-o", work / "refused", "--set",
                "platform=infiniband.xml", expect=1)
     said = " ".join(done.stderr.split())
-    check.that("infiniband.xml: <config>: network/model: IB" in said and told in said, f"IB in a file: {said}")
+    check.that("infiniband.xml: error: <config>: network/model: IB" in said and told in said, f"IB in a file: {said}")
 
 
 def cannot(work, setting):
