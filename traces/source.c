@@ -40,7 +40,11 @@ static struct trace_file *file_of(const char *path, gzFile stream, struct diag *
 {
     if (!stream) {
         int why = errno ? errno : ENOMEM;
-        diag_trouble(diag, (struct place){path, 0, 0}, "%s", why == EINVAL ? "it is no regular file" : strerror(why));
+        const char *text = why == EINVAL ? "it is no regular file" : strerror(why);
+        if (why == ENOENT || why == ENOTDIR || why == EISDIR || why == EINVAL) /* another name was meant */
+            diag_error(diag, (struct place){path, 0, 0}, "%s; expected a recorded trace", text);
+        else
+            diag_trouble(diag, (struct place){path, 0, 0}, "%s", text);
         return NULL;
     }
     gzbuffer(stream, GZIP_BUFFER);

@@ -4,10 +4,8 @@
 #include "commands/cli/option_next.h"
 
 #include "base/arena.h"
-#include "base/paths.h"
 #include "commands/calibrate/calibrate_output.h"
 #include "commands/cli/command.h"
-#include "commands/cli/result.h"
 #include "commands/cli/words.h"
 
 #include <getopt.h>
@@ -61,20 +59,6 @@ static int read_option(const struct command *command, int option, struct argumen
     }
 }
 
-struct writing {
-    const struct calibration *calibration;
-    const char *directory;
-    struct arena *arena;
-};
-
-static bool write_profile(FILE *out, void *user, struct fault *fault)
-{
-    (void)fault;
-    const struct writing *writing = user;
-    calibration_write_profile(writing->calibration, writing->directory, out, writing->arena);
-    return true;
-}
-
 static int calibrate_files(const struct command *command, struct arguments *a)
 {
     unsigned format = TABLE_TEXT;
@@ -88,10 +72,8 @@ static int calibrate_files(const struct command *command, struct arguments *a)
         return EXIT_USAGE;
     struct calibration calibration;
     int code = calibrate(&a->request, a->arena, &calibration);
-    if (code == EXIT_DONE && a->output) {
-        struct writing writing = {&calibration, path_directory(a->output, a->arena), a->arena};
-        code = result_write("calibrate", a->output, write_profile, &writing);
-    }
+    if (code == EXIT_DONE && a->output)
+        code = calibration_write_profile(&calibration, "calibrate", a->output, a->arena);
     if (code == EXIT_DONE && !a->quiet)
         calibration_print(&calibration, format, stdout);
     return code;

@@ -13,9 +13,9 @@ struct arena;
 /* A row for each measurement, and in words what was fitted. */
 void calibration_print(const struct calibration *calibration, enum table_format format, FILE *out);
 
-/* The profile as YAML. `directory` is that of the file, for the way to the profile that it starts from. Of a log it
- * keeps the file's name, lines and date: no path and no machine's name. */
-void calibration_write_profile(const struct calibration *calibration, const char *directory, FILE *out,
-                               struct arena *arena);
+/* The profile as YAML, in the file: whole or not at all. Of a log it keeps the file's name, lines and date: no path and
+ * no machine's name. Says what went wrong after "stagesim COMMAND: "; returns an exit code. */
+int calibration_write_profile(const struct calibration *calibration, const char *command, const char *file,
+                              struct arena *arena);
 
 #endif

@@ -2,7 +2,9 @@
 #include "commands/calibrate/calibrate_output.h"
 
 #include "base/arena.h"
+#include "base/paths.h"
 #include "base/table.h"
+#include "commands/cli/result.h"
 #include "commands/cli/words.h"
 #include "job/write/relative.h"
 
@@ -54,7 +56,7 @@ static void write_base(const struct calibration *c, const char *directory, FILE 
         fprintf(out, "from: %s\n", words_yaml(file ? path_relative(directory, c->base, arena) : c->base_name, arena));
 }
 
-void calibration_write_profile(const struct calibration *c, const char *directory, FILE *out, struct arena *arena)
+static void write_profile(const struct calibration *c, const char *directory, FILE *out, struct arena *arena)
 {
     const unsigned section = (unsigned)strlen("compute.");
     fprintf(out, "# %s calibrated with %zu measured run%s\n", c->base_name ? c->base_name : "No framework", c->count,
@@ -72,4 +74,25 @@ void calibration_write_profile(const struct calibration *c, const char *director
         fprintf(out,
                 "transformer:\n  extra_memory: %.0fB  # what was measured beyond what formulas count, the median\n",
                 c->extra_memory);
+}
+
+struct writing {
+    const struct calibration *calibration;
+    const char *directory; /* of the file, for the way to the profile that it starts from */
+    struct arena *arena;
+};
+
+static bool write_to(FILE *out, void *user, struct fault *fault)
+{
+    (void)fault;
+    const struct writing *writing = user;
+    write_profile(writing->calibration, writing->directory, out, writing->arena);
+    return true;
+}
+
+int calibration_write_profile(const struct calibration *calibration, const char *command, const char *file,
+                              struct arena *arena)
+{
+    struct writing writing = {calibration, path_directory(file, arena), arena};
+    return result_write(command, file, write_to, &writing);
 }

@@ -3,26 +3,10 @@
  * calibrated with. */
 #include "base/arena.h"
 #include "base/exit_code.h"
-#include "base/paths.h"
 #include "base/table.h"
 #include "commands/calibrate/calibrate_output.h"
-#include "commands/cli/result.h"
 #include "commands/explain/explain_parts.h"
 #include "studies/calibrate/calibrate.h"
-
-struct writing {
-    const struct calibration *calibration;
-    const char *directory;
-    struct arena *arena;
-};
-
-static bool write_profile(FILE *out, void *user, struct fault *fault)
-{
-    (void)fault;
-    const struct writing *writing = user;
-    calibration_write_profile(writing->calibration, writing->directory, out, writing->arena);
-    return true;
-}
 
 int explain_calibrate(const struct options *options, const struct explanation *e, double seconds)
 {
@@ -40,8 +24,7 @@ int explain_calibrate(const struct options *options, const struct explanation *e
     int code = calibrate(&request, e->arena, &calibration);
     if (code != EXIT_DONE)
         return code;
-    struct writing writing = {&calibration, path_directory(options->calibrate, e->arena), e->arena};
-    code = result_write("explain", options->calibrate, write_profile, &writing);
+    code = calibration_write_profile(&calibration, "explain", options->calibrate, e->arena);
     if (code == EXIT_DONE && !options->quiet)
         diag_print(stderr, "%s: calibrated with %s, the step without what is wrong in this run\n", options->calibrate,
                    readable_seconds(text, seconds));

@@ -74,12 +74,8 @@ static void write_option(struct json_writer *json, const struct schedule_option 
     json_object_begin(json, option->key, false);
     json_text(json, "description", option->doc);
     if (option->stashes) { /* words, numbers such as 7/2, or one for each worker */
-        json_array_begin(json, "anyOf", false);
-        schema_reference(json, NULL, "text");
-        json_object_begin(json, NULL, false);
-        json_text(json, "type", "array");
-        schema_reference(json, "items", "text");
-        json_object_end(json);
+        json_array_begin(json, "allOf", false);
+        schema_reference(json, NULL, "entry");
         json_array_end(json);
     } else if (option->names) {
         schema_words(json, option->names);

@@ -163,7 +163,7 @@ def check_refusals():
     refuse("the file ends in the middle of its compressed data, it was cut", "cut.json.gz")
     pathlib.Path("bad.json.gz").write_bytes((TRACES / "timeline-ST.json.gz").read_bytes()[:20000] + b"x" * 20000)
     refuse("bad.json.gz:1:", "bad.json.gz")
-    refuse("none.json", "none.json", expect=3)
+    refuse("none.json: error: No such file or directory; expected a recorded trace", "none.json")
     pathlib.Path("empty.json").write_text("")
     refuse("it was cut", "empty.json")
     simulate("--set", "batch.global=1024")

@@ -14,37 +14,8 @@ import tempfile
 from collections import defaultdict
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
-
-
-def fields(data):
-    """(number, value) of a message: integers, or bytes."""
-    at = 0
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while at < len(data):
-        key = varint()
-        if key & 7 == 0:
-            yield key >> 3, varint()
-        elif key & 7 == 1:
-            yield key >> 3, data[at:at + 8]
-            at += 8
-        elif key & 7 == 2:
-            size = varint()
-            yield key >> 3, data[at:at + size]
-            at += size
-        else:
-            raise ValueError("wire type %d" % (key & 7))
-    assert at == len(data), "a message ends early"
+sys.path.insert(0, str(ROOT / "test/support"))
+from protobuf import fields
 
 
 def one(data):

@@ -16,6 +16,7 @@ from collections import defaultdict
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 sys.path.insert(0, str(ROOT / "test/support"))
 import tool
+from protobuf import fields
 
 LATENCY, GAP = 10000, 1  # ns, ns per byte: two links of 5 us and 1 GB/s
 
@@ -55,32 +56,6 @@ def platform(count):
 
 
 # ---- Chakra ----
-
-def fields(data):
-    """(number, value) of a message: integers, or bytes."""
-    at = 0
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while at < len(data):
-        key = varint()
-        if key & 7 == 0:
-            yield key >> 3, varint()
-        else:
-            size = {1: 8, 5: 4}.get(key & 7) or varint()
-            yield key >> 3, data[at:at + size]
-            at += size
-    assert at == len(data), "a message ends early"
-
 
 def messages(data):
     """Each behind its length."""
