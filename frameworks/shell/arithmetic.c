@@ -127,6 +127,10 @@ static int64_t read_target(struct sum *sum, const struct target *target)
         sum->open = shell_unknown_as(s, target->name, s->state->lost);
         return 0;
     }
+    if (!variable && shell_is_of_system(target->name)) {
+        sum->open = shell_unknown(s, target->name, "set by the system that runs the script", sum->source, sum->place);
+        return 0;
+    }
     if (s->state->nounset && !variable)
         sum->open = shell_needed(s, target->name, sum->source, sum->place);
     else if (s->state->nounset && !variable->set)
@@ -484,5 +488,9 @@ enum arithmetic shell_compute(struct shell *s, const char *text, int64_t *value,
     if (!failed(&sum))
         return ARITHMETIC_KNOWN;
     *open = sum.open;
-    return sum.open ? ARITHMETIC_UNKNOWN : ARITHMETIC_WRONG;
+    struct sum form = {.shell = s, .at = text, .source = source, .place = at, .dead = 1};
+    comma(&form); /* what stands behind what is not known may be wrong all the same */
+    blanks(&form);
+    form.wrong |= *form.at != '\0';
+    return sum.open && !form.wrong ? ARITHMETIC_UNKNOWN : ARITHMETIC_WRONG;
 }

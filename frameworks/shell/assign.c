@@ -287,8 +287,9 @@ static void set_flags(struct shell *s, const struct declaration *d, const char *
         variable->set = true;
 }
 
-/* NAME or NAME=... of a word that is not written as an assignment but becomes one. */
-static void declare_text(struct shell *s, const struct declaration *d, const struct cells *word, uint16_t source,
+/* NAME or NAME=... of a word that is not written as an assignment but becomes one. False: it is no name, which
+ * bash refuses, and goes on. */
+static bool declare_text(struct shell *s, const struct declaration *d, const struct cells *word, uint16_t source,
                          size_t at)
 {
     uint32_t open;
@@ -297,26 +298,27 @@ static void declare_text(struct shell *s, const struct declaration *d, const str
     size_t length = strcspn(text, "="), name = shell_name_length(text);
     if (open && !s->unknowns[open].why && text[0] == '$') {
         shell_is_free(s, s->unknowns[open].name);
-        return;
+        return true;
     }
     if (name != length || !name) {
         if (open || text[0] == '-' || text[0] == '+') /* options of a variable */
             shell_lose(s, "names and values that are not known are declared", source, at);
-        return; /* bash refuses it and goes on */
+        return open || text[0] == '-' || text[0] == '+';
     }
     const char *variable = arena_copy_part(s->arena, text, length);
     if (!text[length]) {
         set_flags(s, d, variable);
-        return;
+        return true;
     }
     for (size_t i = length + 1; i < word->count; i++)
         shell_add(s, &value, word->items[i]);
     if (word->count && word->items[word->count - 1].c == CELL_OPEN && !word->items[word->count - 1].quoted) {
         shell_lose(s, "names and values that are not known are declared", source, at);
-        return;
+        return true;
     }
     set_flags(s, d, variable);
     shell_set(s, variable, shell_single(s, &value));
+    return true;
 }
 
 /* NAME=(...): bash assigns it while it expands the words, before the plain values of the same command. */
@@ -399,7 +401,7 @@ static int export_functions(struct shell *s, const struct step *step, size_t fir
         const struct raw *raw = &step->words[i];
         const char *name = arena_copy_part(s->arena, s->sources[step->source].text + raw->from, raw->to - raw->from);
         bool plain = name[shell_name_length(name)] == '\0';
-        if (status == 0 && !(plain && shell_function(s, name)))
+        if (!(plain && shell_export_function(s, name)) && status == 0)
             status = plain && !s->state->lost ? 1 : -1;
     }
     return status;
@@ -432,6 +434,22 @@ static bool read_declaration(struct shell *s, const struct step *step, size_t *f
     return *first < step->count && !lost && !d->functions && !d->print;
 }
 
+/* Whether no word may be left of those behind the options: then bash prints what is declared. */
+static bool prints_all(struct shell *s, const struct declared *all, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (all[i].raw->name)
+            return false;
+        for (size_t k = 0; k < all[i].count; k++) {
+            const struct cells *word = &all[i].words[k];
+            bool open = word->count == 1 && word->items[0].c == CELL_OPEN && !word->items[0].quoted;
+            if (!open && !shell_is_nothing(s, word))
+                return false;
+        }
+    }
+    return true;
+}
+
 void shell_run_declaration(struct shell *s, const struct step *step, size_t first, const char *name)
 {
     struct declaration d = {.export = !strcmp(name, "export"), .readonly = !strcmp(name, "readonly")};
@@ -443,6 +461,7 @@ void shell_run_declaration(struct shell *s, const struct step *step, size_t firs
     if (!read_declaration(s, step, &first, &d))
         return;
     struct declared *all = arena_array(s->arena, step->count - first, sizeof *all);
+    bool good = true;
     for (size_t i = first; i < step->count && !s->broken; i++) {
         struct declared *each = &all[i - first];
         each->raw = &step->words[i];
@@ -453,6 +472,9 @@ void shell_run_declaration(struct shell *s, const struct step *step, size_t firs
         else
             shell_expand_word(s, step->source, each->raw->from, each->raw->to, &each->words, &each->count);
     }
+    if (s->capture && prints_all(s, all, step->count - first))
+        shell_add_open(s, s->capture, shell_unknown(s, "(declare)", "the output of a command", step->source, step->at),
+                       false);
     for (size_t i = first; i < step->count && !s->broken; i++) {
         const struct declared *each = &all[i - first];
         if (each->raw->name && !each->raw->array &&
@@ -461,12 +483,12 @@ void shell_run_declaration(struct shell *s, const struct step *step, size_t firs
         else if (each->raw->name && !each->raw->array)
             declare_value(s, &d, step->source, each->raw, &each->value);
         for (size_t k = 0; k < each->count; k++) {
-            declare_text(s, &d, &each->words[k], step->source, each->raw->from);
+            good &= declare_text(s, &d, &each->words[k], step->source, each->raw->from);
             if (d.readonly)
                 forbid_text(s, &each->words[k]);
         }
         if (d.readonly && each->raw->name)
             forbid(s, step->source, each->raw);
     }
-    s->state->status = 0;
+    s->state->status = !good;
 }

@@ -138,6 +138,8 @@ static void run_shopt(struct call *c)
         const char *const *each = harmless;
         while (*each && strcmp(*each, text_of(c, i)) != 0)
             each++;
+        if (!strcmp(text_of(c, i), "inherit_errexit"))
+            c->s->state->inherits = strcmp(text_of(c, 1), "-u") != 0;
         if (!*each)
             shell_refuse(c->s, c->step->source, c->step->at,
                          "'shopt %s' changes what a script means, and is not followed", text_of(c, i));
@@ -162,11 +164,9 @@ static void unset_one(struct call *c, size_t i, bool functions)
         lose(c, "a variable whose name is not known is unset");
         return;
     }
-    if (functions) {
-        struct function *function = arena_alloc(s->arena, sizeof *function);
-        *function = (struct function){name, NULL, s->state->functions};
-        s->state->functions = function;
-    } else if (length && name[length] == '[')
+    if (functions)
+        shell_define_function(s, name, NULL);
+    else if (length && name[length] == '[')
         shell_set_unknown(s, arena_copy_part(s->arena, name, length),
                           shell_unknown(s, name, "an element is unset", c->step->source, c->step->at));
     else if (length && !name[length])
@@ -186,8 +186,8 @@ static void run_unset(struct call *c)
             functions |= !strcmp(text, "-f");
             continue;
         }
-        bool variable = shell_find(c->s, text) != NULL;
-        unset_one(c, i, functions || (!variable && shell_function(c->s, text)));
+        bool variable = shell_find(c->s, text) != NULL, function = shell_function(c->s, text);
+        unset_one(c, i, functions || (!variable && (function || shell_doubted_function(c->s, text))));
     }
     c->s->state->status = 0;
 }
@@ -318,6 +318,8 @@ static void run_refused(struct call *c)
         c->s->state->status = 0;
     else
         lose(c, arena_print(c->s->arena, "'%s' changes what commands mean", text_of(c, 0)));
+    if (!strcmp(text_of(c, 0), "coproc"))
+        shell_lost_command(c->s, c->count, "'coproc' runs it, which is not followed", c->step->source, c->step->at);
 }
 
 static bool run_again(struct call *c, const char *name);
@@ -345,6 +347,7 @@ static void run_inner(struct call *c)
              !shell_print(c->s, name, c->words + 1, c->count - 1, c->step->source, c->step->at)) {
         shell_program(c->s, c->words + 1, c->count - 1, c->step->source, c->step->at);
         c->s->state->status = -1;
+        c->s->assumed = true;
     }
     c->flow = inner.flow;
 }
@@ -422,8 +425,11 @@ static bool run_again(struct call *c, const char *name)
         if (!strcmp(builtins[i].name, name)) {
             builtins[i].run(c);
             if (builtins[i].run == run_nothing || builtins[i].run == run_environment || builtins[i].run == run_popd ||
-                builtins[i].run == run_shopt || !strcmp(name, "pushd"))
+                builtins[i].run == run_shopt || !strcmp(name, "pushd")) {
                 print_unknown(c);
+                c->s->assumed = true;
+            }
+            c->s->assumed |= builtins[i].run == run_cd;
             return true;
         }
     return false;

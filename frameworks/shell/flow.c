@@ -10,90 +10,35 @@ enum { CALLS_MAX = 40, ROUNDS_MAX = 12 };
 
 /* ---- both ways ---- */
 
-static void wait_in(struct shell *s, struct state **where, struct state *state, uint32_t why)
+/* Whether the last command succeeds, or is a program that is taken to. */
+static bool succeeds(const struct shell *s)
 {
-    if (*where)
-        shell_merge(s, *where, state, why);
-    else
-        *where = state;
+    return s->state->status == 0 || (s->state->status < 0 && s->assumed);
 }
 
-/* A way that ends here goes on at the end of its loop or call. */
-static void set_aside(struct shell *s, struct state *state, enum flow flow, uint32_t why)
-{
-    struct waiting *loop = s->loop;
-    s->exits += flow == FLOW_EXIT;
-    if (flow == FLOW_EXIT && !s->apart)
-        shell_doubt(s, s->source, s->at);
-    for (unsigned i = 1; loop && i < s->levels; i++)
-        loop = loop->outer;
-    if (flow == FLOW_RETURN && s->call)
-        wait_in(s, &s->call->ended, state, why);
-    else if (flow == FLOW_BREAK && loop)
-        wait_in(s, &loop->ended, state, why);
-    else if (flow == FLOW_CONTINUE && loop)
-        wait_in(s, &loop->again, state, why);
-}
-
-/* After two ways, `other` and that of the state now. */
-static enum flow join(struct shell *s, struct state *other, enum flow first, enum flow second, uint32_t why)
-{
-    if (first == FLOW_NEXT && second == FLOW_NEXT) {
-        shell_merge(s, s->state, other, why);
-        return FLOW_NEXT;
-    }
-    if (first == FLOW_NEXT) {
-        set_aside(s, s->state, second, why);
-        s->state = other;
-        return FLOW_NEXT;
-    }
-    set_aside(s, other, first, why);
-    return second;
-}
-
-/* What was printed in either way is not known, nor what was read. */
-static void settle_output(struct shell *s, size_t before, const struct cells *input, uint32_t why)
-{
-    if (s->input != input)
-        s->input = NULL;
-    if (!s->capture || s->capture->count == before)
-        return;
-    s->capture->count = before;
-    shell_add_open(s, s->capture, shell_unknown_as(s, "(...)", why), false);
-}
-
-enum flow shell_may_skip(struct shell *s, struct state *before, enum flow flow, size_t printed, uint32_t why)
-{
-    if (s->capture && s->capture->count > printed) {
-        s->capture->count = printed;
-        shell_add_open(s, s->capture, shell_unknown_as(s, "(...)", why), false);
-    }
-    before->status = 1;
-    if (s->state->errexit && !s->tolerant) { /* the script ends there */
-        set_aside(s, before, FLOW_EXIT, why);
-        return flow;
-    }
-    return join(s, before, FLOW_NEXT, flow, why);
-}
-
-enum flow shell_fork(struct shell *s, const struct step *first, const struct step *second, uint32_t why)
+enum flow shell_fork(struct shell *s, const struct step *first, const struct step *second, int skipped, uint32_t why)
 {
     uint32_t maybe = s->maybe;
     size_t printed = s->capture ? s->capture->count : 0;
     const struct cells *input = s->input;
     struct state *copy = shell_copy(s, s->state);
     s->maybe = why;
-    enum flow yes = first ? s->run(s, first) : FLOW_NEXT;
+    s->assumed = false;
+    enum flow yes = s->run(s, first);
+    bool good = succeeds(s);
     struct state *after = s->state;
     const struct cells *rest = s->input;
     s->state = copy;
     s->input = input;
+    s->assumed = false;
+    s->state->status = second ? s->state->status : skipped;
     enum flow no = second ? s->run(s, second) : FLOW_NEXT;
+    s->assumed = good && succeeds(s);
     s->maybe = maybe;
     if (rest != s->input)
         s->input = rest != input ? rest : s->input;
-    settle_output(s, printed, input, why);
-    return join(s, after, yes, no, why);
+    shell_settle_output(s, printed, input, why);
+    return shell_join(s, after, yes, no, why);
 }
 
 static uint32_t condition(struct shell *s, const struct step *step, const char *what)
@@ -116,7 +61,7 @@ enum flow shell_if(struct shell *s, const struct step *step)
     if (flow != FLOW_NEXT || s->broken)
         return flow;
     if (s->state->status < 0)
-        return shell_fork(s, step->second, step->third, condition(s, step->first, "if"));
+        return shell_fork(s, step->second, step->third, 0, condition(s, step->first, "if"));
     const struct step *taken = s->state->status == 0 ? step->second : step->third;
     if (!taken)
         s->state->status = 0;
@@ -168,17 +113,21 @@ static enum flow fork_item(struct shell *s, const struct step *item, const struc
     const struct cells *input = s->input;
     struct state *copy = shell_copy(s, s->state);
     s->maybe = why;
+    s->assumed = false;
     enum flow yes = run_item(s, item, subject);
+    bool good = succeeds(s);
     struct state *after = s->state;
     const struct cells *rest = s->input;
     s->state = copy;
     s->input = input;
+    s->assumed = false;
     enum flow no = run_items(s, item->next, subject);
+    s->assumed = good && succeeds(s);
     s->maybe = maybe;
     if (rest != s->input)
         s->input = rest != input ? rest : s->input;
-    settle_output(s, printed, input, why);
-    return join(s, after, yes, no, why);
+    shell_settle_output(s, printed, input, why);
+    return shell_join(s, after, yes, no, why);
 }
 
 static enum flow run_items(struct shell *s, const struct step *item, const struct cells *subject)
@@ -206,9 +155,10 @@ enum flow shell_case(struct shell *s, const struct step *step)
 
 /* ---- loops ---- */
 
-static struct waiting enter_loop(struct shell *s)
+static void enter_loop(struct shell *s, struct waiting *loop)
 {
-    return (struct waiting){.outer = s->loop};
+    *loop = (struct waiting){.outer = s->loop};
+    shell_begin_span(s, &loop->span);
 }
 
 /* One round of a body: true where another may follow. */
@@ -230,9 +180,9 @@ static bool run_round(struct shell *s, struct waiting *loop, const struct step *
         return true;
     }
     if (loop->again) { /* only rounds that were left by `continue` go on */
-        set_aside(s, s->state, how, why);
+        shell_set_aside(s, s->state, how, why);
         if (how == FLOW_BREAK && !outer)
-            wait_in(s, &loop->ended, s->state, why);
+            shell_wait_in(s, &loop->ended, s->state, why);
         *flow = FLOW_NEXT;
         s->state = loop->again;
         loop->again = NULL;
@@ -244,12 +194,14 @@ static bool run_round(struct shell *s, struct waiting *loop, const struct step *
 /* Rounds that were left by `break` in one of two ways end here, too. */
 static enum flow leave_loop(struct shell *s, struct waiting *loop, enum flow flow, uint32_t why)
 {
+    shell_end_span(s, &loop->span);
     if (!loop->ended)
         return flow;
+    s->assumed = false;
     if (flow == FLOW_NEXT)
         shell_merge(s, s->state, loop->ended, why);
     else {
-        set_aside(s, s->state, flow, why);
+        shell_set_aside(s, s->state, flow, why);
         s->state = loop->ended;
     }
     return FLOW_NEXT;
@@ -275,7 +227,8 @@ static enum flow run_unknown(struct shell *s, const struct step *head, const str
     s->silent++;
     bool settled = false, last = false;
     for (unsigned round = 0; !last && !s->broken; round++) {
-        struct waiting loop = enter_loop(s);
+        struct waiting loop;
+        enter_loop(s, &loop);
         struct state *before = shell_copy(s, s->state);
         enum flow flow = FLOW_NEXT;
         last = settled;
@@ -283,11 +236,12 @@ static enum flow run_unknown(struct shell *s, const struct step *head, const str
         if (name)
             shell_set_unknown(s, name, why);
         if (head)
-            run_tolerant(s, head);
-        if (!run_round(s, &loop, body, &flow, why) && flow != FLOW_NEXT) {
-            set_aside(s, s->state, flow, why);
+            flow = run_tolerant(s, head);
+        if (flow != FLOW_NEXT || (!run_round(s, &loop, body, &flow, why) && flow != FLOW_NEXT)) {
+            shell_set_aside(s, s->state, flow, why);
             s->state = shell_copy(s, before);
         }
+        shell_end_span(s, &loop.span);
         if (loop.ended)
             shell_merge(s, s->state, loop.ended, why);
         shell_merge(s, s->state, before, why);
@@ -300,7 +254,7 @@ static enum flow run_unknown(struct shell *s, const struct step *head, const str
         tire(s, body);
     }
     s->maybe = maybe;
-    settle_output(s, printed, input, why);
+    shell_settle_output(s, printed, input, why);
     s->state->status = -1;
     return FLOW_NEXT;
 }
@@ -332,7 +286,8 @@ enum flow shell_for(struct shell *s, const struct step *step)
     }
     if (has_open(words, count) || (step->bare && s->state->arguments_unknown))
         return run_unknown(s, NULL, step->first, step->name, why);
-    struct waiting loop = enter_loop(s);
+    struct waiting loop;
+    enter_loop(s, &loop);
     const struct round *outer = s->round;
     struct round *round = arena_alloc(s->arena, sizeof *round);
     *round = (struct round){step->name, step->at, step->source, outer};
@@ -351,14 +306,15 @@ enum flow shell_for(struct shell *s, const struct step *step)
 enum flow shell_while(struct shell *s, const struct step *step)
 {
     uint32_t why = shell_unknown(s, "while", "a loop whose end is not known", step->source, step->at);
-    struct waiting loop = enter_loop(s);
+    struct waiting loop;
+    enter_loop(s, &loop);
     enum flow flow = FLOW_NEXT;
     bool until = step->kind == STEP_UNTIL;
     int status = 0;
     while (!tire(s, step)) {
-        enum flow how = run_tolerant(s, step->first);
-        if (how != FLOW_NEXT)
-            return how;
+        flow = run_tolerant(s, step->first);
+        if (flow != FLOW_NEXT)
+            break;
         if (s->state->status < 0) {
             flow = run_unknown(s, step->first, step->second, NULL, why);
             break;
@@ -369,7 +325,7 @@ enum flow shell_while(struct shell *s, const struct step *step)
             break;
         status = s->state->status;
     }
-    if (s->state->status >= 0)
+    if (s->state->status >= 0 && flow == FLOW_NEXT)
         s->state->status = status;
     return leave_loop(s, &loop, flow, why);
 }
@@ -397,7 +353,8 @@ static int run_part(struct shell *s, const struct step *step, size_t part)
 enum flow shell_each(struct shell *s, const struct step *step)
 {
     uint32_t why = shell_unknown(s, "for", "a loop whose end is not known", step->source, step->at);
-    struct waiting loop = enter_loop(s);
+    struct waiting loop;
+    enter_loop(s, &loop);
     enum flow flow = FLOW_NEXT;
     run_part(s, step, 0);
     for (bool first = true; !tire(s, step); first = false) {
@@ -422,14 +379,18 @@ void shell_subshell(struct shell *s, const struct step *step, bool apart)
 {
     struct state *before = s->state;
     struct waiting *loop = s->loop, *call = s->call, own = {0};
+    struct span *process = s->process;
     s->state = shell_copy(s, before);
     s->loop = NULL;
     s->call = &own;
-    unsigned exits = s->exits;
+    s->process = &own.span;
+    shell_begin_span(s, &own.span);
     s->apart++;
     s->run(s, step);
     s->apart--;
-    int status = own.ended || s->broken || s->exits != exits ? -1 : s->state->status;
+    int status = own.ended || s->broken || own.span.left ? -1 : s->state->status;
+    shell_end_span(s, &own.span);
+    s->process = process;
     s->loop = loop;
     s->call = call;
     shell_end_process(s, before, own.ended, apart);
@@ -455,9 +416,12 @@ enum flow shell_call(struct shell *s, const struct step *body, const struct cell
         has_open(words, count) ? shell_unknown(s, "@", "arguments that are not known", body->source, body->at) : 0;
     s->call = &own;
     s->loop = NULL;
+    shell_begin_span(s, &own.span);
     s->functions++;
     enum flow flow = s->run(s, body);
     s->functions--;
+    shell_end_span(s, &own.span);
+    s->assumed &= !own.ended;
     s->call = outer;
     s->loop = loop;
     if (own.ended && flow == FLOW_EXIT)

@@ -78,6 +78,15 @@ static bool is_cut_off(struct shell *s, const char *first, uint16_t source, size
     return true;
 }
 
+/* Whether what runs now may not run at all: the condition; 0: it does. */
+static uint32_t condition_of(const struct shell *s)
+{
+    uint32_t maybe = s->maybe;
+    for (const struct span *span = s->span; span && !maybe; span = span->outer)
+        maybe = span->left;
+    return maybe;
+}
+
 void shell_offer(struct shell *s, const struct cells *words, size_t count, uint16_t source, size_t at)
 {
     size_t options = 0;
@@ -102,7 +111,7 @@ void shell_offer(struct shell *s, const struct cells *words, size_t count, uint1
     *candidate = (struct candidate){.words = words,
                                     .count = count,
                                     .options = options,
-                                    .maybe = s->maybe,
+                                    .maybe = condition_of(s),
                                     .at = (uint32_t)at,
                                     .source = source,
                                     .variable = find_exported(s, s->request->variable),

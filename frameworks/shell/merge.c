@@ -64,10 +64,7 @@ static void merge_rest(struct shell *s, struct state *into, const struct state *
         arguments = shell_cells_equal(s, &into->arguments[i], &other->arguments[i]);
     if (!arguments)
         into->arguments_unknown = shell_unknown_as(s, "@", why);
-    if (into->functions != other->functions) { /* any function may be another one */
-        into->functions = NULL;
-        into->lost = into->lost ? into->lost : why;
-    }
+    shell_merge_functions(s, into, other);
     into->lost = into->lost ? into->lost : other->lost;
     if (!into->folder || !other->folder || strcmp(into->folder, other->folder) != 0)
         into->folder = NULL;
@@ -77,8 +74,11 @@ static void merge_rest(struct shell *s, struct state *into, const struct state *
     into->may_exit |= other->may_exit || into->errexit != other->errexit;
     into->errexit &= other->errexit;
     into->nounset |= other->nounset;
+    into->may_pipe |= other->may_pipe || into->pipefail != other->pipefail;
     into->pipefail |= other->pipefail;
+    into->may_export |= other->may_export || into->allexport != other->allexport;
     into->allexport |= other->allexport;
+    into->strange |= other->strange;
     into->noglob &= other->noglob;
     if (into->files != other->files) {
         struct written *any = arena_alloc(s->arena, sizeof *any);
@@ -134,7 +134,7 @@ void shell_end_process(struct shell *s, struct state *outer, const struct state 
 bool shell_same(struct shell *s, const struct state *a, const struct state *b)
 {
     shell_spend(s, a->count * b->count / 4);
-    if (a->count != b->count || !a->lost != !b->lost || a->functions != b->functions ||
+    if (a->count != b->count || !a->lost != !b->lost || !shell_same_functions(s, a->functions, b->functions) ||
         !a->arguments_unknown != !b->arguments_unknown || a->argument_count != b->argument_count ||
         !a->folder != !b->folder || !a->splitting != !b->splitting)
         return false;

@@ -12,6 +12,7 @@ struct program {
     size_t count;
     uint16_t source;
     size_t at;
+    const char *letters; /* options of a shell; NULL: none */
 };
 
 static const char *text_of(const struct program *p, size_t i)
@@ -39,13 +40,34 @@ static const char *const launchers[] = {"srun",    "mpirun",  "mpiexec", "nohup"
                                         "numactl", "taskset", "sudo",    "timeout",     "nice",      "setsid",
                                         "stdbuf",  "salloc",  "docker",  "singularity", "apptainer", "jsrun",
                                         "aprun",   "flux",    "kubectl", NULL};
+/* Others that launch scripts run. */
+static const char *const programs[] = {
+    "torchrun", "python", "python3", "accelerate", "deepspeed", "colossalai", "launch", "ray",    "huggingface-cli",
+    "wandb",    "pip",    "pip3",    "git",        "make",      "cmake",      "ninja",  "rm",     "cp",
+    "mv",       "ln",     "touch",   "tee",        "cat",       "sed",        "awk",    "sort",   "uniq",
+    "find",     "xargs",  "tar",     "gzip",       "unzip",     "wget",       "curl",   "rsync",  "scp",
+    "echo",     "printf", "seq",     "nvidia-smi", "rocm-smi",  "ip",         "nc",     "ps",     "pkill",
+    "id",       "env",    "free",    "lscpu",      "nproc",     "numactl",    "aws",    "gsutil", "ibstat",
+    NULL};
 static const char *const distant[] = {"ssh", "pdsh", "clush", "parallel-ssh", NULL};
+
+bool shell_is_program(struct shell *s, const struct cells *words, size_t count)
+{
+    uint32_t open;
+    const char *name = shell_text(s, &words[0], &open);
+    bool launch = false;
+    for (size_t i = 1; i < count && !launch; i++)
+        launch = s->request->is_option(shell_text(s, &words[i], &open));
+    return launch || strchr(name, '/') || is(name, programs) || is(name, launchers) || is(name, distant) ||
+           is(name, shells) || !strcmp(name, "sbatch") || shell_only_reads(s, words, count);
+}
 
 static void run_string(const struct program *p, const struct cells *string, bool variables, size_t first)
 {
+    const struct child child = {p->words + first, first < p->count ? p->count - first : 0, p->letters, !variables};
     uint16_t made = shell_source_of(p->s, string);
     shell_read_sbatch(p->s, made);
-    shell_run_child(p->s, made, variables, p->words + first, first < p->count ? p->count - first : 0);
+    shell_run_child(p->s, made, &child);
 }
 
 /* Commands of standard input, which a command among them may read away, unless they are copied first. */
@@ -77,7 +99,8 @@ static bool run_file(const struct program *p, size_t i)
     uint16_t made = shell_source_of(s, text);
     s->sources[made].file = path;
     shell_read_sbatch(s, made);
-    shell_run_child(s, made, true, p->words + i, p->count - i);
+    const char *letters = p->letters ? p->letters : shell_first_line_letters(s, start);
+    shell_run_child(s, made, &(struct child){p->words + i, p->count - i, letters, false});
     return true;
 }
 
@@ -98,11 +121,21 @@ static void lost(const struct program *p, size_t i, const char *why)
 }
 
 /* bash [-x] -c STRING, bash FILE, or commands of standard input. */
-static bool run_shell(const struct program *p, size_t i)
+static bool run_shell(struct program *p, size_t i)
 {
     bool string = false;
-    for (i++; i < p->count && text_of(p, i)[0] == '-'; i++)
-        string |= text_of(p, i)[1] != '-' && strchr(text_of(p, i), 'c');
+    p->letters = "";
+    for (i++; i < p->count && text_of(p, i)[0] == '-'; i++) {
+        const char *text = text_of(p, i);
+        if (text[1] == '-')
+            continue;
+        string |= strchr(text, 'c') != NULL;
+        p->letters = arena_print(p->s->arena, "%s%s", p->letters, text + 1);
+        if (strchr(text, 'o')) {
+            lost(p, i, "with options of a shell that are not followed");
+            return true;
+        }
+    }
     if (i >= p->count && p->s->input) {
         run_input(p, false);
         return true;
@@ -198,12 +231,19 @@ static void run_appended(const struct program *p)
     shell_program(s, all, count, p->source, p->at);
 }
 
-static bool run_nested(const struct program *p)
+static bool run_nested(struct program *p)
 {
     const char *name = base_of(text_of(p, 0));
     if (!strcmp(name, "xargs")) {
         run_appended(p);
         return true;
+    }
+    if (!strcmp(name, "parallel") || !strcmp(name, "find")) { /* words of a command that they run are other ones */
+        for (size_t i = 1; i < p->count; i++)
+            if (p->s->request->is_option(text_of(p, i)) && text_of(p, i)[1] == '-') {
+                lost(p, 0, "and runs commands with words that are not known");
+                return true;
+            }
     }
     if (!strcmp(name, "sbatch"))
         return run_batch(p);
@@ -225,7 +265,7 @@ static bool run_nested(const struct program *p)
 
 void shell_program(struct shell *s, const struct cells *words, size_t count, uint16_t source, size_t at)
 {
-    struct program program = {s, words, count, source, at};
+    struct program program = {s, words, count, source, at, NULL};
     size_t printed = s->capture ? s->capture->count : 0;
     uint32_t open;
     if (!count)

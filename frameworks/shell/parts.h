@@ -1,106 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the sources of shell.h share; for them only. Values are lists of cells: characters with the place where they
- * were written. What is not known is a cell of its own, which names an entry of a table with the reason. */
+/* What the sources of shell.h share; for them only. */
 #ifndef STAGESIM_SHELL_PARTS_H
 #define STAGESIM_SHELL_PARTS_H
 
 #include "frameworks/shell/shell.h"
-#include "frameworks/shell/syntax.h"
+#include "frameworks/shell/state.h"
 
-#include <stdint.h>
-
-enum {
-    CELL_OPEN = 1,  /* not known: `at` is its number; not quoted: it may be any number of words */
-    CELL_BREAK = 2, /* between the words of an array */
-    CELL_EMPTY = 3  /* a quoted nothing, which makes a word all the same */
-};
-
-struct cell {
-    uint32_t at; /* in the text of the source */
-    uint16_t source;
-    char c;
-    bool quoted; /* not split at blanks, no pattern */
-};
-
-struct cells {
-    struct cell *items;
-    size_t count, capacity;
-};
-
-struct unknown {
-    const char *name; /* as the script has it: NAME, "(date)" */
-    const char *why;  /* NULL: nobody sets it */
-    const char *path; /* where it names a file whose place is known; NULL */
-    uint32_t at;      /* what made it so */
-    uint16_t source;
-};
-
-struct element {
-    const char *key; /* of an associative array */
-    int64_t index;
-    struct cells cells;
-};
-
-/* Never changed once it is a variable's: assignments make new ones. */
-struct value {
-    struct element *items; /* by rising index */
-    size_t count;
-    uint32_t unknown; /* of all of it; 0: the items count */
-    bool array, keyed;
-    bool ragged; /* some item may be several, or none */
-};
-
-struct variable {
-    const char *name;
-    struct value value;
-    unsigned depth; /* of calls at which it was made: 0 is global */
-    bool set;       /* false: declared only, or unset */
-    bool fixed;     /* from outside */
-    bool exported, integer, readonly, reference, temporary;
-    bool hidden;   /* it may not be exported after all */
-    bool doubted;  /* it is one of a call in one of two ways only: what is assigned may be an outer one's */
-    bool changed;  /* what kind it is of, of declare, differs between two ways */
-    bool referred; /* it may stand for another one */
-    bool loose;    /* it may not be set */
-    char letters;  /* of declare: 'u', 'l'; 0 */
-};
-
-struct function {
-    const char *name;
-    const struct step *body; /* NULL: unset */
-    struct function *next;
-};
-
-/* A file that the script writes. */
-struct written {
-    const char *path; /* NULL: some file; "?/NAME" in some folder; "?*PATTERN": whose names fit */
-    struct cells text;
-    bool known;
-    struct written *next;
-};
-
-/* All that a subshell has a copy of. */
-struct state {
-    struct variable *variables;
-    size_t count, capacity;
-    struct function *functions;
-    struct written *files;
-    struct cells *arguments; /* $1 and on */
-    size_t argument_count;
-    uint32_t arguments_unknown; /* 0: they are known */
-    const char *folder;         /* where commands run, as files are opened; NULL: not known */
-    int status;                 /* of the last command; -1: not known */
-    uint32_t lost;              /* names that are in no list are unknown for this reason; 0: nobody sets them */
-    uint32_t splitting;         /* IFS was changed; 0: blanks and ends of lines */
-    unsigned depth;
-    bool errexit, allexport, noglob, pipefail, nounset;
-    bool may_exit; /* `set -e` holds in one of two ways */
+/* What may be left earlier than at its end: a call, a loop, a process. */
+struct span {
+    uint32_t left; /* the condition that is not known, after which it may have been left; 0 */
+    size_t printed;
+    const struct cells *capture, *input; /* as they were when it began */
+    struct span *outer;
 };
 
 /* States that wait for the end of a loop, or of a function. */
 struct waiting {
     struct state *ended, *again;
     struct waiting *outer;
+    struct span span;
 };
 
 enum flow { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN, FLOW_EXIT };
@@ -149,7 +67,8 @@ struct shell {
     struct cells *capture;                    /* of standard output; NULL: nobody reads it */
     const struct cells *input;                /* standard input, where it is known */
     uint32_t maybe;                           /* the condition that is not known, of what runs now */
-    unsigned exits;                           /* ways that ended the script where others go on */
+    struct span *span, *process;              /* the innermost; of the innermost process but the first */
+    bool assumed;                             /* a status that is not known is a program's, taken to succeed */
     unsigned levels;                          /* that `break` or `continue` still has to leave */
     unsigned tolerant;                        /* errors do not end the script here */
     unsigned silent;                          /* launches are not collected */
@@ -225,6 +144,8 @@ struct variable *shell_add_variable(struct shell *s, const char *name, unsigned 
 /* A new process: exported variables alone, no functions. */
 struct state *shell_child(struct shell *s);
 struct variable *shell_find(struct shell *s, const char *name);
+/* Whether bash or the system sets a name. */
+bool shell_is_of_system(const char *name);
 /* At the depth of calls now, or where it is; declares it where it is nowhere. */
 struct variable *shell_declare(struct shell *s, const char *name, bool local);
 /* What a name stands for: of a reference that of its target. NULL: not known. */
@@ -248,7 +169,24 @@ void shell_leave(struct shell *s);
 struct value shell_single(struct shell *s, const struct cells *cells);
 /* Element 0, or the one of an index or key; NULL: none. */
 const struct cells *shell_element(struct shell *s, const struct value *value, const char *key, int64_t index);
+
+/* ---- functions.c ---- */
+
+/* The function that a name stands for; NULL: it is none, or that is not known. */
 const struct function *shell_function(struct shell *s, const char *name);
+/* What may be a function; NULL: that is known. */
+const struct function *shell_doubted_function(struct shell *s, const char *name);
+/* `body` NULL: the name is none any more. */
+void shell_define_function(struct shell *s, const char *name, const struct step *body);
+/* export -f; false: there is no such function. */
+bool shell_export_function(struct shell *s, const char *name);
+/* Each may be another one from here on. */
+void shell_doubt_functions(struct shell *s, struct state *state);
+/* Those that a new process has. */
+struct function *shell_exported_functions(struct shell *s, const struct state *state);
+bool shell_same_functions(struct shell *s, const struct function *a, const struct function *b);
+/* Into `into`: what is not the same in both is doubted. */
+void shell_merge_functions(struct shell *s, struct state *into, const struct state *other);
 
 /* ---- merge.c ---- */
 
@@ -348,6 +286,8 @@ const struct cells *shell_file(struct shell *s, const char *path, bool *there, c
 /* The path of a file that is written: one of which only the name is known is any of that name, "?/NAME". NULL: any. */
 const char *shell_written_path(struct shell *s, const struct cells *word);
 void shell_write(struct shell *s, const char *path, const struct cells *text, bool known, bool more);
+/* Whether a program changes no files. */
+bool shell_only_reads(struct shell *s, const struct cells *words, size_t count);
 /* A command of another program may have written what it names, but for programs that only read. */
 void shell_touch(struct shell *s, const struct cells *words, size_t count);
 
@@ -374,11 +314,26 @@ bool shell_set_options(struct shell *s, const struct step *step, struct cells *w
 /* trap ACTION SIGNAL...: refused where it could matter to a launch. */
 void shell_trap(struct shell *s, const struct cells *words, size_t count, uint16_t source, size_t at);
 
-/* ---- flow.c ---- */
+/* ---- ways.c ---- */
 
+/* A state waits where others of that kind wait. */
+void shell_wait_in(struct shell *s, struct state **where, struct state *state, uint32_t why);
+/* A way that ends here goes on at the end of its loop or call. */
+void shell_set_aside(struct shell *s, struct state *state, enum flow flow, uint32_t why);
+/* After two ways, `other` and that of the state now. */
+enum flow shell_join(struct shell *s, struct state *other, enum flow first, enum flow second, uint32_t why);
+/* What was printed on either of two ways since `before` is not known, nor what was read. */
+void shell_settle_output(struct shell *s, size_t before, const struct cells *input, uint32_t why);
+void shell_begin_span(struct shell *s, struct span *span);
+/* Where it may have been left, what was printed and read since it began is not known. */
+void shell_end_span(struct shell *s, struct span *span);
 /* After a command that may not have run, because a file of its redirections cannot be opened. */
 enum flow shell_may_skip(struct shell *s, struct state *before, enum flow flow, size_t printed, uint32_t why);
-enum flow shell_fork(struct shell *s, const struct step *first, const struct step *second, uint32_t why);
+
+/* ---- flow.c ---- */
+
+/* Both ways of a condition; `second` NULL: nothing runs there, and the status is `skipped`. */
+enum flow shell_fork(struct shell *s, const struct step *first, const struct step *second, int skipped, uint32_t why);
 enum flow shell_if(struct shell *s, const struct step *step);
 enum flow shell_case(struct shell *s, const struct step *step);
 enum flow shell_for(struct shell *s, const struct step *step);
@@ -389,6 +344,26 @@ void shell_subshell(struct shell *s, const struct step *step, bool apart);
 /* A function's body with its arguments; FLOW_EXIT or FLOW_NEXT. */
 enum flow shell_call(struct shell *s, const struct step *body, const struct cells *words, size_t count);
 
+/* ---- redirect.c ---- */
+
+/* Where input comes from and output goes while a command runs. */
+struct streams {
+    struct cells *capture, written;
+    const struct cells *input;
+    const char *path;        /* of the file that is written */
+    bool file, more, output; /* output goes elsewhere */
+    uint32_t fails;          /* why the command may not run at all; 0: it does */
+    struct state *before;    /* what is left then */
+    size_t printed;
+};
+
+void shell_begin_redirects(struct shell *s, const struct step *step, struct streams *streams);
+enum flow shell_end_redirects(struct shell *s, const struct step *step, struct streams *streams, enum flow flow);
+/* Those of `exec` alone hold from here on. */
+void shell_keep_redirects(struct shell *s, const struct step *step, const struct streams *streams);
+/* Whether a command has standard input of its own. */
+bool shell_reads(const struct step *step);
+
 /* ---- run.c ---- */
 
 enum flow shell_run(struct shell *s, const struct step *step);
@@ -397,8 +372,16 @@ enum flow shell_run(struct shell *s, const struct step *step);
 
 /* The text of a source as commands of this process. */
 enum flow shell_run_text(struct shell *s, uint16_t source);
-/* The same in a process of its own, with these arguments, of which the first is its name. */
-void shell_run_child(struct shell *s, uint16_t source, bool variables, const struct cells *words, size_t count);
+/* Options of `set` in the first line, #!/bin/bash -e, which hold where a file is run as a program; "": none. */
+const char *shell_first_line_letters(struct shell *s, const char *text);
+/* The same in a process of its own. */
+struct child {
+    const struct cells *words; /* of which the first is its name */
+    size_t count;
+    const char *letters; /* options of `set`; NULL: none */
+    bool distant;        /* on another machine, with none of the variables */
+};
+void shell_run_child(struct shell *s, uint16_t source, const struct child *child);
 /* What is read in by `source`, in this process. */
 enum flow shell_source_file(struct shell *s, const struct cells *words, size_t count, uint16_t source, size_t at);
 void shell_substitute(struct shell *s, uint16_t source, size_t from, size_t to, struct cells *out);
@@ -413,6 +396,9 @@ bool shell_read_input(struct shell *s, const char *name, const struct cells *wor
 
 /* A command of another program: scripts that it runs are followed, and launches are collected. */
 void shell_program(struct shell *s, const struct cells *words, size_t count, uint16_t source, size_t at);
+
+/* Whether a command is a program that scripts are known to run, and not a function of which nobody knows. */
+bool shell_is_program(struct shell *s, const struct cells *words, size_t count);
 
 /* ---- launch.c ---- */
 

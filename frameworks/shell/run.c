@@ -1,160 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands one after the other: lists, pipes, redirections, and plain commands with their words. */
+/* Commands one after the other: lists, pipes, and plain commands with their words. */
 #include "base/arena.h"
-#include "base/paths.h"
 #include "frameworks/shell/parts.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 enum { COMMANDS_MAX = 50000, WORDS_MAX = 4096 };
-
-/* ---- redirections ---- */
-
-/* Where input comes from and output goes while a command runs. */
-struct streams {
-    struct cells *capture, written;
-    const struct cells *input;
-    const char *path; /* of the file that is written */
-    bool file, more;
-    uint32_t fails;       /* why the command may not run at all; 0: it does */
-    struct state *before; /* what is left then */
-    size_t printed;
-};
-
-/* Expanded, but for quotes, which are characters there. */
-static void expand_document(struct shell *s, uint16_t source, const struct redirect *document, struct cells *out)
-{
-    const char *text = s->sources[source].text;
-    bool line = true;
-    for (size_t i = document->from; i < document->to && !s->broken;) {
-        char c = text[i];
-        if (line && document->tabs && c == '\t') {
-            i++;
-            continue;
-        }
-        line = c == '\n';
-        size_t end = i + 1;
-        if (!document->literal && c == '\\' && strchr("$`\\\n", text[i + 1])) {
-            if (text[i + 1] != '\n')
-                shell_add(s, out, (struct cell){(uint32_t)i + 1, source, text[i + 1], true});
-            i += 2;
-            continue;
-        }
-        if (!document->literal && (c == '$' || c == '`')) {
-            end = c == '$' ? shell_dollar_end(&s->sources[source], i, document->to)
-                           : shell_quote_end(&s->sources[source], i, document->to);
-            for (size_t k = i + 2; c == '$' && text[i + 1] == '{' && k + 3 <= end; k++)
-                if (!strncmp(text + k, "$((", 3)) /* which bash reads wrong in a document */
-                    shell_refuse(s, source, i, "arithmetic in ${} of a document, which bash does not read");
-            shell_expand(s, source, i, end, true, out);
-        } else if (c == CELL_OPEN && s->sources[source].origin)
-            shell_add_open(s, out, s->sources[source].origin[i].at, true);
-        else
-            shell_add(s, out, (struct cell){(uint32_t)i, source, c, true});
-        i = end;
-    }
-}
-
-/* A file that cannot be opened keeps a command from running. Where this machine has no such file or folder, nobody
- * knows whether the one has on which the script runs. */
-static void may_fail(struct shell *s, const struct step *step, const struct redirect *redirect, const char *path,
-                     struct streams *streams)
-{
-    bool device = !strncmp(path, "/dev/", 5), reads = redirect->kind == REDIRECT_FROM;
-    struct stat info;
-    if (device || (!reads && path[0] != '/') || stat(reads ? path : path_directory(path, s->arena), &info) == 0)
-        return;
-    streams->fails = shell_unknown(s, path, "a file that may not be opened", step->source, redirect->word.from);
-    if (!streams->before)
-        streams->before = shell_copy(s, s->state);
-}
-
-static const struct cells *read_input(struct shell *s, const struct step *step, const struct redirect *redirect,
-                                      struct streams *streams)
-{
-    struct cells *cells = arena_alloc(s->arena, sizeof *cells);
-    bool there;
-    const char *why;
-    if (redirect->kind == REDIRECT_DOCUMENT) {
-        expand_document(s, step->source, redirect, cells);
-        return cells;
-    }
-    if (redirect->kind != REDIRECT_STRING && redirect->kind != REDIRECT_FROM)
-        return NULL;
-    shell_expand_value(s, step->source, redirect->word.from, redirect->word.to, cells);
-    if (redirect->kind == REDIRECT_STRING) {
-        shell_add_text(s, cells, "\n", step->source, redirect->word.from, true);
-        return cells;
-    }
-    const char *path = shell_resolve(s, cells);
-    const struct cells *text = path ? shell_file(s, path, &there, &why) : NULL;
-    if (!text) {
-        uint32_t open;
-        may_fail(s, step, redirect, path ? path : shell_text(s, cells, &open), streams);
-    }
-    return text;
-}
-
-static void write_output(struct shell *s, const struct step *step, const struct redirect *redirect,
-                         struct streams *streams)
-{
-    struct cells word = {0};
-    uint32_t open;
-    shell_expand_value(s, step->source, redirect->word.from, redirect->word.to, &word);
-    shell_text(s, &word, &open);
-    if (redirect->kind == REDIRECT_COPY) {
-        if (!strcmp(shell_text(s, &word, &open), "2"))
-            s->capture = NULL;
-        return;
-    }
-    if (redirect->stream != 1 && redirect->stream != 3) {
-        shell_write(s, shell_written_path(s, &word), NULL, false, false);
-        return;
-    }
-    if (!open)
-        may_fail(s, step, redirect, shell_text(s, &word, &open), streams);
-    if (streams->file) /* of two files the last one has it all */
-        shell_write(s, streams->path, NULL, false, false);
-    streams->file = true;
-    streams->more = redirect->kind == REDIRECT_APPEND;
-    streams->path = shell_written_path(s, &word);
-    s->capture = &streams->written;
-}
-
-static void begin_redirects(struct shell *s, const struct step *step, struct streams *streams)
-{
-    for (const struct redirect *each = step->redirects; each; each = each->next) {
-        if (each->stream == 0)
-            s->input = read_input(s, step, each, streams);
-        else if (each->stream == 1 || each->stream == 3 || each->kind == REDIRECT_TO || each->kind == REDIRECT_APPEND)
-            write_output(s, step, each, streams);
-    }
-}
-
-static enum flow end_redirects(struct shell *s, struct streams *streams, bool redirected, enum flow flow)
-{
-    s->capture = streams->capture;
-    if (redirected)
-        s->input = streams->input;
-    if (streams->before)
-        flow = shell_may_skip(s, streams->before, flow, streams->printed, streams->fails);
-    if (!streams->file)
-        return flow;
-    bool known = true;
-    for (size_t i = 0; i < streams->written.count; i++)
-        known &= streams->written.items[i].c != CELL_OPEN || streams->written.items[i].quoted;
-    shell_write(s, streams->path, &streams->written, known, streams->more);
-    return flow;
-}
-
-static bool reads(const struct step *step)
-{
-    for (const struct redirect *each = step->redirects; each; each = each->next)
-        if (each->stream == 0)
-            return true;
-    return false;
-}
 
 /* ---- plain commands ---- */
 
@@ -235,6 +86,28 @@ static void run_unnamed(struct shell *s, const struct plain *p)
         shell_lose(s, arena_print(s->arena, "the command $%s, which is not known", s->unknowns[p->open].name),
                    p->step->source, p->step->at);
     s->state->status = -1;
+    s->assumed = true;
+}
+
+/* A function that may be another one, or a program: what it does is not known, but its launches are seen. */
+static void run_doubted(struct shell *s, const struct plain *p, const struct function *function,
+                        const struct cells *words, size_t count)
+{
+    size_t printed = s->capture ? s->capture->count : 0;
+    const char *why = arena_print(s->arena, "'%s' runs here, a function that may be another one", p->name);
+    uint32_t maybe = s->maybe, unknown = shell_unknown(s, p->name, why, p->step->source, p->step->at);
+    s->maybe = unknown;
+    if (function->body)
+        shell_call(s, function->body, words + 1, count - 1);
+    else
+        shell_lost_command(s, count, why, p->step->source, p->step->at);
+    s->maybe = maybe;
+    shell_lose(s, why, p->step->source, p->step->at);
+    s->input = NULL;
+    if (s->capture) {
+        s->capture->count = printed;
+        shell_add_open(s, s->capture, unknown, false);
+    }
 }
 
 static enum flow run_words(struct shell *s, const struct plain *p)
@@ -246,14 +119,25 @@ static enum flow run_words(struct shell *s, const struct plain *p)
     for (size_t i = 0; i < p->count; i++)
         if (!is_free_word(s, &p->words[i]))
             shell_append(s, &p->words[i], &words, &count);
+    const struct function *doubted = p->open ? NULL : shell_doubted_function(s, p->name);
     if (p->open)
         run_unnamed(s, p);
+    else if (doubted)
+        run_doubted(s, p, doubted, words, count);
     else if (function)
         flow = shell_call(s, function->body, words + 1, count - 1);
-    else if (!shell_builtin(s, p->step, p->name, words, count, &flow) &&
-             !shell_print(s, p->name, words, count, p->step->source, p->step->at)) {
+    else if (shell_builtin(s, p->step, p->name, words, count, &flow))
+        return flow;
+    else if (shell_print(s, p->name, words, count, p->step->source, p->step->at))
+        s->assumed = true;
+    else {
         shell_program(s, p->words, p->count, p->step->source, p->step->at);
+        if (s->state->strange &&
+            !shell_is_program(s, p->words, p->count)) /* it may be a function of what was not followed */
+            shell_lose(s, arena_print(s->arena, "'%s' runs here, which may be a function", p->name), p->step->source,
+                       p->step->at);
         s->state->status = -1;
+        s->assumed = true;
     }
     return flow;
 }
@@ -261,7 +145,7 @@ static enum flow run_words(struct shell *s, const struct plain *p)
 /* Variables before a command, and those of a function, end with it. */
 static enum flow run_scoped(struct shell *s, const struct plain *p)
 {
-    bool inner = p->assignments || (!p->open && shell_function(s, p->name));
+    bool inner = p->assignments || (!p->open && (shell_function(s, p->name) || shell_doubted_function(s, p->name)));
     uint32_t splitting = s->state->splitting;
     bool cuts = false;
     for (size_t i = 0; i < p->assignments; i++)
@@ -283,7 +167,7 @@ static enum flow run_scoped(struct shell *s, const struct plain *p)
 static enum flow run_plain(struct shell *s, const struct step *step)
 {
     struct plain p = {.step = step};
-    struct streams streams = {.capture = s->capture, .input = s->input, .printed = s->capture ? s->capture->count : 0};
+    struct streams streams;
     enum flow flow = FLOW_NEXT;
     while (p.assignments < step->count && step->words[p.assignments].name)
         p.assignments++;
@@ -291,27 +175,31 @@ static enum flow run_plain(struct shell *s, const struct step *step)
     size_t substitutions = s->substitutions;
     if (!declared)
         expand_words(s, &p);
-    begin_redirects(s, step, &streams);
+    shell_begin_redirects(s, step, &streams);
     if (declared && p.assignments)
         shell_lose(s, "variables before a declaration", step->source, step->at);
     if (declared)
         shell_run_declaration(s, step, p.assignments + 1, declared);
     else if (p.count)
         flow = run_scoped(s, &p);
-    else {
+    if (p.count == 1 && !streams.fails && !strcmp(p.name, "exec") && step->redirects) {
+        shell_keep_redirects(s, step, &streams);
+        return flow;
+    }
+    if (!declared && !p.count) {
         for (size_t i = 0; i < p.assignments && !s->broken; i++)
             shell_assign(s, step->source, &step->words[i]);
         if (s->substitutions == substitutions)
             s->state->status = 0;
-        if (step->count == 0 && reads(step) && step->redirects->kind != REDIRECT_FROM)
-            s->state->status = 0;                                           /* a document that nothing prints */
-        else if (step->count == 0 && s->capture && s->input && reads(step)) /* $(< file) */
+        if (step->count == 0 && shell_reads(step) && step->redirects->kind != REDIRECT_FROM)
+            s->state->status = 0;                                                 /* a document that nothing prints */
+        else if (step->count == 0 && s->capture && s->input && shell_reads(step)) /* $(< file) */
             shell_add_cells(s, s->capture, s->input);
-        else if (step->count == 0 && s->capture && reads(step))
+        else if (step->count == 0 && s->capture && shell_reads(step))
             shell_add_open(s, s->capture, shell_unknown(s, "(<)", "a file that is not known", step->source, step->at),
                            false);
     }
-    return end_redirects(s, &streams, reads(step), flow);
+    return shell_end_redirects(s, step, &streams, flow);
 }
 
 /* ---- everything else ---- */
@@ -327,7 +215,9 @@ static enum flow run_pipe(struct shell *s, const struct step *step)
     s->input = pipe;
     shell_subshell(s, step->second, false);
     s->input = input;
-    if (s->state->pipefail && s->state->status == 0) /* of the last one that failed */
+    if (s->state->may_pipe && s->state->status == 0 && first)
+        s->state->status = -1;
+    else if (s->state->pipefail && s->state->status == 0) /* of the last one that failed */
         s->state->status = first;
     return FLOW_NEXT;
 }
@@ -341,7 +231,7 @@ static enum flow run_chain(struct shell *s, const struct step *step)
         return flow;
     int status = s->state->status;
     if (status < 0)
-        return shell_fork(s, step->second, NULL,
+        return shell_fork(s, step->second, NULL, step->kind == STEP_AND ? -1 : 0,
                           shell_unknown(s, step->kind == STEP_AND ? "&&" : "||", "a condition that is not known",
                                         step->source, step->at));
     return (status == 0) == (step->kind == STEP_AND) ? s->run(s, step->second) : FLOW_NEXT;
@@ -368,9 +258,7 @@ static enum flow run_sum(struct shell *s, const struct step *step)
 
 static enum flow run_function(struct shell *s, const struct step *step)
 {
-    struct function *function = arena_alloc(s->arena, sizeof *function);
-    *function = (struct function){step->name, step->first, s->state->functions};
-    s->state->functions = function;
+    shell_define_function(s, step->name, step->first);
     s->state->status = 0;
     return FLOW_NEXT;
 }
@@ -409,10 +297,10 @@ static enum flow run_compound(struct shell *s, const struct step *step)
 
 static enum flow run_redirected(struct shell *s, const struct step *step)
 {
-    struct streams streams = {.capture = s->capture, .input = s->input, .printed = s->capture ? s->capture->count : 0};
-    begin_redirects(s, step, &streams);
+    struct streams streams;
+    shell_begin_redirects(s, step, &streams);
     enum flow flow = run_compound(s, step);
-    return end_redirects(s, &streams, reads(step), flow);
+    return shell_end_redirects(s, step, &streams, flow);
 }
 
 static enum flow run_list(struct shell *s, const struct step *step)
@@ -429,10 +317,19 @@ static bool may_end(enum step_kind kind)
            kind == STEP_ARITHMETIC;
 }
 
+/* Under `set -e` a command may have failed, which ends this process. */
+static void process_may_end(struct shell *s, const struct step *step)
+{
+    uint32_t why = shell_unknown(s, "exit", "the script may end here", step->source, step->at);
+    if (!s->apart)
+        shell_doubt(s, step->source, step->at);
+    else if (s->process && !s->process->left)
+        s->process->left = why;
+}
+
 enum flow shell_run(struct shell *s, const struct step *step)
 {
     enum flow flow = FLOW_NEXT;
-    unsigned exits = s->exits;
     if (!s->broken && ++s->commands > COMMANDS_MAX)
         shell_refuse(s, step->source, step->at, "the script takes more than %d commands to follow", COMMANDS_MAX);
     s->source = step->source;
@@ -440,6 +337,8 @@ enum flow shell_run(struct shell *s, const struct step *step)
     shell_spend(s, CELL_WORK);
     if (s->broken)
         return FLOW_EXIT;
+    if (may_end(step->kind))
+        s->assumed = false;
     if (step->kind == STEP_LIST)
         flow = run_list(s, step);
     else if (step->kind == STEP_PLAIN)
@@ -449,9 +348,10 @@ enum flow shell_run(struct shell *s, const struct step *step)
     else if (step->kind == STEP_AND || step->kind == STEP_OR)
         flow = run_chain(s, step);
     else if (step->kind == STEP_NOT) {
-        s->tolerant++;
+        bool tolerant = s->state->errexit; /* as it is before: one that its command sets ends the script */
+        s->tolerant += tolerant;
         flow = s->run(s, step->first);
-        s->tolerant--;
+        s->tolerant -= tolerant;
         s->state->status = s->state->status < 0 ? -1 : !s->state->status;
     } else if (step->kind == STEP_BEHIND) {
         shell_subshell(s, step->first, step->kind == STEP_BEHIND);
@@ -459,14 +359,10 @@ enum flow shell_run(struct shell *s, const struct step *step)
     } else
         flow = run_redirected(s, step);
     bool fails = may_end(step->kind) && !s->tolerant && s->state->status > 0;
-    if (flow == FLOW_NEXT && fails && s->state->may_exit && !s->state->errexit) {
-        s->exits++;
-        if (!s->apart)
-            shell_doubt(s, step->source, step->at);
-    }
-    bool may_fail = (step->kind == STEP_ARITHMETIC || (step->kind == STEP_SUBSHELL && s->exits != exits)) &&
-                    !s->tolerant && s->state->status < 0;
-    if (may_fail && s->state->errexit && !s->apart)
-        shell_doubt(s, step->source, step->at);
+    if (flow == FLOW_NEXT && fails && s->state->may_exit && !s->state->errexit)
+        process_may_end(s, step);
+    bool may_fail = may_end(step->kind) && !s->tolerant && s->state->status < 0 && !s->assumed;
+    if (flow == FLOW_NEXT && may_fail && (s->state->errexit || s->state->may_exit))
+        process_may_end(s, step);
     return flow == FLOW_NEXT && fails && s->state->errexit ? FLOW_EXIT : flow;
 }

@@ -33,9 +33,10 @@ static void set_letter(struct setting *c, char letter, bool on)
     if (letter == 'e') {
         state->errexit = on;
         state->may_exit = false;
-    } else if (letter == 'a')
+    } else if (letter == 'a') {
         state->allexport = on;
-    else if (letter == 'f')
+        state->may_export = false;
+    } else if (letter == 'f')
         state->noglob = on;
     else if (letter == 'u')
         state->nounset = on;
@@ -53,6 +54,7 @@ static void set_long(struct setting *c, const char *name, bool on)
                  {"verbose", 'v'}, {"errtrace", 'E'},  {"noclobber", 'C'}, {NULL, 0}};
     if (!strcmp(name, "pipefail")) {
         c->s->state->pipefail = on;
+        c->s->state->may_pipe = false;
         return;
     }
     for (size_t i = 0; names[i].name; i++)

@@ -62,6 +62,7 @@ bool shell_read(const struct shell_request *request, struct arena *arena, struct
     shell_add_source(&s, request->file, text, request->size, NULL);
     if (refuse_letters(&s))
         return false;
+    state.may_exit = strchr(shell_first_line_letters(&s, text), 'e') != NULL; /* not where bash is called with it */
     shell_read_sbatch(&s, 0);
     shell_define_slurm(&s);
     for (size_t i = 0; i < request->define_count; i++)

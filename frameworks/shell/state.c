@@ -80,6 +80,60 @@ struct variable *shell_declare(struct shell *s, const char *name, bool local)
     return variable;
 }
 
+/* Names that bash or the system sets. */
+bool shell_is_of_system(const char *name)
+{
+    static const char *const names[] = {"HOME",
+                                        "PATH",
+                                        "PWD",
+                                        "OLDPWD",
+                                        "USER",
+                                        "LOGNAME",
+                                        "HOSTNAME",
+                                        "SHELL",
+                                        "UID",
+                                        "EUID",
+                                        "PPID",
+                                        "RANDOM",
+                                        "SRANDOM",
+                                        "SECONDS",
+                                        "LINENO",
+                                        "IFS",
+                                        "TERM",
+                                        "LANG",
+                                        "TMPDIR",
+                                        "SHLVL",
+                                        "HOSTTYPE",
+                                        "OSTYPE",
+                                        "MACHTYPE",
+                                        "PIPESTATUS",
+                                        "FUNCNAME",
+                                        "DIRSTACK",
+                                        "GROUPS",
+                                        "OPTIND",
+                                        "OPTERR",
+                                        "PS1",
+                                        "PS2",
+                                        "PS4",
+                                        "REPLY",
+                                        "OPTARG",
+                                        "MAPFILE",
+                                        "COPROC",
+                                        "EPOCHSECONDS",
+                                        "EPOCHREALTIME",
+                                        "COLUMNS",
+                                        "LINES",
+                                        "_",
+                                        "SHELLOPTS",
+                                        "HISTCMD",
+                                        "COMP_WORDBREAKS",
+                                        NULL};
+    for (const char *const *each = names; *each; each++)
+        if (!strcmp(name, *each))
+            return true;
+    return !strncmp(name, "BASH", 4) || !strncmp(name, "LC_", 3);
+}
+
 /* ---- values ---- */
 
 /* What -1 and on stand for, of an array that is not empty. */
@@ -186,6 +240,7 @@ void shell_set(struct shell *s, const char *name, struct value value)
     variable->value = value;
     variable->set = true;
     variable->loose = false;
+    variable->hidden |= !variable->exported && s->state->may_export;
     variable->exported |= s->state->allexport;
     if (!strcmp(target, "IFS"))
         s->state->splitting = shell_unknown(s, "IFS", "IFS, at which words are cut, was changed", 0, 0);
@@ -293,17 +348,7 @@ void shell_unset_reference(struct shell *s, const char *name)
         *variable = (struct variable){.name = variable->name, .depth = variable->depth};
 }
 
-/* ---- functions ---- */
-
-const struct function *shell_function(struct shell *s, const char *name)
-{
-    for (const struct function *each = s->state->functions; each; each = each->next) {
-        shell_spend(s, 1);
-        if (!strcmp(each->name, name))
-            return each->body ? each : NULL;
-    }
-    return NULL;
-}
+/* ---- calls ---- */
 
 void shell_leave(struct shell *s)
 {
@@ -330,7 +375,8 @@ void shell_lose(struct shell *s, const char *why, uint16_t source, size_t at)
             state->variables[i].exported = state->variables[i].hidden = true;
         }
     state->lost = lost;
-    state->functions = NULL;
+    state->strange = true;
+    shell_doubt_functions(s, state);
     state->arguments_unknown = lost;
     state->folder = NULL;
     state->status = -1;
@@ -375,12 +421,13 @@ struct state *shell_child(struct shell *s)
         child->variables[kept++] = variable;
     }
     child->count = kept;
-    child->functions = NULL;
+    child->functions = shell_exported_functions(s, s->state);
     child->argument_count = 0;
     child->arguments_unknown = 0;
     child->depth = 0;
     child->splitting = 0;
     child->status = 0;
     child->errexit = child->may_exit = child->allexport = child->noglob = child->pipefail = child->nounset = false;
+    child->may_export = child->may_pipe = false;
     return child;
 }

@@ -7,60 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names that bash or the system sets. */
-static bool is_of_system(const char *name)
-{
-    static const char *const names[] = {"HOME",
-                                        "PATH",
-                                        "PWD",
-                                        "OLDPWD",
-                                        "USER",
-                                        "LOGNAME",
-                                        "HOSTNAME",
-                                        "SHELL",
-                                        "UID",
-                                        "EUID",
-                                        "PPID",
-                                        "RANDOM",
-                                        "SRANDOM",
-                                        "SECONDS",
-                                        "LINENO",
-                                        "IFS",
-                                        "TERM",
-                                        "LANG",
-                                        "TMPDIR",
-                                        "SHLVL",
-                                        "HOSTTYPE",
-                                        "OSTYPE",
-                                        "MACHTYPE",
-                                        "PIPESTATUS",
-                                        "FUNCNAME",
-                                        "DIRSTACK",
-                                        "GROUPS",
-                                        "OPTIND",
-                                        "OPTERR",
-                                        "PS1",
-                                        "PS2",
-                                        "PS4",
-                                        "REPLY",
-                                        "OPTARG",
-                                        "MAPFILE",
-                                        "COPROC",
-                                        "EPOCHSECONDS",
-                                        "EPOCHREALTIME",
-                                        "COLUMNS",
-                                        "LINES",
-                                        "_",
-                                        "SHELLOPTS",
-                                        "HISTCMD",
-                                        "COMP_WORDBREAKS",
-                                        NULL};
-    for (const char *const *each = names; *each; each++)
-        if (!strcmp(name, *each))
-            return true;
-    return !strncmp(name, "BASH", 4) || !strncmp(name, "LC_", 3);
-}
-
 static uint32_t of_system(struct shell *s, const char *name, uint16_t source, size_t at)
 {
     return shell_unknown(s, name, "set by the system that runs the script", source, at);
@@ -199,7 +145,7 @@ static void take_unset(struct shell *s, struct subject *subject, uint16_t source
     else if (!strcmp(subject->name, "BASH_SOURCE")) {
         subject->open = shell_unknown(s, subject->name, "the name by which the script is called", source, from);
         s->unknowns[subject->open].path = s->sources[source].file;
-    } else if (is_of_system(subject->name)) {
+    } else if (shell_is_of_system(subject->name)) {
         may_miss(s, subject->name, strstr(" FUNCNAME REPLY OPTARG MAPFILE COPROC ", subject->name) != NULL);
         subject->open = of_system(s, subject->name, source, from);
     } else {

@@ -29,13 +29,33 @@ enum flow shell_run_text(struct shell *s, uint16_t source)
     return flow;
 }
 
-void shell_run_child(struct shell *s, uint16_t source, bool variables, const struct cells *words, size_t count)
+const char *shell_first_line_letters(struct shell *s, const char *text)
 {
+    size_t line = strcspn(text, "\n");
+    const char *first = arena_copy_part(s->arena, text, line), *option = strstr(first, " -");
+    return !strncmp(first, "#!", 2) && option && option[2] != '-' && !strstr(first, "/env") ? option + 2 : "";
+}
+
+static void set_letters(struct state *state, const char *letters)
+{
+    state->errexit |= strchr(letters, 'e') != NULL;
+    state->nounset |= strchr(letters, 'u') != NULL;
+    state->noglob |= strchr(letters, 'f') != NULL;
+    state->allexport |= strchr(letters, 'a') != NULL;
+}
+
+void shell_run_child(struct shell *s, uint16_t source, const struct child *child)
+{
+    const struct cells *words = child->words;
+    size_t count = child->count;
     struct state *before = s->state;
     struct waiting *loop = s->loop, *call = s->call, own = {0};
+    struct span *process = s->process;
     unsigned tolerant = s->tolerant, functions = s->functions, files = s->files, apart = s->apart;
     s->state = shell_child(s);
-    if (!variables) { /* another machine */
+    if (child->letters)
+        set_letters(s->state, child->letters);
+    if (child->distant) {
         s->state->count = 0;
         s->state->lost = shell_unknown(s, "all", "variables of another machine", source, 0);
         s->state->folder = NULL;
@@ -46,15 +66,20 @@ void shell_run_child(struct shell *s, uint16_t source, bool variables, const str
         bool quoted = !words[i].count;
         for (size_t k = 0; k < words[i].count; k++)
             quoted |= words[i].items[k].quoted;
-        if (plain.count == 1 && plain.items[0].c == CELL_OPEN && !plain.items[0].quoted)
-            s->state->arguments_unknown = shell_unknown_as(s, "@", plain.items[0].at);
+        for (size_t k = 0; k < plain.count; k++)
+            if (plain.items[k].c == CELL_OPEN && !plain.items[k].quoted) /* it may be several */
+                s->state->arguments_unknown = shell_unknown_as(s, "@", plain.items[k].at);
         if (plain.count || quoted)
             s->state->arguments[s->state->argument_count++] = plain;
     }
     s->loop = NULL;
     s->call = &own;
+    s->process = &own.span;
+    shell_begin_span(s, &own.span);
     s->tolerant = s->functions = s->files = s->apart = 0;
     shell_run_text(s, source);
+    shell_end_span(s, &own.span);
+    s->process = process;
     s->tolerant = tolerant;
     s->functions = functions;
     s->files = files;
@@ -70,19 +95,24 @@ void shell_substitute(struct shell *s, uint16_t source, size_t from, size_t to, 
     struct state *before = s->state;
     struct waiting *loop = s->loop, *call = s->call, own = {0};
     struct cells *capture = s->capture;
-    unsigned exits = s->exits;
+    struct span *process = s->process;
     s->substitutions++;
     const struct step *list = shell_parse(s, source, from, to);
     s->state = shell_copy(s, before);
-    s->state->errexit = s->state->may_exit = false;
+    if (!s->state->inherits)
+        s->state->errexit = s->state->may_exit = false;
     s->capture = out;
     s->loop = NULL;
     s->call = &own;
+    s->process = &own.span;
+    shell_begin_span(s, &own.span);
     s->apart++;
     if (list)
         s->run(s, list);
     s->apart--;
-    int status = own.ended || s->exits != exits ? -1 : s->state->status;
+    int status = own.ended || own.span.left ? -1 : s->state->status;
+    shell_end_span(s, &own.span);
+    s->process = process;
     s->capture = capture;
     s->loop = loop;
     s->call = call;
@@ -110,6 +140,8 @@ static bool is_environment(const char *path)
 static void lose_file(struct shell *s, const char *name, const char *why, uint16_t source, size_t at)
 {
     const char *text = arena_print(s->arena, "'%s' is read in here, and %s", name, why);
+    s->state->status = -1;
+    s->assumed = true;
     if (!is_environment(name)) {
         shell_lost_command(s, 1, text, source, at);
         shell_lose(s, text, source, at);
@@ -135,17 +167,26 @@ enum flow shell_source_file(struct shell *s, const struct cells *words, size_t c
     struct waiting own = {0}, *outer = s->call;
     struct cells *arguments = state->arguments;
     size_t argument_count = state->argument_count;
+    uint32_t arguments_unknown = state->arguments_unknown;
     uint16_t made = shell_source_of(s, text);
     s->sources[made].file = path;
     if (count > 2) {
         state->arguments = arena_array(s->arena, count - 2, sizeof *words);
         memcpy(state->arguments, words + 2, (count - 2) * sizeof *words);
         state->argument_count = count - 2;
+        state->arguments_unknown = 0;
+        for (size_t i = 2; i < count; i++)
+            for (size_t k = 0; k < words[i].count; k++)
+                if (words[i].items[k].c == CELL_OPEN && !words[i].items[k].quoted)
+                    state->arguments_unknown = shell_unknown_as(s, "@", words[i].items[k].at);
     }
     s->call = &own;
+    shell_begin_span(s, &own.span);
     s->files++;
     enum flow flow = shell_run_text(s, made);
     s->files--;
+    shell_end_span(s, &own.span);
+    s->assumed &= !own.ended;
     s->call = outer;
     if (own.ended && flow == FLOW_EXIT)
         s->state = own.ended;
@@ -154,6 +195,7 @@ enum flow shell_source_file(struct shell *s, const struct cells *words, size_t c
     if (count > 2) {
         s->state->arguments = arguments;
         s->state->argument_count = argument_count;
+        s->state->arguments_unknown = arguments_unknown;
     }
     return flow == FLOW_EXIT && !own.ended ? FLOW_EXIT : flow == FLOW_BREAK || flow == FLOW_CONTINUE ? flow : FLOW_NEXT;
 }

@@ -430,6 +430,7 @@ def main():
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", help="these seeds alone")
+    parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--show", default="differ,late")
     options = parser.parse_args()
     folder = pathlib.Path(tempfile.mkdtemp())
@@ -439,7 +440,7 @@ def main():
     reader = str(pathlib.Path(options.reader).resolve())
     seeds = range(options.seed * 1000000, options.seed * 1000000 + options.count)
     seeds = [int(seed) for seed in options.only.split(",")] if options.only else seeds
-    with concurrent.futures.ProcessPoolExecutor(2) as pool:
+    with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
         for seed, state, script, detail in pool.map(check, [(reader, folder, seed) for seed in seeds], chunksize=10):
             counts[state] = counts.get(state, 0) + 1
             if state in options.show.split(","):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """typed PRINT_READERS [--update]: launch scripts as people type them, in typed.txt, run by bash beside the reader.
-Above each stands what has to come of it: `agree`, the words that bash passes to its launch, or `refuse` with the
-reason. The programs are stand-ins, of which `launch` and `torchrun` note their words. --update writes the reasons as
-they are."""
+Above each stands what has to come of it: `agree`, the words that bash passes to its launch, `refuse` with the
+reason, or `said`, where bash launches nothing and the reader says on which condition the launch depends. The programs
+are stand-ins, of which `launch` and `torchrun` note their words. --update writes the reasons as they are."""
 import concurrent.futures
 import pathlib
 import re
@@ -46,12 +46,14 @@ def run(number, script, folder):
 
 
 def outcome(launches, words, status, told):
-    """agree, differ, or refuse with the reason, without places."""
+    """agree, differ, refuse with the reason, without places, or said: that it depends on a condition."""
     if status:
         last = [line for line in told.splitlines() if re.match(r"[^ ]*\.sh:\d+", line)][0]
         reason = re.sub(r"^[^ ]*:\d+(:\d+)?: (error: )?", "", last)
         return "refuse: " + re.sub(r" \(line .*|; expected.*", "", reason)
-    return "agree" if (launches and words in launches) or (not launches and not words) else "differ"
+    if (launches and words in launches) or (not launches and not words):
+        return "agree"
+    return "said" if "depends on a condition" in told and not launches else "differ"
 
 
 def check(arguments):
