@@ -98,6 +98,8 @@ static int explain_timeline(const struct options *options, struct explanation *e
     if (e->scenario && !agrees(e, &diag))
         return EXIT_BAD_INPUT;
     int code = e->scenario ? model_run(e->scenario, &model) : EXIT_DONE;
+    if (e->scenario && code == EXIT_DONE)
+        code = model_ask_network(e->scenario, e->recorded, &model);
     struct loss_model expected = model_losses(&model);
     e->model = e->scenario ? &model : NULL;
     if (code == EXIT_DONE && !losses_find(e->recorded, e->steps, e->step_count, e->scenario ? &expected : NULL,
@@ -108,6 +110,11 @@ static int explain_timeline(const struct options *options, struct explanation *e
     if (e->losses.unmatched)
         recorded_note(e->recorded, "%u messages have no other end in the trace: nothing is known of what they wait for",
                       e->losses.unmatched);
+    if (model.network.left_out)
+        recorded_note(e->recorded,
+                      "%zu messages and collectives are of more sizes than are looked at: theirs are taken "
+                      "for the scenario's",
+                      model.network.left_out);
     if (code == EXIT_DONE) {
         e->verdict = verdict_text(&e->losses, e->arena);
         code = show(options, e);

@@ -65,6 +65,7 @@ void explain_json(const struct explanation *e, FILE *out)
     json_number(&json, "ideal_s", losses->ideal);
     json_number(&json, "even_s", losses->even);
     json_number(&json, "predicted_s", losses->predicted);
+    json_number(&json, "network_alone_s", losses->network_alone);
     put_spans(&json, &losses->spans);
     put_parts(&json, losses);
     json_text(&json, "verdict", e->verdict);

@@ -37,6 +37,9 @@ static void print_head(const struct explanation *e, FILE *out)
         fprintf(out, "; %s with every computation at the mean of its kind and every transfer at the median: %.4g times",
                 readable_seconds(ideal, losses->ideal), losses->busy / losses->ideal);
     fputs("\n", out);
+    if (!isnan(losses->network_alone))
+        fprintf(out, "network      %s if each message and collective had the scenario's network for itself\n",
+                readable_seconds(measured, losses->network_alone));
 }
 
 static void cell_seconds(struct table *table, double seconds, bool known)

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "studies/explain/who.h"
 
+void loss_search_seconds(const struct loss_search *search, size_t step, const double *values)
+{
+    const struct replay *replay = search->replays[step];
+    for (uint32_t i = 0; i < replay->node_count; i++)
+        search->seconds[i] = replay->nodes[i].kind == REPLAY_WORK ? values[replay->nodes[i].operation] : 0;
+}
+
 double loss_search_replay(const struct loss_search *search, const double *values, bool gaps,
                           bool (*mended)(const void *user, const struct recorded_operation *operation),
                           const void *user)

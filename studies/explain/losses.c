@@ -22,6 +22,8 @@ const char *const loss_keys[LOSS_KINDS] = {
     [LOSS_REST] = "other-differences",
     [LOSS_MESSAGES] = "messages",
     [LOSS_COLLECTIVES] = "collectives",
+    [LOSS_MESSAGE_SIZES] = "message-sizes",
+    [LOSS_COLLECTIVE_SIZES] = "collective-sizes",
     [LOSS_EXTRA] = "not-in-model",
     [LOSS_ORDER] = "order",
 };
@@ -31,16 +33,27 @@ static const double rounding = 1e-11;
 
 /* ---- replays of all steps ---- */
 
+/* Mean seconds of the steps by the engine, with these values, [operation], and no gaps. NaN with the fault filled. */
+static double replay_by_engine(struct loss_search *search, const double *values, struct fault *fault)
+{
+    double sum = 0;
+    memset(search->gaps, 0, search->nodes * sizeof *search->gaps);
+    for (size_t s = 0; s < search->step_count; s++) {
+        loss_search_seconds(search, s, values);
+        sum += engine_replay_time(search->engines[s], search->seconds, search->gaps, fault);
+    }
+    return sum / (double)search->step_count;
+}
+
 static bool create_replays(struct loss_search *search, const uint32_t *steps, struct losses *losses,
                            struct fault *fault)
 {
-    uint32_t nodes = 0;
     losses->shortest = INFINITY;
     for (size_t s = 0; s < search->step_count; s++) {
         struct replay *replay = search->replays[s] = replay_create(search->recorded, steps[s], fault);
-        if (!replay)
+        if (!replay || !(search->engines[s] = engine_replay_create(replay, fault)))
             return false;
-        nodes = replay->node_count > nodes ? replay->node_count : nodes;
+        search->nodes = replay->node_count > search->nodes ? replay->node_count : search->nodes;
         losses->unmatched += replay->unmatched;
         losses->shortest = fmin(losses->shortest, replay->measured);
         losses->longest = fmax(losses->longest, replay->measured);
@@ -49,15 +62,17 @@ static bool create_replays(struct loss_search *search, const uint32_t *steps, st
             if (replay->nodes[i].kind == REPLAY_WORK)
                 search->factors.own[replay->nodes[i].operation] = replay->nodes[i].seconds;
     }
-    search->seconds = arena_array(search->arena, nodes, sizeof *search->seconds);
-    search->gaps = arena_array(search->arena, nodes, sizeof *search->gaps);
+    search->seconds = arena_array(search->arena, search->nodes, sizeof *search->seconds);
+    search->gaps = arena_array(search->arena, search->nodes, sizeof *search->gaps);
     return true;
 }
 
 static void destroy_replays(struct loss_search *search)
 {
-    for (size_t s = 0; s < search->step_count; s++)
+    for (size_t s = 0; s < search->step_count; s++) {
+        engine_replay_finish(search->engines[s]);
         replay_finish(search->replays[s]);
+    }
 }
 
 /* ---- what each thing made right leaves ---- */
@@ -65,6 +80,15 @@ static void destroy_replays(struct loss_search *search)
 static bool is_transfer(const struct recorded_operation *operation)
 {
     return operation->kind == RECORDED_SEND || operation->kind == RECORDED_RECEIVE;
+}
+
+/* What a transfer of its size should take: as long as the model's, and what it takes longer for its size. */
+static double sized(const struct loss_search *search, const struct recorded_operation *operation, double expected)
+{
+    const struct loss_model *model = search->model;
+    double more = model->alone(model->user, search->recorded, operation, true) -
+                  model->alone(model->user, search->recorded, operation, false);
+    return isnan(more) ? expected : fmax(expected + more, 0);
 }
 
 /* Of messages and collectives: the model's, the median of those alike otherwise. */
@@ -75,18 +99,20 @@ static void expect_transfers(struct loss_search *search, const struct loss_model
     size_t count = 0;
     for (size_t i = 0; i < recorded->count; i++) {
         const struct recorded_operation *operation = &recorded->operations[i];
-        search->transfer[i] = search->factors.own[i];
+        search->transfer[i] = search->sized[i] = search->factors.own[i];
         if (!is_transfer(operation) && operation->kind != RECORDED_COLLECTIVE)
             continue;
         double expected = model ? model->seconds(model->user, recorded, operation) : NAN;
-        if (!isnan(expected))
+        if (!isnan(expected)) {
             search->transfer[i] = expected;
-        else if (!model && operation->step != RECORDED_NONE)
+            search->sized[i] = sized(search, operation, expected);
+        } else if (!model && operation->step != RECORDED_NONE) {
             likes[count++] = (struct like){operation->name, 0, search->factors.own[i], (uint32_t)i, 0};
+        }
     }
     like_medians(likes, count);
     for (size_t i = 0; i < count; i++)
-        search->transfer[likes[i].operation] = likes[i].value;
+        search->transfer[likes[i].operation] = search->sized[likes[i].operation] = likes[i].value;
 }
 
 /* The next value of a computation. */
@@ -118,10 +144,13 @@ static double computation(const struct loss_search *search, enum loss_kind kind,
 static double next_value(const struct loss_search *search, enum loss_kind kind, size_t i, double now)
 {
     const struct recorded_operation *operation = &search->recorded->operations[i];
-    if (kind == LOSS_MESSAGES)
+    bool collective = operation->kind == RECORDED_COLLECTIVE;
+    if (kind == LOSS_MESSAGES || kind == LOSS_COLLECTIVES)
+        return (kind == LOSS_MESSAGES ? is_transfer(operation) : collective) ? search->sized[i] : now;
+    if (kind == LOSS_MESSAGE_SIZES)
         return is_transfer(operation) ? search->transfer[i] : now;
-    if (kind == LOSS_COLLECTIVES)
-        return operation->kind == RECORDED_COLLECTIVE ? search->transfer[i] : now;
+    if (kind == LOSS_COLLECTIVE_SIZES)
+        return collective ? search->transfer[i] : now;
     if (kind == LOSS_EXTRA)
         return search->model && recorded_works(operation) &&
                        isnan(search->model->seconds(search->model->user, search->recorded, operation))
@@ -157,8 +186,24 @@ static double ideal_step(struct loss_search *search)
     return loss_search_replay(search, values, false, NULL, NULL);
 }
 
-/* One thing after the other. */
-static void split(struct loss_search *search, struct losses *losses)
+/* The step as it was recorded, with the model's network of which each transfer has all. */
+static double alone_step(struct loss_search *search, struct fault *fault)
+{
+    const struct loss_model *model = search->model;
+    for (size_t i = 0; i < search->recorded->count; i++) {
+        double alone = model->alone(model->user, search->recorded, &search->recorded->operations[i], true);
+        search->next[i] = isnan(alone) ? search->factors.own[i] : alone;
+    }
+    double sum = 0;
+    for (size_t s = 0; s < search->step_count; s++) {
+        loss_search_seconds(search, s, search->next);
+        sum += engine_replay_time(search->engines[s], search->seconds, NULL, fault);
+    }
+    return sum / (double)search->step_count;
+}
+
+/* One thing after the other; each time the engine says what the step takes then. */
+static bool split(struct loss_search *search, struct losses *losses, struct fault *fault)
 {
     size_t count = search->recorded->count;
     double *values = arena_array(search->arena, count + 1, sizeof *values), before = losses->measured;
@@ -166,9 +211,14 @@ static void split(struct loss_search *search, struct losses *losses)
     memcpy(search->next, values, count * sizeof *values);
     for (int kind = 0; kind < LOSS_ORDER; kind++) {
         struct loss_part *part = &losses->parts[kind];
-        for (size_t i = 0; i < count; i++)
+        bool same = kind != LOSS_GAPS;
+        for (size_t i = 0; i < count; i++) {
             search->next[i] = next_value(search, (enum loss_kind)kind, i, values[i]);
-        double after = loss_search_replay(search, search->next, false, NULL, NULL);
+            same &= !(search->next[i] < values[i]) && !(search->next[i] > values[i]);
+        }
+        double after = same ? before : replay_by_engine(search, search->next, fault);
+        if (isnan(after))
+            return false;
         part->seconds = fabs(before - after) > rounding * losses->measured ? before - after : 0;
         who_find(search, (enum loss_kind)kind, values, before, part, losses);
         memcpy(values, search->next, count * sizeof *values);
@@ -178,16 +228,20 @@ static void split(struct loss_search *search, struct losses *losses)
     }
     losses->even = before;
     losses->last = values;
+    return true;
 }
 
 bool losses_find(const struct recorded *recorded, const uint32_t *steps, size_t step_count,
                  const struct loss_model *model, struct arena *arena, struct losses *losses, struct fault *fault)
 {
-    *losses = (struct losses){.step_count = step_count, .slow_rank = RECORDED_NONE, .predicted = NAN};
+    *losses =
+        (struct losses){.step_count = step_count, .slow_rank = RECORDED_NONE, .predicted = NAN, .network_alone = NAN};
     for (int kind = 0; kind < LOSS_KINDS; kind++)
         losses->parts[kind].who_seconds = NAN;
     struct loss_search search = {.recorded = recorded, .model = model, .step_count = step_count, .arena = arena};
     search.replays = arena_array(arena, step_count, sizeof(struct replay *));
+    search.engines = arena_array(arena, step_count, sizeof(struct engine_replay *));
+    search.sized = arena_array(arena, recorded->count + 1, sizeof *search.sized);
     search.factors.own = arena_array(arena, recorded->count + 1, sizeof *search.factors.own);
     search.next = arena_array(arena, recorded->count + 1, sizeof *search.next);
     search.transfer = arena_array(arena, recorded->count + 1, sizeof *search.transfer);
@@ -198,7 +252,9 @@ bool losses_find(const struct recorded *recorded, const uint32_t *steps, size_t 
         spans_find(recorded, search.replays, step_count, arena, &losses->spans);
         losses->correlation = who_correlation(&search);
         losses->ideal = ideal_step(&search);
-        split(&search, losses);
+        if (model)
+            losses->network_alone = alone_step(&search, fault);
+        good = !(model && isnan(losses->network_alone)) && split(&search, losses, fault);
         if (model) {
             losses->predicted = model->step;
             losses->parts[LOSS_ORDER].seconds = losses->even - model->step;

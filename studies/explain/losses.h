@@ -20,8 +20,11 @@ enum loss_kind {
     LOSS_BACKWARD,
     LOSS_OTHER_COMPUTE, /* with a model: optimizer and other computations, than it says */
     LOSS_REST,          /* what is left of computations */
-    LOSS_MESSAGES,      /* transfers between stages that take longer than their like; with a model: than it says */
+    LOSS_MESSAGES,      /* transfers between stages that take longer than their like; with a model: than what it says
+                           for their size, so other traffic, slow links */
     LOSS_COLLECTIVES,
+    LOSS_MESSAGE_SIZES, /* with a model: transfers of other sizes than it says */
+    LOSS_COLLECTIVE_SIZES,
     LOSS_EXTRA, /* with a model: work that it does not have */
     LOSS_ORDER, /* with a model: the same work in its order and with its dependencies */
     LOSS_KINDS
@@ -37,6 +40,9 @@ struct loss_part {
 /* What is expected of an operation, from a model; NaN: the model has none like it. */
 struct loss_model {
     double (*seconds)(void *user, const struct recorded *recorded, const struct recorded_operation *operation);
+    /* Of a message or collective with nothing else under way: with its own size, or that of the model's like it. */
+    double (*alone)(void *user, const struct recorded *recorded, const struct recorded_operation *operation,
+                    bool own_size);
     void *user;
     double step; /* seconds that the model gives the whole step */
 };
@@ -46,8 +52,10 @@ struct losses {
     double measured, longest, shortest; /* seconds of a step: mean, and the extremes */
     double busy;                        /* without gaps: dependencies and durations alone */
     double even;                        /* everything as it should be, in the recorded order */
-    double ideal;     /* computations take the mean of their kind, messages and collectives the median */
-    double predicted; /* by the model; NaN: there is none */
+    double ideal;         /* computations take the mean of their kind, messages and collectives the median */
+    double predicted;     /* by the model; NaN: there is none */
+    double network_alone; /* as recorded, but each message and collective takes what it takes alone on the model's
+                             network, with its recorded size; NaN: there is no model */
     struct loss_part parts[LOSS_KINDS];
     struct spans spans; /* forwards and backwards alone */
     uint32_t unmatched; /* messages without their other end, of all steps */

@@ -4,17 +4,20 @@
 #define STAGESIM_EXPLAIN_MODEL_H
 
 #include "job/scenario/scenario.h"
+#include "studies/explain/expected.h"
 #include "studies/explain/losses.h"
+#include "studies/explain/network_times.h"
 
 struct explain_model {
     struct recorded *recorded; /* the caller's, by model_finish */
-    struct expected *table;    /* seconds of what is alike; table_count of them */
-    size_t table_count;
-    double step; /* seconds of a step */
+    struct expected_table table;
+    struct network_times network; /* empty until model_ask_network */
 };
 
 /* Simulates the scenario; returns an exit code after every mistake was reported on standard error. */
 int model_run(const struct scenario *scenario, struct explain_model *model);
+/* What the trace's transfers take alone on the scenario's network; an exit code likewise. */
+int model_ask_network(const struct scenario *scenario, const struct recorded *trace, struct explain_model *model);
 void model_finish(struct explain_model *model);
 
 /* To be asked by losses_find: NaN where the scenario has nothing alike. */

@@ -272,7 +272,7 @@ void who_find(struct loss_search *search, enum loss_kind kind, const double *val
         add_gaps(search, by_rank);
     else
         add_up(search, values, by_rank, by_stage);
-    if (kind == LOSS_COLLECTIVES)
+    if (kind == LOSS_COLLECTIVES || kind == LOSS_COLLECTIVE_SIZES)
         name_group(search, values, before, part);
     else if (kind == LOSS_GAPS || kind == LOSS_RANKS)
         name_rank(search, kind, values, before, by_rank, part, losses);
@@ -284,7 +284,7 @@ void who_find(struct loss_search *search, enum loss_kind kind, const double *val
         name_micro_batches(search, losses, part);
     else if (kind == LOSS_FORWARD || kind == LOSS_BACKWARD || kind == LOSS_OTHER_COMPUTE)
         name_kind(search, kind, part);
-    else if (kind == LOSS_MESSAGES)
+    else if (kind == LOSS_MESSAGES || kind == LOSS_MESSAGE_SIZES)
         name_pair(search, values, before, part);
 }
 

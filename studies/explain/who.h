@@ -3,6 +3,7 @@
 #ifndef STAGESIM_EXPLAIN_WHO_H
 #define STAGESIM_EXPLAIN_WHO_H
 
+#include "studies/explain/engine_replay.h"
 #include "studies/explain/factors.h"
 #include "studies/explain/losses.h"
 
@@ -10,15 +11,21 @@
 struct loss_search {
     const struct recorded *recorded;
     const struct loss_model *model;
-    struct replay **replays; /* [step] */
+    struct replay **replays;        /* [step]: for the many replays that look for who it is */
+    struct engine_replay **engines; /* [step]: for the parts */
     size_t step_count;
     struct factors factors;
     double *next;     /* [operation]: with the newest thing made right */
     double *transfer; /* [operation]: of messages and collectives, as they should be */
+    double *sized;    /* the same with their own sizes */
     bool mend_gaps;   /* what is mended loses its gaps as well */
     struct arena *arena;
-    double *seconds, *gaps; /* [node of the largest step] */
+    double *seconds, *gaps; /* [node of the largest step], `nodes` */
+    uint32_t nodes;
 };
+
+/* Fills search->seconds of a step's nodes with these values, [operation]. */
+void loss_search_seconds(const struct loss_search *search, size_t step, const double *values);
 
 /* Mean seconds of the steps with these values, [operation]; where `mended` says so with those of search->next. */
 double loss_search_replay(const struct loss_search *search, const double *values, bool gaps,

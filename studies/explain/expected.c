@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "studies/explain/expected.h"
+
+#include "base/arena.h"
+#include "studies/explain/like.h"
+#include "studies/explain/replay.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct expected {
+    uint64_t first, second;
+    double seconds, bytes; /* bytes: NaN: not known, or not the same of all */
+};
+
+/* How much has to be the same for operations to be alike; the first level that the scenario has counts. */
+enum level { LEVEL_ALL, LEVEL_BYTES, LEVEL_WORK, LEVELS };
+
+static uint32_t hash_of(const char *text)
+{
+    uint32_t hash = 0x811c9dc5u;
+    while (*text)
+        hash = (hash ^ (unsigned char)*text++) * 0x01000193u;
+    return hash;
+}
+
+/* The same kind of operation for the same work of the same stage, of as many bytes, and for the same micro-batch. What
+ * is for other work is told apart by its name. */
+static void keys_of(const struct recorded *recorded, const struct recorded_operation *operation, enum level level,
+                    uint64_t *first, uint64_t *second)
+{
+    uint32_t name = operation->work == RECORDED_OTHER ? hash_of(recorded_name_of(recorded, operation)) & 0xffff : 0;
+    uint32_t bytes = 0;
+    if (level < LEVEL_WORK)
+        memcpy(&bytes, &operation->bytes, sizeof bytes);
+    *first = (uint64_t)bytes << 32 | (uint64_t)name << 16 | (uint64_t)level << 12 | (uint64_t)operation->kind << 6 |
+             operation->work;
+    *second = (uint64_t)operation->stage << 32 | (level == LEVEL_ALL ? operation->micro_batch : 0);
+}
+
+static int by_keys(const void *left, const void *right)
+{
+    const struct expected *a = left, *b = right;
+    if (a->first != b->first)
+        return a->first < b->first ? -1 : 1;
+    return (a->second > b->second) - (a->second < b->second);
+}
+
+/* Adds the operations of a step with their seconds, on each level. */
+static size_t add_step(const struct recorded *run, const struct replay *replay, struct like *likes)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < replay->node_count; i++) {
+        const struct replay_node *node = &replay->nodes[i];
+        for (int level = 0; level < LEVELS && node->kind == REPLAY_WORK; level++) {
+            struct like *like = &likes[count++];
+            *like = (struct like){.value = node->seconds, .operation = node->operation};
+            keys_of(run, &run->operations[node->operation], (enum level)level, &like->first, &like->second);
+        }
+    }
+    return count;
+}
+
+/* Sorted likes as rows, a row for those that are alike. */
+static void make_rows(struct expected_table *table, const struct recorded *run, const struct like *likes, size_t count)
+{
+    table->rows = array_zeroed(count, sizeof *table->rows);
+    for (size_t i = 0; i < count; i++) {
+        double bytes = (double)run->operations[likes[i].operation].bytes;
+        struct expected *last = table->count ? &table->rows[table->count - 1] : NULL;
+        if (!last || likes[i].first != last->first || likes[i].second != last->second)
+            table->rows[table->count++] = (struct expected){likes[i].first, likes[i].second, likes[i].value, bytes};
+        else if (bytes < last->bytes || bytes > last->bytes)
+            last->bytes = NAN;
+    }
+}
+
+bool expected_fill(struct expected_table *table, const struct recorded *run, struct fault *fault)
+{
+    size_t step_count, count = 0;
+    uint32_t *steps = replay_steps(run, &step_count);
+    struct like *likes = array_zeroed(LEVELS * run->count, sizeof *likes);
+    bool good = step_count > 0 || fault_set(fault, "the scenario has no operations");
+    for (size_t s = 0; good && s < step_count; s++) {
+        struct replay *replay = replay_create(run, steps[s], fault);
+        good = replay != NULL;
+        count += replay ? add_step(run, replay, &likes[count]) : 0;
+        table->step += replay ? replay->measured / (double)step_count : 0;
+        replay_finish(replay);
+    }
+    like_medians(likes, count);
+    make_rows(table, run, likes, count);
+    free(likes);
+    free(steps);
+    return good;
+}
+
+void expected_finish(struct expected_table *table)
+{
+    free(table->rows);
+    *table = (struct expected_table){NULL};
+}
+
+static const struct expected *find(const struct expected_table *table, const struct recorded *recorded,
+                                   const struct recorded_operation *operation, enum level level)
+{
+    struct expected key = {0};
+    keys_of(recorded, operation, level, &key.first, &key.second);
+    return table->count ? bsearch(&key, table->rows, table->count, sizeof key, by_keys) : NULL;
+}
+
+double expected_seconds(const struct expected_table *table, const struct recorded *recorded,
+                        const struct recorded_operation *operation)
+{
+    for (int level = 0; level < LEVELS; level++) {
+        const struct expected *found = find(table, recorded, operation, (enum level)level);
+        if (found)
+            return found->seconds;
+    }
+    return NAN;
+}
+
+double expected_ratio(const struct expected_table *table, const struct recorded *recorded,
+                      const struct recorded_operation *operation)
+{
+    if (find(table, recorded, operation, LEVEL_BYTES))
+        return 1;
+    const struct expected *found = find(table, recorded, operation, LEVEL_WORK);
+    double ratio = found ? (double)operation->bytes / found->bytes : 1;
+    return ratio > 0 && isfinite(ratio) ? ratio : 1;
+}
