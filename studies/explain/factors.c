@@ -2,6 +2,7 @@
 #include "studies/explain/factors.h"
 
 #include "base/arena.h"
+#include "base/numbers/median.h"
 #include "studies/explain/like.h"
 
 #include <math.h>
@@ -78,8 +79,9 @@ static void set_keys(const struct finder *finder, enum by by, const struct recor
     }
 }
 
-/* Medians of values[operation] over alike computations go to result[operation]; 1, or NaN, stays where none is. */
-static void medians(const struct finder *finder, enum by by, const double *values, double *result)
+/* Medians of values[operation] over alike computations go to result[operation]; 1, or NaN, stays where none is. Returns
+ * how many likes the finder has now, by what they are alike in. */
+static size_t medians(const struct finder *finder, enum by by, const double *values, double *result)
 {
     size_t count = 0;
     for (size_t i = 0; i < finder->recorded->count; i++) {
@@ -95,6 +97,7 @@ static void medians(const struct finder *finder, enum by by, const double *value
     for (size_t i = 0; i < count; i++)
         if (by != BY_MICRO_BATCH || finder->likes[i].count > 1) /* one alone may be slow for any reason */
             result[finder->likes[i].operation] = finder->likes[i].value;
+    return count;
 }
 
 static void expect(struct finder *finder, const struct loss_model *model)
@@ -121,6 +124,76 @@ static void even_out(struct finder *finder, const struct loss_model *model)
     like_means(finder->likes, count);
     for (size_t i = 0; i < count; i++)
         factors->even[finder->likes[i].operation] = finder->likes[i].value;
+}
+
+/* ---- micro-batches ---- */
+
+/* The factors of a replica's micro-batches. */
+struct level {
+    double sum, squares, mean, error; /* error: standard, of the mean */
+    double count;
+};
+
+static bool is_far(const struct level *level, double from)
+{
+    static const double errors = 6, rounding = 1e-9;
+    return fabs(level->mean - from) > errors * level->error + rounding;
+}
+
+/* What the micro-batches of a job take on average: the mean of replicas, without those that are far from the median of
+ * all. */
+static double common_level(const struct level *levels, uint32_t count)
+{
+    double *means = array_zeroed(count, sizeof *means), sum = 0, near = 0;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (levels[i].count > 0)
+            means[kept++] = levels[i].mean;
+    double middle = kept ? median(means, kept) : 1;
+    free(means);
+    for (uint32_t i = 0; i < count; i++)
+        if (levels[i].count > 0 && !is_far(&levels[i], middle)) {
+            sum += levels[i].mean;
+            near++;
+        }
+    return near > 0 ? sum / near : middle;
+}
+
+/* [replica], of the finder's likes: those of micro-batches. */
+static struct level *find_levels(const struct finder *finder, size_t count, struct arena *arena)
+{
+    uint32_t ranks = (uint32_t)finder->recorded->rank_count;
+    struct level *levels = arena_array(arena, ranks + 1u, sizeof *levels);
+    for (size_t i = 0; i < count; i += finder->likes[i].count) {
+        const struct like *like = &finder->likes[i];
+        struct level *level = &levels[like->first >> 32];
+        level->sum += like->value;
+        level->squares += like->value * like->value;
+        level->count++;
+    }
+    for (uint32_t i = 0; i < ranks; i++) {
+        struct level *level = &levels[i];
+        level->mean = level->sum / level->count;
+        level->error = sqrt(fmax(level->squares / level->count - level->mean * level->mean, 0) / level->count);
+    }
+    return levels;
+}
+
+/* Micro-batches are uneven against the mean of what a replica of the job has; where a replica is slower than others by
+ * more than its micro-batches vary, that is of its ranks. Without a model against the median, as everything is then. */
+static void level_out(const struct finder *finder, size_t count, bool model, struct arena *arena)
+{
+    const struct recorded *recorded = finder->recorded;
+    struct level *levels = find_levels(finder, count, arena);
+    double common = common_level(levels, (uint32_t)recorded->rank_count), zero = model ? common : 1;
+    for (size_t i = 0; i < recorded->count; i++) {
+        const struct recorded_operation *operation = &recorded->operations[i];
+        if (!factors_has(finder->factors, recorded, i) || operation->micro_batch == RECORDED_NONE)
+            continue;
+        const struct level *level = &levels[finder->replicas[recorded_rank_of(recorded, operation)]];
+        bool apart = level->count > 0 && is_far(level, common);
+        finder->factors->micro_batch[i] /= apart ? level->mean * zero / common : zero;
+    }
 }
 
 static double *ones(size_t count, struct arena *arena)
@@ -156,18 +229,15 @@ void factors_find(const struct recorded *recorded, const struct loss_model *mode
     expect(&finder, model);
     even_out(&finder, model);
     double *left = ratio(recorded, factors->own, factors->expected, arena);
+    level_out(&finder, medians(&finder, BY_MICRO_BATCH, left, factors->micro_batch), model != NULL, arena);
+    left = ratio(recorded, left, factors->micro_batch, arena);
     medians(&finder, BY_RANK, left, factors->rank);
-    if (model)
-        medians(&finder, BY_KIND, factors->rank, factors->kind);
-    for (size_t i = 0; i < count; i++)
-        factors->rank[i] /= factors->kind[i];
-    if (model)
-        medians(&finder, BY_STAGE, factors->rank, factors->stage);
-    for (size_t i = 0; i < count; i++)
-        factors->rank[i] /= factors->stage[i];
+    if (!model)
+        return;
+    medians(&finder, BY_KIND, factors->rank, factors->kind);
     left = ratio(recorded, left, factors->kind, arena);
-    left = ratio(recorded, ratio(recorded, left, factors->stage, arena), factors->rank, arena);
-    medians(&finder, BY_MICRO_BATCH, left, factors->micro_batch);
+    medians(&finder, BY_STAGE, left, factors->stage);
+    medians(&finder, BY_RANK, ratio(recorded, left, factors->stage, arena), factors->rank);
 }
 
 bool factors_pause(const struct factors *factors, size_t operation)
