@@ -30,6 +30,7 @@ static const char *const argument_keys[TRACE_ARGUMENTS] = {
     [TRACE_AWAITED_STREAM] = "wait_on_stream",
     [TRACE_RECORD] = "wait_on_cuda_event_record_corr_id",
     [TRACE_DIMENSIONS] = "Input Dims",
+    [TRACE_TYPES] = "Input type",
     [TRACE_NAME] = "name",
     [TRACE_LABELS] = "labels",
     [TRACE_STEP] = "step",

@@ -29,6 +29,7 @@ enum trace_argument {
     TRACE_AWAITED_STREAM,
     TRACE_RECORD,
     TRACE_DIMENSIONS,
+    TRACE_TYPES,
     TRACE_NAME,
     TRACE_LABELS,
     TRACE_STEP,

@@ -73,6 +73,19 @@ static void take_sync(struct trace_reader *reader, const struct trace_event *eve
         (uint32_t)recorded->count - 1, trace_whole(event, TRACE_STREAM), awaited, trace_whole(event, TRACE_RECORD)};
 }
 
+/* "[[8,4096],[4096,4096]] [c10::BFloat16,c10::BFloat16]": dimensions and types of an operator's inputs. */
+static void take_shape(struct recorded *recorded, struct recorded_operation *operation, const struct trace_event *event)
+{
+    enum { SHAPE_MAX = 512 };
+    char text[SHAPE_MAX];
+    const char *shape = trace_text(event, event->arguments[TRACE_DIMENSIONS]),
+               *types = trace_text(event, event->arguments[TRACE_TYPES]);
+    if (!shape || !strcmp(shape, "[]"))
+        return;
+    snprintf(text, sizeof text, "%s %s", shape, types ? types : "");
+    operation->shape = recorded_name(recorded, text, strlen(text));
+}
+
 bool kineto_take(struct trace_reader *reader, const struct trace_event *event)
 {
     const struct category *category = category_of(event);
@@ -95,9 +108,8 @@ bool kineto_take(struct trace_reader *reader, const struct trace_event *event)
     operation->external = trace_whole(event, TRACE_EXTERNAL);
     if (kind == RECORDED_MEMORY)
         operation->bytes = (float)trace_number(event, TRACE_BYTES);
-    const char *shape = kind == RECORDED_HOST ? trace_text(event, event->arguments[TRACE_DIMENSIONS]) : NULL;
-    if (shape && strcmp(shape, "[]") != 0)
-        operation->shape = recorded_name(recorded, shape, strlen(shape));
+    if (kind == RECORDED_HOST)
+        take_shape(recorded, operation, event);
     if (kind == RECORDED_SYNC)
         take_sync(reader, event);
     else if (name)

@@ -56,7 +56,7 @@ struct recorded_operation {
     uint32_t peer;        /* messages: rank at the other end */
     uint32_t correlation; /* of a profile: device work and the launch that it comes from have the same */
     uint32_t external;    /* device work and the operator on the host that it comes from have the same */
-    uint32_t shape;       /* names[shape]: dimensions of its inputs */
+    uint32_t shape;       /* names[shape]: dimensions and types of its inputs */
     float bytes;          /* message, or copy; NaN: not recorded */
     uint16_t stage, chunk;
     uint8_t kind, work; /* enum recorded_kind, recorded_work */

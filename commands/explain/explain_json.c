@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/json_writer.h"
 #include "commands/explain/explain_parts.h"
+#include "commands/explain/json_parts.h"
 #include "studies/explain/verdict.h"
 
 #include <math.h>
@@ -51,12 +51,7 @@ void explain_json(const struct explanation *e, FILE *out)
 {
     struct json_writer json = json_writer_init(out);
     const struct losses *losses = &e->losses;
-    json_object_begin(&json, NULL, true);
-    json_array_begin(&json, "traces", true);
-    for (size_t i = 0; i < e->file_count; i++)
-        json_text(&json, NULL, e->files[i]);
-    json_array_end(&json);
-    json_text(&json, "format", e->recorded->format);
+    explain_json_begin(&json, e->files, e->file_count, e->recorded);
     json_integer(&json, "ranks", e->recorded->rank_count);
     json_integer(&json, "steps", e->step_count);
     put_found(&json, &e->found);
@@ -68,11 +63,5 @@ void explain_json(const struct explanation *e, FILE *out)
     json_number(&json, "network_alone_s", losses->network_alone);
     put_spans(&json, &losses->spans);
     put_parts(&json, losses);
-    json_text(&json, "verdict", e->verdict);
-    json_array_begin(&json, "notes", true);
-    for (size_t i = 0; i < e->recorded->note_count; i++)
-        json_text(&json, NULL, e->recorded->notes[i]);
-    json_array_end(&json);
-    json_object_end(&json);
-    fputc('\n', out);
+    explain_json_end(&json, e->verdict, e->recorded, out);
 }

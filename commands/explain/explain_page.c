@@ -2,8 +2,8 @@
 #include "analysis/output/html.h"
 #include "analysis/output/page_timeline.h"
 #include "base/arena.h"
-#include "base/table.h"
 #include "commands/explain/explain_parts.h"
+#include "commands/explain/page_cells.h"
 #include "studies/explain/pictures.h"
 #include "studies/explain/verdict.h"
 
@@ -12,24 +12,12 @@
 
 enum { TIMELINES = 2 };
 
-static void put_seconds(FILE *out, double seconds)
-{
-    char text[READABLE_MAX];
-    if (isnan(seconds))
-        fputs("<td></td>", out);
-    else
-        fprintf(out, "<td class=\"n\" data-v=\"%.17g\">%s</td>", seconds, readable_seconds(text, seconds));
-}
-
 static void put_row(FILE *out, const char *name, double seconds, double whole, const struct loss_part *part)
 {
-    char share[READABLE_MAX];
-    fputs("<tr><td>", out);
-    html_text(out, name);
-    fputs("</td>", out);
-    put_seconds(out, seconds);
-    fprintf(out, "<td class=\"n\" data-v=\"%.17g\">%s</td>", seconds / whole, readable_percent(share, seconds / whole));
-    put_seconds(out, part ? part->who_seconds : NAN);
+    page_cell_name(out, name);
+    page_cell_seconds(out, seconds);
+    page_cell_share(out, seconds / whole);
+    page_cell_seconds(out, part ? part->who_seconds : NAN);
     fputs("<td>", out);
     html_text(out, part && part->who ? part->who : "");
     fputs("</td></tr>\n", out);

@@ -74,6 +74,7 @@ static void note_alone(struct explanation *e, const struct meetings *meetings)
 int explain_profile(const struct options *options, struct explanation *e)
 {
     struct diag diag = {.out = stderr};
+    struct fault fault = {.text = ""};
     struct explain_model model = {0};
     struct profile_explanation own = {.files = e->files,
                                       .file_count = e->file_count,
@@ -88,6 +89,10 @@ int explain_profile(const struct options *options, struct explanation *e)
     note_alone(e, &own.meetings);
     axes_note(e->recorded, &own.axes);
     profile_find(e->recorded, &own.meetings, e->arena, &own.profile);
+    if (code == EXIT_DONE && !operators_find(e->recorded, &own.profile, e->arena, &own.operators, &fault)) {
+        diag_print(stderr, "stagesim: %s\n", fault.text);
+        code = EXIT_FAILED;
+    }
     if (e->scenario && code == EXIT_DONE) {
         struct meetings meetings;
         own.predicted = model.recorded;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/json_writer.h"
+#include "commands/explain/json_parts.h"
 #include "commands/explain/profile_parts.h"
 
 #include <math.h>
@@ -66,12 +66,7 @@ static void put_axes(struct json_writer *json, const struct profile_explanation 
 void profile_json(const struct profile_explanation *e, FILE *out)
 {
     struct json_writer json = json_writer_init(out);
-    json_object_begin(&json, NULL, true);
-    json_array_begin(&json, "traces", true);
-    for (size_t i = 0; i < e->file_count; i++)
-        json_text(&json, NULL, e->files[i]);
-    json_array_end(&json);
-    json_text(&json, "format", e->recorded->format);
+    explain_json_begin(&json, e->files, e->file_count, e->recorded);
     json_integer(&json, "world", e->recorded->world);
     put_axes(&json, e);
     json_number(&json, "measured_s", e->profile.seconds);
@@ -83,11 +78,6 @@ void profile_json(const struct profile_explanation *e, FILE *out)
     json_integer(&json, "collectives_met", e->meetings.met);
     put_ranks(&json, e);
     put_kernels(&json, e);
-    json_text(&json, "verdict", e->verdict);
-    json_array_begin(&json, "notes", true);
-    for (size_t i = 0; i < e->recorded->note_count; i++)
-        json_text(&json, NULL, e->recorded->notes[i]);
-    json_array_end(&json);
-    json_object_end(&json);
-    fputc('\n', out);
+    operators_json(&json, e);
+    explain_json_end(&json, e->verdict, e->recorded, out);
 }

@@ -2,7 +2,7 @@
 #include "analysis/output/html.h"
 #include "analysis/output/page_timeline.h"
 #include "base/arena.h"
-#include "base/table.h"
+#include "commands/explain/page_cells.h"
 #include "commands/explain/profile_parts.h"
 #include "studies/explain/pictures.h"
 #include "studies/profile/picture.h"
@@ -11,25 +11,6 @@
 #include <string.h>
 
 enum { KERNELS_SHOWN = 20, TIMELINES = 2, NAME_COLUMNS = 64 };
-
-static void put_seconds(FILE *out, double seconds)
-{
-    char text[READABLE_MAX];
-    fprintf(out, "<td class=\"n\" data-v=\"%.17g\">%s</td>", seconds, readable_seconds(text, seconds));
-}
-
-static void put_share(FILE *out, double share)
-{
-    char text[READABLE_MAX];
-    fprintf(out, "<td class=\"n\" data-v=\"%.17g\">%s</td>", share, readable_percent(text, share));
-}
-
-static void put_name(FILE *out, const char *name)
-{
-    fputs("<tr><td>", out);
-    html_text(out, name);
-    fputs("</td>", out);
-}
 
 static void put_parts(const struct profile_explanation *e, FILE *out)
 {
@@ -41,12 +22,12 @@ static void put_parts(const struct profile_explanation *e, FILE *out)
     for (int part = 0; part < PROFILE_PARTS; part++) {
         if (!profile_shown(e, part))
             continue;
-        put_name(out, profile_names[part]);
-        put_seconds(out, e->profile.parts[part]);
-        put_share(out, e->profile.parts[part] / e->profile.seconds);
+        page_cell_name(out, profile_names[part]);
+        page_cell_seconds(out, e->profile.parts[part]);
+        page_cell_share(out, e->profile.parts[part] / e->profile.seconds);
         if (e->predicted) {
-            put_seconds(out, e->expected.parts[part]);
-            put_seconds(out, e->profile.parts[part] - e->expected.parts[part]);
+            page_cell_seconds(out, e->expected.parts[part]);
+            page_cell_seconds(out, e->profile.parts[part] - e->expected.parts[part]);
         }
         fputs("</tr>\n", out);
     }
@@ -75,8 +56,8 @@ static void put_kernels(const struct profile_explanation *e, FILE *out)
         const struct profile_kernel *kernel = &e->profile.kernels[i];
         put_kernel_name(out, e->recorded->names[kernel->name], e->arena);
         fprintf(out, "<td class=\"n\">%u</td>", kernel->calls);
-        put_seconds(out, kernel->seconds);
-        put_share(out, kernel->seconds / e->profile.seconds);
+        page_cell_seconds(out, kernel->seconds);
+        page_cell_share(out, kernel->seconds / e->profile.seconds);
         fputs("</tr>\n", out);
     }
     fputs("</tbody>\n</table></div>\n", out);
@@ -111,12 +92,19 @@ void profile_page(const struct profile_explanation *e, FILE *out)
     fputs("<p class=\"verdict\">", out);
     html_text(out, e->verdict);
     fputs("</p>\n", out);
+    const char *mesh = axes_text(&e->axes, e->recorded->world, e->arena);
+    if (mesh) {
+        fputs("<p>Mesh: ", out);
+        html_text(out, mesh);
+        fputs("</p>\n", out);
+    }
     for (size_t i = 0; i < e->recorded->note_count; i++) {
         fputs("<p class=\"note\">", out);
         html_text(out, e->recorded->notes[i]);
         fputs("</p>\n", out);
     }
     put_parts(e, out);
+    operators_page(e, out);
     put_kernels(e, out);
     put_timelines(e, out);
     html_end(out);

@@ -3,8 +3,10 @@
 #ifndef STAGESIM_EXPLAIN_PROFILE_PARTS_H
 #define STAGESIM_EXPLAIN_PROFILE_PARTS_H
 
+#include "base/json_writer.h"
 #include "base/tables/table_write.h"
 #include "studies/profile/axes.h"
+#include "studies/profile/operators.h"
 #include "studies/profile/profile.h"
 
 struct profile_explanation {
@@ -15,6 +17,7 @@ struct profile_explanation {
     struct axes axes;
     struct meetings meetings;
     struct profile profile, expected; /* expected: of `predicted` */
+    struct operators operators;
     const char *verdict;
     struct arena *arena;
 };
@@ -27,6 +30,12 @@ void profile_print(const struct profile_explanation *e, enum table_format format
 void profile_json(const struct profile_explanation *e, FILE *out);
 /* explain.html. */
 void profile_page(const struct profile_explanation *e, FILE *out);
+
+/* ---- profile_operators.c: nothing where the profile has no shapes ---- */
+void operators_print(const struct profile_explanation *e, FILE *out);
+void operators_page(const struct profile_explanation *e, FILE *out);
+/* Members of explain.json's object. */
+void operators_json(struct json_writer *json, const struct profile_explanation *e);
 
 /* Whether a part has a row. */
 bool profile_shown(const struct profile_explanation *e, int part);

@@ -161,6 +161,7 @@ void profile_print(const struct profile_explanation *e, enum table_format format
     print_parts(e, format, out);
     if (format != TABLE_TEXT)
         return;
+    operators_print(e, out);
     print_kernels(e, out);
     if (e->recorded->rank_count > 1)
         print_ranks(e, out);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""random_faults.py STAGESIM DIRECTORY FIRST COUNT: jobs drawn at random, with faults drawn at random, for tests of what
-explains traces. Nothing of it was looked at while explain's thresholds were chosen: those are of faulty_traces.py.
+"""random_faults.py STAGESIM DIRECTORY FIRST COUNT [NOISE]: jobs and faults drawn at random, for tests of what explains
+traces. Nothing of it was looked at while explain's thresholds were chosen: those are of faulty_traces.py.
 
 Job number n, from FIRST on, is drawn from the seed n: stages, replicas, micro-batches, times, sizes and one of five
 schedules. It is simulated once, and replayed with one fault after the other, as in faulty_traces.py. `faults` yields
@@ -164,8 +164,9 @@ FAULTS = {"slow GPU": slow_gpu, "slow link": slow_link, "host gap": host_gap, "u
 
 # ---- all of a job ----
 
-def make_job(binary, directory, number):
-    """(the drawn, its replayed operations, seconds of a step without a fault)"""
+def make_job(binary, directory, number, noise=0):
+    """(the drawn, its replayed operations, seconds of a step without a fault). Each computation and transfer takes
+    log-normally more or less by about `noise` of itself."""
     directory.mkdir(parents=True, exist_ok=True)
     drawn = Drawn(number)
     (directory / "links.xml").write_text(faulty_traces.platform(drawn.stages * drawn.replicas))
@@ -174,18 +175,20 @@ def make_job(binary, directory, number):
                     "--quiet", "--set", "output.replicas=all", "--set", "fold=off"], check=True,
                    stdout=subprocess.DEVNULL)
     job = Job(directory / "run/operations.csv")
+    for one in job.operations.values():
+        one.seconds *= drawn.random.lognormvariate(0, noise) if noise else 1
     return drawn, job, job.replay()
 
 
-def faults(binary, directory, number):
+def faults(binary, directory, number, noise=0):
     """(name, file, cost of a step, step, parts, who) of each that is worth it."""
     directory = pathlib.Path(directory)
-    drawn, job, plain = make_job(binary, directory, number)
+    drawn, job, plain = make_job(binary, directory, number, noise)
     for name, fault in FAULTS.items():
         faulty = copy.deepcopy(job)
         parts, who = fault(drawn.random, faulty)
         step = faulty.replay()
-        if abs(step - plain) < WORTH * plain:
+        if abs(step - plain) < max(WORTH, 3 * noise) * plain:
             continue
         path = directory / f"{name.replace(' ', '-')}.csv"
         faulty.write_csv(path)
@@ -217,10 +220,11 @@ def judge(found, cost, parts, who):
 
 def main():
     binary, directory, first, count = sys.argv[1], pathlib.Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
+    noise = float(sys.argv[5]) if len(sys.argv) > 5 else 0
     hits, all_of, named = {}, {}, {}
     for number in range(first, first + count):
         folder = directory / str(number)
-        for name, path, cost, _, parts, who in faults(binary, folder, number):
+        for name, path, cost, _, parts, who in faults(binary, folder, number, noise):
             share, elsewhere, known = judge(explain(binary, folder, path), cost, parts, who)
             hit = abs(share - 1) <= 0.05
             all_of[name] = all_of.get(name, 0) + 1
