@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""explain_operators.py STAGESIM: operators of a profile with shapes stand beside what `stagesim kernel` says of the same
-kernel, worst first; their sums are those of the profile; types and operators without measured kernels are apart."""
+"""explain_operators.py STAGESIM: operators of a profile with shapes stand beside what `stagesim kernel` says of the
+same kernel, worst first; their sums are the profile's; types and operators without measured kernels are apart."""
 import json
 import os
 import pathlib
@@ -63,7 +63,8 @@ class Trace:
             correlation = 2 * self.external + part + 100000
             self.add("cuda_runtime", "cudaLaunchKernel", begin - 25 + 4 * part, 2e-6, 5, correlation=correlation,
                      **own)
-            self.add("kernel", f"kernel_{part}", self.time, seconds * share, 7, stream=7, correlation=correlation, **own)
+            self.add("kernel", f"kernel_{part}", self.time, seconds * share, 7, stream=7, correlation=correlation,
+                     **own)
             self.time += 1e6 * seconds * share
         self.time += 50
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """random_faults.py STAGESIM DIRECTORY FIRST COUNT [NOISE]: jobs and faults drawn at random, for tests of what explains
-traces. Nothing of it was looked at while explain's thresholds were chosen: those are of faulty_traces.py.
+traces. Explain's thresholds were chosen with faulty_traces.py in sight; jobs below 2000 have corrected two things.
 
 Job number n, from FIRST on, is drawn from the seed n: stages, replicas, micro-batches, times, sizes and one of five
 schedules. It is simulated once, and replayed with one fault after the other, as in faulty_traces.py. `faults` yields
