@@ -172,13 +172,23 @@ static const char *path_of(const struct stagesim_workload *workload, const char 
     return strchr(key, '.') ? key : arena_print(arena, "%s.%s", workload->name, key);
 }
 
+/* A default that is written beside a named model, which may have another value. */
+static bool overrides_model(const struct checking *c, const char *path, const struct stagesim_need *need)
+{
+    const struct node *node = node_find(c->scenario->root, path);
+    return need->note && node && !strncmp(path, "model.", 6) && c->scenario->model_file &&
+           !is_of(node, c->scenario->model_file) && !is_of(node, c->scenario->framework_file);
+}
+
 static void check_workload(struct checking *c)
 {
     const struct stagesim_workload *workload = c->scenario->workload;
     for (const struct stagesim_need *need = workload->needs; need && need->key; need++) {
         const char *path = path_of(workload, need->key, c->arena);
         const struct stagesim_field *field = find_field(workload, path);
-        if (field ? need_field_differs(field, c->scenario->parameters, workload->defaults) : own_counts(c, path))
+        if (field ? need_field_differs(field, c->scenario->parameters, workload->defaults) ||
+                        overrides_model(c, path, need)
+                  : own_counts(c, path))
             check(c, path, need);
     }
 }

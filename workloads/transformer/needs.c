@@ -101,6 +101,8 @@ const struct stagesim_need transformer_needs[] = {
     {"model.shared_ffn", "model.experts?", true},
     {"model.router_scales", "model.experts?", true},
     {"model.hash_layers", "model.router_bias=true", true},
+    {"model.hash_layers", "model.hash_layers>@model.dense_layers", true},
+    {"model.keys_are_values", "model.kv_rank-|model.mixers?|model.pattern?", true},
     {"model.prediction_mixers", "model.predictions?", true},
     {"model.prediction_feeds", "model.predictions?", true},
     {"model.query_rank", "model.kv_rank?|model.mixers?|model.pattern?", true},
