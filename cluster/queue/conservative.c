@@ -15,10 +15,15 @@ struct step {
     uint32_t free;
 };
 
+enum { WIDTHS = 24, LENGTHS = 40 };
+
 struct profile {
     struct step *steps;
     uint32_t head, count; /* steps before `head` are over */
     size_t capacity;
+    /* Before which no job begins that is at least so wide and so long: one that is no wider and no longer found no hole
+     * before it, and holes only become fewer. */
+    double earliest[WIDTHS][LENGTHS];
 };
 
 /* Jobs with least keys first; of equal ones that which came first. */
@@ -125,11 +130,24 @@ static void insert_step(struct profile *profile, uint32_t at, struct step step)
     profile->steps[at] = step;
 }
 
+/* The first step from `from` on that begins at a time or later. */
+static uint32_t find_step(const struct profile *profile, double time, uint32_t from)
+{
+    uint32_t end = profile->count;
+    while (from < end) {
+        uint32_t middle = from + (end - from) / 2;
+        if (profile->steps[middle].time < time)
+            from = middle + 1;
+        else
+            end = middle;
+    }
+    return from;
+}
+
 /* The step that begins at a time, made where there is none. */
 static uint32_t step_at(struct profile *profile, double time, uint32_t from)
 {
-    while (from < profile->count && profile->steps[from].time < time)
-        from++;
+    from = find_step(profile, time, from);
     if (from == profile->count || profile->steps[from].time > time)
         insert_step(profile, from, (struct step){time, profile->steps[from - 1].free});
     return from;
@@ -140,6 +158,7 @@ static void fill_profile(const struct queue *queue, struct profile *profile)
 {
     const struct running *running = queue->own;
     profile->head = profile->count = 0;
+    memset(profile->earliest, 0, sizeof profile->earliest);
     insert_step(profile, 0, (struct step){queue->now, node_pool_free(queue->pool)});
     for (uint32_t i = 0; i < running->count; i++) {
         const struct queue_task *task = &queue->tasks[running->jobs[i]];
@@ -166,16 +185,54 @@ static void advance(struct profile *profile, double now)
     profile->head = 0;
 }
 
-/* The first step from which on so many nodes are free for so long. */
-static uint32_t find_hole(const struct profile *profile, uint32_t nodes, double seconds)
+/* Of powers of two the last one that is not above a number, or the first not below it. */
+static unsigned class_of(double number, bool above, int least, unsigned count)
 {
-    uint32_t from = profile->head;
+    int exponent;
+    double part = frexp(number, &exponent);
+    long class = (long)exponent - least + (above && part > 0.5);
+    return class < 0 ? 0 : class < count ? (unsigned)class : count;
+}
+
+static unsigned width_of(uint32_t nodes, bool above)
+{
+    return class_of(nodes, above, 1, WIDTHS);
+}
+
+static unsigned length_of(double seconds, bool above)
+{
+    enum { LEAST = -2 }; /* a quarter of a second */
+    return seconds < 0.25 ? (above ? 1 : 0) : class_of(seconds, above, LEAST, LENGTHS);
+}
+
+static double earliest_of(const struct profile *profile, uint32_t nodes, double seconds)
+{
+    unsigned width = width_of(nodes, false), length = length_of(seconds, false);
+    return profile->earliest[width < WIDTHS ? width : WIDTHS - 1][length < LENGTHS ? length : LENGTHS - 1];
+}
+
+/* A job found no hole before a time. */
+static void note_earliest(struct profile *profile, uint32_t nodes, double seconds, double time)
+{
+    unsigned length = length_of(seconds, true);
+    for (unsigned i = width_of(nodes, true); i < WIDTHS; i++)
+        for (unsigned k = length; k < LENGTHS && profile->earliest[i][k] < time; k++) /* it rises with k */
+            profile->earliest[i][k] = time;
+}
+
+/* The first step from which on so many nodes are free for so long. */
+static uint32_t find_hole(struct profile *profile, uint32_t nodes, double seconds)
+{
+    enum { WALK = 32 }; /* steps that are looked at sooner than noted */
+    uint32_t first = find_step(profile, earliest_of(profile, nodes, seconds), profile->head), from = first;
     double end = profile->steps[from].time + seconds;
     for (uint32_t i = from; i < profile->count && (profile->steps[i].time < end || i == from); i++)
         if (profile->steps[i].free < nodes && i + 1 < profile->count) {
             from = i + 1;
             end = profile->steps[from].time + seconds;
         }
+    if (from - first > WALK)
+        note_earliest(profile, nodes, seconds, profile->steps[from].time);
     return from;
 }
 
