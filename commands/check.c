@@ -29,7 +29,7 @@ static int run(const struct command *command, int argc, char **argv)
 const struct command command_check = {
     .name = "check",
     .arguments = "SCENARIO [OPTION]...",
-    .summary = "validate a scenario without simulating it; says what would run",
+    .summary = "validates a scenario without simulating it, and says what would run",
     .help = "Reports every mistake of the scenario, of its platform and of its schedule with its place, and whether "
             "the program could\n"
             "finish. Prints how many ranks and operations would run, and the memory that they need.\n\n" OPTIONS_HELP

@@ -455,15 +455,16 @@ const struct command command_compare = {
     .name = "compare",
     .arguments = "SCENARIO... [--schedules NAME,FILE.csv,...|all] [--what-if [NAME:]CHANGE,...]... [-o DIR] "
                  "[OPTION]...",
-    .summary = "simulate several scenarios or schedules and show them side by side",
-    .help = "Prints a row per scenario and schedule; times are relative to the first row.\n\n"
+    .summary = "simulates several scenarios or schedules and shows them side by side",
+    .help = "Prints a row per scenario and schedule; times are relative to the first row.\n"
+            "\n"
             "  --schedules NAME,...|all         each scenario under these schedules; all: every one that fits\n"
-            "                                   a schedule file stands beside names\n"
+            "                                   names and schedule files may be mixed\n"
             "  --what-if [NAME:]CHANGE,...      each scenario also on a changed platform: 'halved: nic=0.5', 'as is'; "
             "repeatable\n"
             "  --sort time|memory|p95           the best first\n"
-            "  --quantiles                      draw many steps of each: p50, p95 and p99, rows by p95; the section "
-            "tails says what varies\n"
+            "  --quantiles                      draw many steps of each, print p50, p95 and p99, and sort by p95; the "
+            "section tails says what varies\n"
             "  --format table|csv|json|latex|markdown   what is printed\n"
             "  -o DIR                           write DIR/SCENARIO-SCHEDULE/ for each run, and comparison.csv, "
             "comparison.json and\n"

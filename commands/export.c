@@ -145,7 +145,7 @@ static int run(const struct command *command, int argc, char **argv)
 const struct command command_export = {
     .name = "export",
     .arguments = "SCENARIO --to FRAMEWORK [OPTION]...",
-    .summary = "what makes Megatron-LM or torchtitan run a scenario's layout",
+    .summary = "writes the options with which Megatron-LM or torchtitan runs a scenario's layout",
     .help =
         "Writes a launch script with Megatron-LM's options, or torchtitan's TOML. What cannot be said there is listed "
         "on top of\n"

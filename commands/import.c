@@ -238,15 +238,15 @@ static int run(const struct command *command, int argc, char **argv)
 const struct command command_import = {
     .name = "import",
     .arguments = "JOB... [OPTION]... [-- OPTION OF MEGATRON-LM...]",
-    .summary = "a scenario from the description of a job: config.json, launch script, TOML, YAML, JSON",
+    .summary = "makes a scenario from the description of a job: config.json, launch script, TOML, YAML, JSON",
     .help =
         "Reads what other tools run: Hugging Face's config.json, scripts and command lines of Megatron-LM, YAML of "
         "NeMo and\n"
         "Megatron-Bridge, torchtitan's TOML, configurations of DeepSpeed and accelerate. Several files are put "
         "together.\n"
         "Each line of the scenario says where it came from; what is missing or not modelled is named.\n\n"
-        "  --platform PLATFORM  the machines: PRESET:NODES, or a platform file\n"
-        "  --gpus N             how many of its GPUs the job has; all\n"
+        "  --platform PLATFORM  the cluster: PRESET:NODES, or a platform file\n"
+        "  --gpus N             how many of its GPUs the job has (all)\n"
         "  --define NAME=VALUE  a variable of a script, such as NNODES=16\n"
         "  --set KEY=VALUE      a key of the scenario, such as model.sequence=4096\n"
         "  -o FILE              write there; otherwise to standard output\n"

@@ -404,7 +404,7 @@ const struct command command_list = {
                  "[OPTION]...",
     .summary = "lists what a scenario can name, each with a line of explanation",
     .help = "  --format FORMAT   text, csv, json, latex or markdown (text); json gives the schedules' options, too\n"
-            "  --plugins         asks installed plug-ins what they are: their code runs with your rights\n\n"
+            "  --plugins         ask installed plug-ins for their descriptions; their code runs with your rights\n\n"
             "example:\n  stagesim list schedules\n",
     .run = run,
 };

@@ -304,16 +304,18 @@ static int run(const struct command *command, int argc, char **argv)
 const struct command command_report = {
     .name = "report",
     .arguments = "DIR... [OPTION]...",
-    .summary = "draw pictures and write reports again from existing output",
+    .summary = "draws pictures and writes reports again from existing output",
     .help = "DIR was written by `run -o DIR` or `compare -o DIR` with --trace csv. Its report.html and pictures are "
             "written again, the same\n"
-            "as the run itself would write; nothing is simulated. The files written are listed.\n\n"
-            "  --picture svg,png,pdf            which pictures; without it those that are there, svg where there are "
-            "none\n" FORM_HELP("            ") "  --iterations K                   how many iterations timelines draw; "
-                                               "as many as were simulated at most\n"
+            "as the run itself would write; nothing is simulated. The files written are listed.\n"
+            "\n"
+            "  --picture svg,png,pdf            which pictures; default: those that are there, or svg if there are "
+            "none\n" FORM_HELP("            ") "  --iterations K                   how many iterations timelines show; "
+                                               "at most as many as were simulated\n"
                                                "  --quiet                          no list of the files\n"
-                                               "\nexample:\n  stagesim run scenarios/demo.yaml -o saved --trace csv\n  "
-                                               "stagesim report saved --picture "
-                                               "svg,pdf\n",
+                                               "\n"
+                                               "example:\n"
+                                               "  stagesim run scenarios/demo.yaml -o saved --trace csv\n"
+                                               "  stagesim report saved --picture svg,pdf\n",
     .run = run,
 };

@@ -129,7 +129,7 @@ static int run(const struct command *command, int argc, char **argv)
 const struct command command_run = {
     .name = "run",
     .arguments = "SCENARIO [-o DIR] [OPTION]...",
-    .summary = "simulate one scenario",
+    .summary = "simulates one scenario",
     .help =
         "Prints iteration time, bubble and its causes, communication, memory, and each worker's utilization.\n\n"
         "  -o DIR                           write summary.json and what --trace, --picture and --report ask for to "
@@ -138,9 +138,10 @@ const struct command command_run = {
         "timeline.perfetto-trace, operations.csv\n"
         "  --trace chakra,goal              for other simulators: chakra/rank.N.et, timeline.goal\n"
         "  --picture svg,png,pdf            timeline.svg, ...\n" FORM_HELP(
-            "            ") "  --iterations K                   how many iterations it draws; as many are simulated\n"
-                            "  --quantiles                      draw many steps: p50, p95 and p99; the section tails "
-                            "says what varies\n"
+            "            ") "  --iterations K                   how many iterations the picture shows; as many are "
+                            "simulated\n"
+                            "  --quantiles                      draw many steps and print p50, p95 and p99; the "
+                            "section tails says what varies\n"
                             "  --report                         report.html\n"
                             "  --format table|csv|json|latex|markdown   what is printed\n"
                             "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP

@@ -35,7 +35,7 @@ static int run(const struct command *command, int argc, char **argv)
 const struct command command_schema = {
     .name = "schema",
     .arguments = "scenario [OPTION]...",
-    .summary = "print the JSON Schema of scenarios, for editors",
+    .summary = "prints the JSON Schema of scenarios, for editors",
     .help = "Prints what a scenario may hold, as JSON Schema (draft 7), from the tables by which\n"
             "stagesim itself reads scenarios: keys with their meaning, words, units, and bounds. Editors complete and\n"
             "check scenarios with it, see doc/schema.md.\n\n"

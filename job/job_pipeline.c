@@ -142,8 +142,8 @@ static bool check_plan_size(struct stagesim_job *job)
     const struct scenario *scenario = job->scenario;
     if (job->plan->workers != scenario->workers) {
         diag_error(job->diag, scenario_place(scenario, "parallel.pipeline"),
-                   "the pipeline has %u workers, the schedule %s is for %u", scenario->workers, scenario->schedule_name,
-                   job->plan->workers);
+                   "the pipeline has %u worker%s, the schedule %s is for %u", scenario->workers,
+                   scenario->workers == 1 ? "" : "s", scenario->schedule_name, job->plan->workers);
         return false;
     }
     uint32_t micro_batches = job->plan->micro_batches / job->plan->iterations / job->plan->slices;

@@ -23,29 +23,31 @@ static const struct schedule_option options[] = {
                 .initial = 0,
                 .least = 0,
                 .most = 1 << 20,
-                .doc = "micro-batches whose activations a worker may hold, in shares that chunks have (3.5), or a list "
-                       "with a value for each worker; 0: any number",
+                .doc = "number of micro-batches whose activations a worker may hold; with chunks, fractions such as "
+                       "3.5 are possible; or a list with a value for each worker; 0: no limit",
                 .stashes = true},
-    [CHUNKS] = {.key = "chunks",
-                .initial = 0,
-                .least = 0,
-                .most = BEST_OF_WORKER_MAX,
-                .doc = "stages of the model on each worker; 0: chosen for the job, 1 where there is no job"},
+    [CHUNKS] =
+        {.key = "chunks",
+         .initial = 0,
+         .least = 0,
+         .most = BEST_OF_WORKER_MAX,
+         .doc = "number of stages of the model on each worker; 0: stagesim chooses for the job, 1 if there is no job"},
     [PLACEMENT] = {.key = "placement",
                    .names = placements,
                    .initial = ANY_PLACEMENT,
-                   .doc = "chunks begin again at the first worker (loop), or go back from the last one (wave); any: "
-                          "chosen with chunks, a loop where these are given"},
+                   .doc = "where chunks are: loop: they begin again at the first worker; wave: they go back from the "
+                          "last one; any: stagesim chooses together with chunks, loop if chunks are given"},
     [BACKWARD] = {.key = "backward",
                   .names = backwards,
                   .initial = ANY_BACKWARD,
-                  .doc = "input and weight gradients apart (split), or in one (whole); any: chosen with chunks, apart "
-                         "where these are given"},
+                  .doc = "split: input and weight gradient by themselves; whole: in one piece; any: stagesim chooses "
+                         "together with chunks, split if chunks are given"},
     [EFFORT] = {.key = "effort",
                 .initial = 100000,
                 .least = 1,
                 .most = (int64_t)1 << 40,
-                .doc = "partial orders of a thousand operations that the search may look at; of larger ones fewer"},
+                .doc = "number of partial orders that the search may look at, for up to a thousand operations; fewer "
+                       "for larger jobs"},
     {0},
 };
 

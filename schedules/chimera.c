@@ -26,7 +26,7 @@ static const struct schedule_option options[] = {
                       .doc = "pairs of pipelines (f); divides half the workers"},
     [OPTION_CONCATENATION] = {.key = "concatenation",
                               .names = concatenations,
-                              .doc = "how more micro-batches than workers follow each other"},
+                              .doc = "how micro-batches follow each other if there are more than workers"},
     [OPTION_SYNC] = {.key = "sync", .names = syncs, .doc = "when a stage's gradients are synchronised"},
     {0},
 };

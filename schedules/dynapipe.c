@@ -11,8 +11,8 @@ static const struct schedule_option options[] = {
     [OPTION_MEMORY] = {.key = "memory",
                        .initial = 0,
                        .most = 1 << 20,
-                       .doc = "micro-batches whose activations a worker may hold, or a list with a value for each "
-                              "worker; 0: any number",
+                       .doc = "number of micro-batches whose activations a worker may hold, or a list with a value for "
+                              "each worker; 0: no limit",
                        .stashes = true},
     {0},
 };

@@ -19,7 +19,7 @@ enum { GROUP_OPTION_CHUNKS, GROUP_OPTION_GROUP, GROUP_OPTIONS };
                             .least = 0,                                                                                \
                             .most = SCHEDULE_STAGES_MAX,                                                               \
                             .doc = "micro-batches that follow each other in one chunk (g), at most as many as "        \
-                                   "workers; 0: half as many"}
+                                   "workers; 0: half of them"}
 
 /* Whether those two options are possible in the schedule of that name. */
 bool group_interleaved_fits(const char *name, const struct schedule_request *request, struct schedule_refusal *refusal);

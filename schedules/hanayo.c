@@ -17,12 +17,16 @@ enum { TIMED, ROUNDS };
 static const char *const orders[] = {"timed", "rounds", NULL};
 
 static const struct schedule_option options[] = {
-    [OPTION_WAVES] =
-        {.key = "waves", .initial = 2, .least = 1, .most = 1024, .doc = "times that a micro-batch runs to and fro (W)"},
+    [OPTION_WAVES] = {.key = "waves",
+                      .initial = 2,
+                      .least = 1,
+                      .most = 1024,
+                      .doc = "how often a micro-batch runs to and fro over the workers (W)"},
     [OPTION_ORDER] = {.key = "order",
                       .names = orders,
                       .initial = TIMED,
-                      .doc = "a list schedule in the times of forward and backward, or rounds that no time enters"},
+                      .doc = "timed: a list schedule by the times of forward and backward; rounds: an order that does "
+                             "not depend on times"},
     {0},
 };
 

@@ -20,9 +20,10 @@ static const struct schedule_option mario_options[] = {
     [OPTION_REDUNDANT] = {.key = "redundant",
                           .names = redundants,
                           .doc = "whether the last worker, whose backwards follow their forwards, keeps its stashes"},
-    [OPTION_AHEAD] = {.key = "ahead",
-                      .most = SCHEDULE_FORWARDS_MAX,
-                      .doc = "forwards that every worker but the last moves from the steady state into the warm-up"},
+    [OPTION_AHEAD] =
+        {.key = "ahead",
+         .most = SCHEDULE_FORWARDS_MAX,
+         .doc = "number of forwards that every worker but the last moves from the steady state into the warm-up"},
     {0},
 };
 
@@ -34,7 +35,7 @@ static const struct schedule_option adapipe_options[] = {
                       .initial = 8,
                       .least = 1,
                       .most = 65536,
-                      .doc = "parts of a stage that are kept or computed again as a whole"},
+                      .doc = "number of parts of a stage, each of which is kept or computed again as a whole"},
     {0},
 };
 

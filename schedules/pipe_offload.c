@@ -32,7 +32,7 @@ static const struct schedule_option options[] = {
                         .initial = 1,
                         .least = 0,
                         .most = SCHEDULE_STAGES_MAX,
-                        .doc = "chunks whose stashes move to host memory, from the first (k)"},
+                        .doc = "number of chunks, from the first on, whose stashes move to host memory (k)"},
     [OPTION_TRANSFER] = {.key = "transfer",
                          .initial = 250,
                          .least = 1,

@@ -26,7 +26,7 @@ static const struct schedule_option sequence_options[] = {
     [OPTION_LENGTHS] = {.key = "lengths",
                         .names = lengths,
                         .initial = AVERAGE,
-                        .doc = "slices of the same length, or such that they take the same time"},
+                        .doc = "average: slices of equal length; balanced: slices that take the same time"},
     [OPTION_CHUNKS] = CHUNKS,
     {0},
 };

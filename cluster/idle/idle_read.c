@@ -29,25 +29,25 @@ static const struct stagesim_field log_fields[] = {
     {"format", STAGESIM_FIELD_NAME, offsetof(struct log_values, format), .names = format_names,
      .doc = "spans: columns node, from, to; swf, sacct: jobs of a batch system, whose gaps are idle; default spans"},
     {"nodes", STAGESIM_FIELD_COUNT, offsetof(struct log_values, nodes), .least = 1, .most = IDLE_NODES_MAX,
-     .doc = "of the machine, for swf and sacct; default: as the log says"},
+     .doc = "number of nodes of the machine, for swf and sacct; default: that of the log"},
     {"start", STAGESIM_FIELD_TIME, offsetof(struct log_values, start), .least = 0, .most = 1e10,
      .doc = "moment of the log with which the replay begins; default 0s"},
     {"duration", STAGESIM_FIELD_TIME, offsetof(struct log_values, duration), .least = 1e-3, .most = 1e10,
-     .doc = "of the replay; default: to the end of the log"},
+     .doc = "how long the replay lasts; default: to the end of the log"},
     {0},
 };
 
 static const struct stagesim_field generate_fields[] = {
     {"nodes", STAGESIM_FIELD_COUNT, offsetof(struct idle_generation, nodes), true, .least = 1, .most = IDLE_NODES_MAX,
-     .doc = "of the machine"},
+     .doc = "number of nodes of the machine"},
     {"idle", STAGESIM_FIELD_RATIO, offsetof(struct idle_generation, share), .least = 0.0001, .most = 0.9999,
-     .doc = "share of time that a node is idle; default 0.085"},
+     .doc = "share of the time in which a node is idle; default 0.085"},
     {"together", STAGESIM_FIELD_COUNT, offsetof(struct idle_generation, together), .least = 1, .most = IDLE_NODES_MAX,
-     .doc = "nodes that become idle and busy together; default 1"},
+     .doc = "number of nodes that become idle and busy together; default 1"},
     {"seed", STAGESIM_FIELD_COUNT, offsetof(struct idle_generation, seed), .least = 0, .most = 9007199254740992.0,
-     .doc = "another one gives another log; default 0"},
+     .doc = "seed; another one gives another log; default 0"},
     {"duration", STAGESIM_FIELD_TIME, offsetof(struct idle_generation, duration), .least = 60, .most = 1e8,
-     .doc = "of the log; default 168h"},
+     .doc = "length of the log; default 168h"},
     {0},
 };
 
@@ -66,15 +66,15 @@ static const struct stagesim_field policy_fields[] = {
     {"method", STAGESIM_FIELD_NAMES, offsetof(struct policy_values, methods), .names = chooser_names,
      .doc = "how sizes are chosen: one or a list; default optimal"},
     {"objective", STAGESIM_FIELD_NAME, offsetof(struct policy_values, objective), .names = objective_names,
-     .doc = "what is to be much: samples, or the sum of speed-ups over one node; default samples"},
+     .doc = "what to maximise: samples, or the sum of speed-ups over one node; default samples"},
     {"forward", STAGESIM_FIELD_TIMES, offsetof(struct policy_values, forward), .least = 0.001, .most = 1e8,
      .doc = "how long a choice is expected to last: one or a list; default 120s"},
     {"running", STAGESIM_FIELD_COUNT, offsetof(struct policy_values, running), .least = 1, .most = 1000,
-     .doc = "jobs at a time; others wait, first come first served; default 10"},
+     .doc = "how many jobs run at a time; others wait, first come first served; default 10"},
     {"grow_rate", STAGESIM_FIELD_NAME, offsetof(struct policy_values, grow_rate), .names = rate_names,
-     .doc = "a job that grows loses time at its rate before, or after; default before"},
+     .doc = "at which rate a job that grows loses time: that before growing, or after; default before"},
     {"profile", STAGESIM_FIELD_TIME, offsetof(struct policy_values, profile), .least = 0.001, .most = 1e6,
-     .doc = "how long one size is measured, of jobs with know: profile; default 60s"},
+     .doc = "how long one size is measured, for jobs with know: profile; default 60s"},
     {"profile_sizes", STAGESIM_FIELD_COUNTS, offsetof(struct policy_values, profile_sizes), .least = 1,
      .most = CURVE_NODES_MAX, .doc = "numbers of nodes that are measured; default: powers of two"},
     {0},
@@ -92,13 +92,14 @@ static const struct stagesim_field job_fields[] = {
     {"scenario", STAGESIM_FIELD_PATH, offsetof(struct job_values, scenario),
      .doc = "a scenario whose throughput stagesim finds out; its data-parallel width grows with the nodes"},
     {"nodes", STAGESIM_FIELD_COUNTS, offsetof(struct job_values, nodes), .least = 1, .most = CURVE_NODES_MAX,
-     .doc = "least and most nodes; default: those of the points, with a scenario all that its platform has"},
+     .doc = "least and most nodes; default: those of points, or with a scenario all nodes of its platform"},
     {"know", STAGESIM_FIELD_NAME, offsetof(struct job_values, know), .names = knowledge_names,
-     .doc = "what is known of its throughput: all of it, that of its least size, or nothing; default curve"},
+     .doc = "what is known of its throughput: curve: for all sizes; linear: only for its least size; profile: nothing; "
+            "default curve"},
     {"count", STAGESIM_FIELD_COUNT, offsetof(struct job_values, count), .least = 1, .most = IDLE_JOBS_MAX,
-     .doc = "such jobs, called NAME-1, NAME-2, ...; default 1"},
+     .doc = "number of such jobs, called NAME-1, NAME-2, ...; default 1"},
     {"samples", STAGESIM_FIELD_RATIO, offsetof(struct job_values, samples), .least = 1, .most = 1e18,
-     .doc = "after which it ends; default: it does not"},
+     .doc = "number of samples after which it ends; default: it does not end"},
     {"submit", STAGESIM_FIELD_TIME, offsetof(struct job_values, submit), .least = 0, .most = 1e10,
      .doc = "when it arrives; default 0s"},
     {"every", STAGESIM_FIELD_TIME, offsetof(struct job_values, every), .least = 0, .most = 1e8,
@@ -106,7 +107,7 @@ static const struct stagesim_field job_fields[] = {
     {"grow", STAGESIM_FIELD_TIME, offsetof(struct job_values, grow), .least = 0, .most = 1e6,
      .doc = "how long it produces nothing when it gets more nodes; default 18s"},
     {"shrink", STAGESIM_FIELD_TIME, offsetof(struct job_values, shrink), .least = 0, .most = 1e6,
-     .doc = "the same when it gets fewer; default 12s"},
+     .doc = "how long it produces nothing when it loses nodes; default 12s"},
     {0},
 };
 
@@ -143,7 +144,7 @@ void idle_schema(struct json_writer *json)
     json_object_begin(json, "additionalProperties", true);
     schema_section_begin(json, &job_section);
     json_object_begin(json, "points", false);
-    json_text(json, "description", "samples per second by nodes");
+    json_text(json, "description", "samples per second for each number of nodes");
     json_text(json, "type", "object");
     json_integer(json, "minProperties", 1);
     schema_value(json, "additionalProperties", &point_field);

@@ -25,13 +25,13 @@ struct job_values {
 
 static const struct stagesim_field job_fields[] = {
     {"placement", STAGESIM_FIELD_TEXTS, offsetof(struct job_values, placement),
-     .doc = "its hosts: packed, spread, random, rail, or their names; default packed"},
+     .doc = "which hosts it gets: packed, spread, random, rail, or their names; default packed"},
     {"seed", STAGESIM_FIELD_COUNT, offsetof(struct job_values, seed), .least = 0, .most = 9007199254740992.0,
-     .doc = "of placement: random; default 0"},
+     .doc = "seed of placement: random; default 0"},
     {"start", STAGESIM_FIELD_TIME, offsetof(struct job_values, start), .least = 0, .most = 1e7,
      .doc = "when it starts; default 0s"},
     {"iterations", STAGESIM_FIELD_COUNT, offsetof(struct job_values, iterations), .least = 1, .most = 100000,
-     .doc = "training iterations that follow each other; default: its scenario's, or 10"},
+     .doc = "number of iterations that follow each other; default: its scenario's, or 10"},
     {"copies", STAGESIM_FIELD_COUNT, offsetof(struct job_values, copies), .least = 1, .most = JOBS_MAX,
      .doc = "how many such jobs there are, called NAME-1, NAME-2, ...; default 1"},
     {0},

@@ -27,7 +27,8 @@ static const struct stagesim_field fields[] = {
     {"budget", STAGESIM_FIELD_WATTS, offsetof(struct pairs_values, budget), .required = true, .least = 1e-3,
      .most = 1e12, .doc = "watts that all GPUs of both jobs may draw together"},
     {"objective", STAGESIM_FIELD_NAME, offsetof(struct pairs_values, objective), .names = objectives,
-     .doc = "what the best pair has: most throughput, least energy, least energy times time; default throughput"},
+     .doc =
+         "what makes a pair the best: most throughput, least energy, or least energy times time; default throughput"},
     {0},
 };
 static const struct fields_section section = {"pairs", true, fields};

@@ -20,18 +20,18 @@ static const struct stagesim_field fields[] = {
     {"slice", STAGESIM_FIELD_TIME, offsetof(struct queue_values, slice), .least = 1e-3, .most = 1e7,
      .doc = "policy gang: how long a row of jobs has the cluster; default 10min"},
     {"switch", STAGESIM_FIELD_TIME, offsetof(struct queue_values, change), .least = 0, .most = 1e7,
-     .doc = "policy gang: what of a slice goes into changing from one row to the next; default 10s"},
+     .doc = "policy gang: time of a slice that the change from one row to the next takes; default 10s"},
     {"rows", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, rows), .least = 1, .most = 1000,
-     .doc = "policy gang: most rows, and so most jobs that a node holds; default 4"},
+     .doc = "policy gang: largest number of rows, and so of jobs on a node; default 4"},
     {"grow", STAGESIM_FIELD_TIME, offsetof(struct queue_values, grow), .least = 0, .most = 1e7,
      .doc = "policy elastic: how long a job stands still when it gets more nodes; default 30s"},
     {"shrink", STAGESIM_FIELD_TIME, offsetof(struct queue_values, shrink), .least = 0, .most = 1e7,
-     .doc = "policy elastic: how long when it gives nodes back; default 30s"},
+     .doc = "policy elastic: how long a job stands still when it gives nodes back; default 30s"},
     {"jobs", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, jobs), .least = 1, .most = 100000000,
-     .doc = "how many jobs of the log come, the first ones; default all"},
+     .doc = "how many jobs of the log arrive, from the first on; default all"},
     {"processors_per_node", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, processors), .least = 1,
      .most = 1000000,
-     .doc = "of the log: how many of its processors are a node; default: GPUs of the platform's nodes"},
+     .doc = "how many processors of the log are a node; default: as many as GPUs in a node of the platform"},
     {0},
 };
 static const struct fields_section section = {"queue", true, fields};
@@ -43,7 +43,7 @@ static const struct stagesim_field type_fields[] = {
     {"nodes_min", STAGESIM_FIELD_COUNT, offsetof(struct queue_type, nodes_min), .least = 1, .most = RANKS_MAX,
      .doc = "policy elastic: the fewest nodes that it runs on; default: as many as it asks for"},
     {"nodes_max", STAGESIM_FIELD_COUNT, offsetof(struct queue_type, nodes_max), .least = 1, .most = RANKS_MAX,
-     .doc = "policy elastic: the most"},
+     .doc = "policy elastic: the most nodes that it runs on; default: as many as it asks for"},
     {0},
 };
 static const struct fields_section type_section = {"type", true, type_fields};
@@ -149,7 +149,8 @@ void queue_schema(struct json_writer *json)
         {"scenario", STAGESIM_FIELD_PATH, .doc = "the file of such a job's scenario"}, {0}};
     const struct stagesim_field words[] = {
         {"log", STAGESIM_FIELD_PATH, .doc = "the file of an arrival log"},
-        {"format", STAGESIM_FIELD_NAME, .names = arrival_format_names, .doc = "of the log; default: by what is in it"},
+        {"format", STAGESIM_FIELD_NAME, .names = arrival_format_names,
+         .doc = "format of the log; default: stagesim recognises it"},
         {"policy", STAGESIM_FIELD_NAME, .names = policies, .doc = "which job runs when; default fcfs"},
         {"placement", STAGESIM_FIELD_NAME, .names = node_choice_names, .doc = "which nodes it gets; default packed"},
         {"estimates", STAGESIM_FIELD_NAME, .names = estimate_names,

@@ -100,7 +100,7 @@ static int run(const struct command *command, int argc, char **argv)
 const struct command command_calibrate = {
     .name = "calibrate",
     .arguments = "[SCENARIO]... --measured FILE|TIME... [OPTION]...",
-    .summary = "from measured runs to a profile that predicts the next ones",
+    .summary = "makes a profile from measured runs, with which stagesim predicts the next ones",
     .help =
         "Fits what the measurements can settle (clock, fixed time of an iteration, the host's time for an "
         "operator, memory that no\n"
@@ -112,7 +112,7 @@ const struct command command_calibrate = {
         "                                   all of one scenario, or one of each\n"
         "  --set KEY=VALUE                  any value of all scenarios by its dotted path; repeatable\n"
         "  --plugins                        load plug-ins that scenarios name by their paths\n"
-        "  --format text|csv|json|latex|markdown  of the table of rows\n"
+        "  --format text|csv|json|latex|markdown  format of the table of rows\n"
         "  -o FILE                          write the profile there\n"
         "  --quiet                          print no table\n"
         "\nexample:\n  stagesim calibrate scenarios/llama3-70b.yaml --measured 21.5s -o mine.yaml\n",

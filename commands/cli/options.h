@@ -50,7 +50,7 @@ struct options {
 
 /* The lines of --help about these options. */
 #define OPTIONS_HELP                                                                                                   \
-    "  --engine simgrid|analytic|both   which engine; both: what contention adds\n"                                    \
+    "  --engine simgrid|analytic|both   the engine; both: also says what contention adds\n"                            \
     "  --set KEY=VALUE                  any scenario value by its dotted path, for instance parallel.pipeline=8; "     \
     "repeatable\n"                                                                                                     \
     "  --schedule NAME                  short for --set schedule.name=NAME\n"                                          \

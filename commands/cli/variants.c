@@ -22,8 +22,8 @@ static bool unknown_schedule(const char *name)
         names[count] = schedule_table[count]->name;
     const char *nearest = alias_nearest(name, names, count);
     diag_print(stderr,
-               "--schedules: error: '%s' does not name a known schedule%s%s%s; `stagesim list schedules` lists them\n",
-               name, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+               "--schedules: error: '%s' does not name a known schedule; %s%s%s`stagesim list schedules` lists them\n",
+               name, nearest ? "did you mean '" : "", nearest ? nearest : "", nearest ? "'? " : "");
     return false;
 }
 

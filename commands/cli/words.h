@@ -38,8 +38,8 @@ int form_read(const struct command *command, const char *width, const char *font
 
 /* What the help of commands says of both. */
 #define FORM_HELP(column)                                                                                              \
-    "  --picture-width LEN  " column "width on paper of what is drawn: 84mm, 3.3in, 238pt\n"                           \
-    "  --font-size POINTS   " column "size of its text (8)\n"
+    "  --picture-width LEN  " column "width of the picture on paper: 84mm, 3.3in, 238pt\n"                             \
+    "  --font-size POINTS   " column "size of the picture's text (8)\n"
 
 /* What was typed, without the output's directory, --quiet and --resume; and of a command that joins parts without
  * --merge and the parts, which are `skipped_count` of the words: what gives the same in one process. */

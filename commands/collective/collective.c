@@ -322,20 +322,21 @@ static int run(const struct command *command, int argc, char **argv)
 const struct command command_collective = {
     .name = "collective",
     .arguments = "KIND --platform PLATFORM [OPTION]...",
-    .summary = "how long a collective takes by size, as nccl-tests measures it; compares algorithms",
+    .summary = "says how long a collective takes by size, as nccl-tests measures it; compares algorithms",
     .help =
         "KIND is one of all-reduce, reduce-scatter, all-gather, all-to-all, broadcast, reduce, send-receive.\n"
-        "size, algbw and busbw have nccl-tests' meanings.\n\n"
+        "size, algbw and busbw have nccl-tests' meanings.\n"
+        "\n"
         "  --platform PLATFORM      a SimGrid platform's file, or a preset with its nodes such as dgx-h100:4\n"
         "  --ranks N                only its first N GPUs\n"
-        "  --algorithm NAME         one of `stagesim list algorithms`, auto (the fastest that a library would "
-        "take), all,\n"
-        "                           or FILE.xml, a program in MSCCL's format; given twice, all and a file\n"
+        "  --algorithm NAME         one of `stagesim list algorithms`, auto (the fastest that a library would take), "
+        "all,\n"
+        "                           or FILE.xml, a program in MSCCL's format; may be given twice: all and a file\n"
         "  --sizes MIN:MAX:FACTOR   bytes, or with a unit (8:1GiB:2)\n"
-        "  --scale CHANGE           a change of the platform such as nic=0.5, nic-0-1=down, routing=ecmp/7; as often "
-        "as there are\n"
+        "  --scale CHANGE           a change of the platform such as nic=0.5, nic-0-1=down, routing=ecmp/7; "
+        "repeatable\n"
         "  --engine ENGINE          simgrid, or analytic: the closed form on these links (simgrid)\n"
-        "  --stepwise               every round of transfers apart, in place of flows in steady state\n"
+        "  --stepwise               simulate every round of transfers, in place of flows in steady state\n"
         "  --format FORMAT          table, csv, json, latex, markdown, svg, png or pdf (what FILE ends in; table);\n"
         "                           msccl: the algorithm as a program\n" FORM_HELP(
             "    ") "  -o, --output FILE        write there instead of to standard output\n\n"

@@ -184,7 +184,7 @@ static int run(const struct command *command, int argc, char **argv)
 const struct command command_explain = {
     .name = "explain",
     .arguments = "[SCENARIO.yaml] TRACE... [OPTION]...",
-    .summary = "why a measured step takes as long as it does",
+    .summary = "says why a measured step takes as long as it does",
     .help =
         "Reads recorded steps, replays them, and splits what lies between the measured and the expected time among "
         "its causes. With a\n"

@@ -276,16 +276,16 @@ static int run(const struct command *command, int argc, char **argv)
 const struct command command_kernel = {
     .name = "kernel",
     .arguments = "KIND --gpu GPU [SIZE]... [OPTION]...",
-    .summary = "how long one kernel takes on a GPU by its shape, from the nearest measured ones",
+    .summary = "says how long a kernel of a given shape takes on a GPU, from the nearest measured ones",
     .help = "KIND is one of matmul, grouped, experts, attention, memory. GPU is a name such as B200-180GB or its "
             "beginning.\n\n"
             "  -m M -n N -k K           matmul, grouped: m x k times k x n; experts: m rows of each, inner width n, "
             "k columns\n"
-            "  --groups G               grouped, experts: so many of them\n"
+            "  --groups G               grouped, experts: number of groups or experts\n"
             "  --batch B --heads H      attention: samples (1), and heads of queries\n"
             "  --sequence S             tokens of a sample\n"
-            "  --head-size D            columns of a head; --value-size V: of its values (D)\n"
-            "  --bytes B                memory: what is read and written\n"
+            "  --head-size D            columns of a head; --value-size V: columns of its values (D)\n"
+            "  --bytes B                memory: bytes that are read and written\n"
             "  --type TYPE              bf16, fp8, fp8_block, nvfp4 (bf16)\n"
             "  --stage STAGE            forward, input, weight (gradients), backward, forward-full, backward-full "
             "(without a causal mask);\n"

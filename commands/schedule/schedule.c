@@ -360,21 +360,22 @@ static int run(const struct command *command, int argc, char **argv)
 const struct command command_schedule = {
     .name = "schedule",
     .arguments = "NAME|FILE.csv --workers D --micro-batches N [OPTION]...",
-    .summary = "draws a pipeline schedule: who computes what when, bubbles, micro-batches in flight",
+    .summary = "draws a pipeline schedule: who computes what and when, bubbles, micro-batches in flight",
     .help =
-        "NAME is one of `stagesim list schedules`; FILE.csv a schedule of one's own: a table "
+        "NAME is one of `stagesim list schedules`; FILE.csv is a schedule of your own: a table "
         "worker,kind,stage,micro_batch,\n"
         "or a file of torch.distributed.pipelining (row r: the actions of rank r, such as 0F0).\n"
         "Times are those of one micro-batch on one worker's share of the model, plain numbers in any one unit; "
         "--forward,\n"
-        "--backward, --weight and --block also take a list of D times, the model's shares in order.\n\n"
+        "--backward, --weight and --block also take a list of D times, the model's shares in order.\n"
+        "\n"
         "  --workers D          pipeline workers\n"
         "  --micro-batches N    micro-batches of one iteration, both directions together\n"
-        "  --option KEY=VALUE   an option of the schedule, e.g. pairs=2; repeatable\n"
-        "  --iterations K       that many iterations in one go, for schedules without a flush (1)\n"
+        "  --option KEY=VALUE   an option of the schedule, such as pairs=2; repeatable\n"
+        "  --iterations K       how many iterations follow each other, for schedules without a flush (1)\n"
         "  --forward S          time of a forward (1)\n"
         "  --backward S         time of a whole backward (2)\n"
-        "  --weight S           its part that is the weight gradient (half of it)\n"
+        "  --weight S           time of the weight gradient, a part of the backward (half of it)\n"
         "  --block S            time of a forward and a backward as one block (their sum)\n"
         "  --attention SHARE    share of forward and backward that is causal attention (0)\n"
         "  --latency S          time of a message from worker to worker (0)\n"
@@ -382,13 +383,13 @@ const struct command command_schedule = {
         "                       ends in, else text); latex and markdown are tables of the workers, the last two are\n"
         "                       files of torch.distributed.pipelining, without and with communication\n"
         "  --effort N           how many partial orders the schedule best may look at (100000)\n"
-        "  --time-limit TIME    stop its search then, with the best order so far\n"
+        "  --time-limit TIME    stop the search of best then, with the best order so far\n"
         "  --on SCENARIO        best for the scenario's platform: the analytic engine judges all schedules and many "
         "orders,\n"
         "                       SimGrid confirms the ten best; -o writes the best order\n"
         "  --set KEY=VALUE      a value of that scenario; repeatable\n"
-        "  --partition          with --on: also layers of the stages, and what is computed again\n"
-        "  --older-pytorch      FILE.csv is of PyTorch before 2.6: B beside W is the input's gradient, BW a whole "
+        "  --partition          with --on: choose the layers of the stages, and what is computed again, too\n"
+        "  --older-pytorch      FILE.csv is from PyTorch before 2.6: B beside W is the input gradient, BW a whole "
         "backward\n" FORM_HELP(
             "") "  -o, --output FILE    write there instead of to standard output\n\n"
                 "examples:\n  stagesim schedule chimera --workers 4 --micro-batches 8 --option concatenation=doubling\n"

@@ -308,35 +308,36 @@ static int run(const struct command *command, int argc, char **argv)
 const struct command command_search = {
     .name = "search",
     .arguments = "SCENARIO [--gpus N] [--top K] [-o DIR] [--jobs J] [OPTION]... | SCENARIO --merge DIR... [OPTION]...",
-    .summary = "find the fastest layout that fits in memory",
-    .help =
-        "Tries every layout that the scenario's section `search` allows (axes, micro-batch size, schedule and its "
-        "options,\n"
-        "recomputation, ZeRO stage, ...), on the analytic engine; the best are simulated with contention. Layouts "
-        "that a bound\n"
-        "shows to be slower than the best, and no smaller than a faster one, are not timed. Prints the best, and how "
-        "many others\n"
-        "do not fit in memory or are illegal, and why.\n\n"
-        "  --gpus N                         how many GPUs a layout has, or '[N, M]'; default: all of the platform\n"
-        "  --top K                          how many are simulated and printed; 0: none, 10 printed (10)\n"
-        "  --jobs J                         processes at a time; default: one for each processor\n"
-        "  --exhaustive                     time all that fit\n"
-        "  --time-limit TIME                such as 60s: stop then, with the best so far; Ctrl-C and SIGTERM do the "
-        "same\n"
-        "  -o DIR                           write search.html, search.csv, search.json, search.svg and best.yaml, "
-        "the winner's scenario\n"
-        "  --resume                         go on where a search into DIR was ended\n"
-        "  --shard K/N|slurm                only the K-th of N parts, into DIR; slurm: what the task of a job array "
-        "is\n"
-        "  --slurm[=OPTIONS]                as a job array of Slurm, with these options of sbatch\n"
-        "  --merge DIR...                   join the parts in these directories; with --shard, simulate a part of "
-        "the best\n"
-        "  --picture svg,png,pdf            formats of the picture\n" FORM_HELP(
-            "            ") "  --format table|csv|json|latex|markdown   what is printed\n"
-                            "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP
-                            "                                   (analytic: nothing is simulated with contention)\n"
-                            "\nexample:\n  stagesim search scenarios/gpt-7.5b.yaml --set search.zero=1 --set "
-                            "'search.micro=[1,2]' "
-                            "--top 3 -o found\n",
+    .summary = "finds the fastest layout that fits in memory",
+    .help = "Tries every layout that the scenario's section `search` allows (axes, micro-batch size, schedule and its "
+            "options,\n"
+            "recomputation, ZeRO stage, ...), on the analytic engine; the best are simulated with contention. Layouts "
+            "that a bound\n"
+            "shows to be slower than the best, and no smaller than a faster one, are not timed. Prints the best, and "
+            "how many others\n"
+            "do not fit in memory or are illegal, and why.\n"
+            "\n"
+            "  --gpus N                         how many GPUs a layout has, or '[N, M]'; default: all of the platform\n"
+            "  --top K                          how many are simulated and printed; 0: none are simulated, 10 are "
+            "printed (10)\n"
+            "  --jobs J                         processes at a time; default: one for each processor\n"
+            "  --exhaustive                     time all layouts that fit in memory\n"
+            "  --time-limit TIME                such as 60s: stop then, with the best so far; Ctrl-C and SIGTERM do "
+            "the same\n"
+            "  -o DIR                           write search.html, search.csv, search.json, search.svg and best.yaml, "
+            "the winner's scenario\n"
+            "  --resume                         go on where a search into DIR was ended\n"
+            "  --shard K/N|slurm                only part K of N, into DIR; slurm: K and N are those of the task of a "
+            "job array\n"
+            "  --slurm[=OPTIONS]                run as a job array of Slurm, with these options of sbatch\n"
+            "  --merge DIR...                   join the parts in these directories; with --shard, simulate a part of "
+            "the best\n"
+            "  --picture svg,png,pdf            formats of the picture\n" FORM_HELP(
+                "            ") "  --format table|csv|json|latex|markdown   what is printed\n"
+                                "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP
+                                "                                   (analytic: nothing is simulated with contention)\n"
+                                "\nexample:\n  stagesim search scenarios/gpt-7.5b.yaml --set search.zero=1 --set "
+                                "'search.micro=[1,2]' "
+                                "--top 3 -o found\n",
     .run = run,
 };

@@ -91,10 +91,11 @@ static bool report_single(const struct wanted *wanted)
         const char *text = options->sets[i].text;
         if (strcmp(options->sets[i].option, "--set") != 0)
             continue;
-        diag_print(stderr,
-                   "stagesim sweep: nothing varies: --set %s is one value; expected several such as 1,2,4, or a range: "
-                   "1:8:1 in steps of 1, 1:8:x2 in factors of 2\n",
-                   text);
+        diag_print(
+            stderr,
+            "stagesim sweep: nothing varies: --set %.80s is one value;\n           expected several such as 1,2,4, or "
+            "a range: 1:8:1 in steps of 1, 1:8:x2 in factors of 2\n",
+            text);
         return true;
     }
     return false;
@@ -358,33 +359,33 @@ const struct command command_sweep = {
     .name = "sweep",
     .arguments = "SCENARIO --set KEY=VALUES... [--schedules NAME,...] [--what-if [NAME:]CHANGE,...]... [-o DIR] "
                  "[OPTION]...",
-    .summary = "simulate every combination of some values",
-    .help =
-        "Simulates the scenario with every combination of the values, and prints a row for each. What cannot be "
-        "simulated is a\n"
-        "row with the reason.\n\n"
-        "  --set KEY=a,b,c                  these values; brackets keep a list together: search.micro=[1,2]\n"
-        "  --set KEY=from:to:step           numbers from one to the other; with a unit: 1us:5us:1us\n"
-        "  --set KEY=from:to:xF             each F times the one before\n"
-        "  --schedules NAME,FILE.csv,...    these schedules; all: every one\n"
-        "  --what-if [NAME:]CHANGE,...      a changed platform: 'halved: nic=0.5', 'as is'; repeatable\n"
-        "  --x KEY                          what lies along the picture's axis; default: the first with numbers\n"
-        "  --by KEY                         what tells its lines apart\n"
-        "  --y FIGURE                       what is shown: iteration_s, samples_per_s, mfu, bubble, memory, ... "
-        "(iteration_s)\n"
-        "  --jobs J                         processes at a time; default: one for each processor\n"
-        "  --time-limit TIME                such as 60s: stop then; Ctrl-C does the same\n"
-        "  -o DIR                           write sweep.csv, sweep.json, sweep.svg and sweep.html\n"
-        "  --resume                         go on where a sweep into DIR was ended\n"
-        "  --shard K/N|slurm                only the K-th of N parts, into DIR; slurm: what the task of a job array "
-        "is\n"
-        "  --merge DIR...                   join the parts in these directories\n"
-        "  --slurm[=OPTIONS]                as a job array of Slurm, with these options of sbatch\n"
-        "  --picture svg,png,pdf            formats of the picture\n" FORM_HELP(
-            "            ") "  --format table|csv|json|latex|markdown   what is printed\n"
-                            "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP
-                            "\nexample:\n  stagesim sweep scenarios/demo.yaml --set batch.global=512:4096:x2 "
-                            "--schedules "
-                            "gpipe,1f1b,chimera --y bubble -o swept\n",
+    .summary = "simulates every combination of some values",
+    .help = "Simulates the scenario with every combination of the values, and prints a row for each. What cannot be "
+            "simulated is a\n"
+            "row with the reason.\n"
+            "\n"
+            "  --set KEY=a,b,c                  these values; a list in brackets is one value: search.micro=[1,2]\n"
+            "  --set KEY=from:to:step           numbers from one to the other; with a unit: 1us:5us:1us\n"
+            "  --set KEY=from:to:xF             numbers from one to the other, each F times the one before\n"
+            "  --schedules NAME,FILE.csv,...    these schedules; all: every one\n"
+            "  --what-if [NAME:]CHANGE,...      a changed platform: 'halved: nic=0.5', 'as is'; repeatable\n"
+            "  --x KEY                          the key along the picture's axis; default: the first with numbers\n"
+            "  --by KEY                         the key whose values are lines of the picture\n"
+            "  --y FIGURE                       the figure that is shown: iteration_s, samples_per_s, mfu, bubble, "
+            "memory, ... (iteration_s)\n"
+            "  --jobs J                         processes at a time; default: one for each processor\n"
+            "  --time-limit TIME                such as 60s: stop then; Ctrl-C does the same\n"
+            "  -o DIR                           write sweep.csv, sweep.json, sweep.svg and sweep.html\n"
+            "  --resume                         go on where a sweep into DIR was ended\n"
+            "  --shard K/N|slurm                only part K of N, into DIR; slurm: K and N are those of the task of a "
+            "job array\n"
+            "  --merge DIR...                   join the parts in these directories\n"
+            "  --slurm[=OPTIONS]                run as a job array of Slurm, with these options of sbatch\n"
+            "  --picture svg,png,pdf            formats of the picture\n" FORM_HELP(
+                "            ") "  --format table|csv|json|latex|markdown   what is printed\n"
+                                "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP
+                                "\nexample:\n  stagesim sweep scenarios/demo.yaml --set batch.global=512:4096:x2 "
+                                "--schedules "
+                                "gpipe,1f1b,chimera --y bubble -o swept\n",
     .run = run,
 };

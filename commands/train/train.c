@@ -158,7 +158,7 @@ static int run(const struct command *command, int argc, char **argv)
 const struct command command_train = {
     .name = "train",
     .arguments = "SCENARIO [-o DIR] [OPTION]...",
-    .summary = "a whole training on the calendar: failures, checkpoints, spares, days and price",
+    .summary = "simulates a whole training on the calendar: failures, checkpoints, spares, days and price",
     .help = "Prints how long the training takes, with a band, and what its time goes to. The scenario's sections "
             "training, failures and checkpoint say what happens.\n\n"
             "  -o DIR                           write forecast.json, month.svg, calendar.csv and calendar.paje to DIR\n"

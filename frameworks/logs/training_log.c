@@ -188,7 +188,9 @@ struct training_log *training_log_read(const char *file, struct arena *arena, st
     size_t size;
     char *text = csv_load(file, log_bytes_max, &size);
     if (!text) {
-        diag_trouble(diag, (struct place){file, 0, 0}, "cannot be read: %s", strerror(errno));
+        (errno == ENOENT ? diag_error : diag_trouble)(
+            diag, (struct place){file, 0, 0}, "cannot be read: %s%s", strerror(errno),
+            errno == ENOENT ? "; expected a log, a table such as runs.csv, or a time such as 9.0s" : "");
         return NULL;
     }
     struct training_log *log = training_log_parse(file, text, size, arena, diag);

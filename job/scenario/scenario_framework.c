@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/path_near.h"
 #include "base/paths.h"
+#include "base/text/names.h"
 #include "job/scenario/scenario_parts.h"
 #include "job/scenario/scenario_tables.h"
 #include "workloads/workload_table.h"
@@ -258,9 +259,17 @@ static const char *newest_release(struct loader *loader, const struct node *prof
     return last && last->kind == NODE_SCALAR ? last->text : NULL;
 }
 
-/* An installed profile whose releases have the one of NAME@RELEASE; NULL: none has, and `known` says which there are.
+enum { RELEASES_MAX = 64 };
+
+/* Releases of the installed profiles of a framework. */
+struct releases {
+    const char *names[RELEASES_MAX];
+    size_t count;
+};
+
+/* An installed profile whose releases have the one of NAME@RELEASE; NULL: none has, and `known` has those that exist.
  */
-static const char *find_release(struct loader *loader, const struct node *node, const char **known)
+static const char *find_release(struct loader *loader, const struct node *node, struct releases *known)
 {
     struct arena *arena = loader->fields.arena;
     const char *at = strchr(node->text, '@');
@@ -276,7 +285,8 @@ static const char *find_release(struct loader *loader, const struct node *node, 
             found = path;
         for (const struct node *each = releases && releases->kind == NODE_LIST ? releases->first : NULL; each;
              each = each->next)
-            *known = arena_print(arena, "%s%s%s", *known, **known ? ", " : "", each->text ? each->text : "");
+            if (each->text && known->count < RELEASES_MAX)
+                known->names[known->count++] = each->text;
     }
     return found;
 }
@@ -291,16 +301,19 @@ static const char *find_profile(struct loader *loader, const struct node *node)
     const char *directory = typed ? loader->scenario->directory : path_directory(node->at.file, arena);
     const char *path = path_of_file(directory, node->text, typed, arena);
     struct fault fault = {0};
-    const char *found = path_find_installed(INSTALLED_FRAMEWORKS, node->text, ".yaml", arena), *known = "";
+    const char *found = path_find_installed(INSTALLED_FRAMEWORKS, node->text, ".yaml", arena);
+    struct releases known = {.count = 0};
+    struct names_text list;
     if (!found)
         found = find_release(loader, node, &known);
     if (found || path_check_readable(path, &fault))
         return found ? found : path;
-    if (*known) {
-        diag_error(loader->fields.diag, node->at,
-                   "there is no profile of '%.60s'; expected one of the releases %s, or "
-                   "the name alone for the newest",
-                   node->text, known);
+    if (known.count) {
+        diag_error(
+            loader->fields.diag, node->at,
+            "there is no profile of '%.60s'; expected one of the releases %s, or the name alone for the newest",
+            node->text,
+            names_list(&list, strchr(node->text, '@') + 1, known.names, known.count, "`releases` in its profile"));
         return NULL;
     }
     diag_error(loader->fields.diag, node->at,

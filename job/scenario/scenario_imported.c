@@ -13,11 +13,11 @@ static const struct stagesim_field imported_fields[] = {
     {"from", STAGESIM_FIELD_TEXT, offsetof(struct scenario_imported, from),
      .doc = "the files that `stagesim import` read, and whose they are"},
     {"not_modelled", STAGESIM_FIELD_TEXTS, offsetof(struct scenario_imported, not_modelled),
-     .doc = "what of them changes time or memory, and no key of a scenario says"},
+     .doc = "their options that change time or memory, but that no key of a scenario can express"},
     {"not_known", STAGESIM_FIELD_TEXTS, offsetof(struct scenario_imported, not_known),
-     .doc = "keys of them of which stagesim does not know whether they matter"},
+     .doc = "their keys of which stagesim does not know whether they matter"},
     {"assumed", STAGESIM_FIELD_TEXTS, offsetof(struct scenario_imported, assumed),
-     .doc = "`KEY: why` for each value that no file says; it does not count where the command line gives KEY"},
+     .doc = "`KEY: why` for each value that no file gives; ignored if the command line gives KEY"},
     {0},
 };
 

@@ -41,10 +41,10 @@ static const struct stagesim_field power_fields[] = {
     {"full", STAGESIM_FIELD_WATTS, SETTING(full), .least = 1e-3, .most = WATTS_MOST,
      .doc = "watts of a GPU that computes at its full clock; default: the platform's"},
     {"alpha", STAGESIM_FIELD_RATIO, SETTING(alpha), .least = 1, .most = 4,
-     .doc = "watts beyond the idle ones go with this power of the clock; default 3"},
+     .doc = "exponent: the watts above idle are proportional to the clock to this power; default 3"},
     {"compute_bound", STAGESIM_FIELD_RATIO, SETTING(compute_bound), .least = 0, .most = 1,
-     .doc = "share of computing time that goes with the clock; default: each operator of a model by whether arithmetic "
-            "or memory sets its pace, and 1 where times are given"},
+     .doc = "share of the computing time that is proportional to 1 / clock; default: each operator of a model by "
+            "whether arithmetic or memory limits it; 1 if times are given"},
     {"table", STAGESIM_FIELD_ROWS, offsetof(struct power_values, table), .rows = &point_type,
      .doc = "measured speed at caps, in place of the curve"},
     {"carbon", STAGESIM_FIELD_ROWS, offsetof(struct power_values, intensities), .rows = &intensity_type,

@@ -28,28 +28,30 @@ const struct stagesim_field root_fields[] = {
     {"workload", STAGESIM_FIELD_TEXT, offsetof(struct root_values, workload), .required = true,
      .doc = "a built-in workload, an installed plug-in, or, with --plugins, the path of a .so"},
     {"name", STAGESIM_FIELD_TEXT, offsetof(struct root_values, name),
-     .doc = "what outputs call the scenario; default: its file's name without .yaml"},
+     .doc = "name of the scenario in outputs; default: its file's name without .yaml"},
     {"framework", STAGESIM_FIELD_TEXT, offsetof(struct root_values, framework),
-     .doc = "whose defaults count for keys that the scenario does not give: one of `stagesim list frameworks`, with a "
-            "release or without (megatron@0.15), the file of a profile, or none, see frameworks.md; default none"},
+     .doc =
+         "framework whose defaults hold for keys that the scenario does not give: one of `stagesim list frameworks`, "
+         "with or without a release (megatron@0.15), the file of a profile, or none; see frameworks.md; default none"},
     {"engine", STAGESIM_FIELD_NAME, offsetof(struct root_values, engine), .names = engines,
-     .doc = "what computes the timeline: with contention, without, or both beside each other; default simgrid"},
+     .doc = "what computes the timeline: simgrid, with contention; analytic, without; or both, beside each other; "
+            "default simgrid"},
     {"fold", STAGESIM_FIELD_NAME, offsetof(struct root_values, fold), .names = folds,
      .doc = "whether replicas that provably run alike are simulated once; default auto"},
     {"steady", STAGESIM_FIELD_NAME, offsetof(struct root_values, steady), .names = steadies,
-     .doc = "whether fewer micro-batches are run where the job comes back to a state, and the rest follows; default "
-            "auto"},
+     .doc = "whether stagesim simulates only some micro-batches if the job repeats, and computes the others from them; "
+            "default auto"},
     {"placement", STAGESIM_FIELD_NAME, offsetof(struct root_values, placement), .names = placements,
-     .doc = "order: ranks take hosts in their order; nic-aware: a pipeline worker's ranks share a kind of network "
-            "interface; default order"},
+     .doc = "order: ranks take hosts in the platform's order; nic-aware: the ranks of a pipeline worker have the same "
+            "kind of network interface; default order"},
     {"loader", STAGESIM_FIELD_NAME, offsetof(struct root_values, loader), .names = loaders,
      .doc = "what reads the platform: stagesim itself where it can, or always SimGrid; default auto"},
     {"what_if", STAGESIM_FIELD_TEXTS, offsetof(struct root_values, what_if),
      .doc = "changes of the platform such as [nic=0.5, \"gpu-3-*=0.8\"], see what-if.md; default none"},
     {"iterations", STAGESIM_FIELD_TEXT, offsetof(struct root_values, iterations),
-     .doc = "training iterations that follow each other, at most 1000; settled: as many as it takes until the time "
-            "between their ends stands; default 1, of a schedule whose order crosses iterations as many as it takes "
-            "until they repeat"},
+     .doc = "number of iterations that follow each other, at most 1000; settled: as many as it takes until the time "
+            "between their ends no longer changes; default 1, or for a schedule whose order crosses iterations, as "
+            "many as it takes until they repeat"},
     {0},
 };
 
@@ -65,9 +67,12 @@ const struct stagesim_field platform_fields[] = {
     {"pod", STAGESIM_FIELD_COUNT, offsetof(struct platform_values, pod), .least = 1, .most = DESIGN_NODES_MAX,
      .doc = "nodes around one leaf switch, or in one group of a dragonfly; default: the product's"},
     {"oversubscription", STAGESIM_FIELD_RATIO, offsetof(struct platform_values, oversubscription), .least = 1,
-     .most = 1000, .doc = "injection of a pod over its capacity towards the other pods; default: the product's"},
+     .most = 1000,
+     .doc =
+         "what the nodes of a pod can send, over the capacity of its links to the other pods; default: the product's"},
     {"rails", STAGESIM_FIELD_NAME, offsetof(struct platform_values, rails), .names = rails,
-     .doc = "interface k of every node on leaf switch k, and the way to another rail; default none"},
+     .doc = "rails: interface k of every node is on leaf switch k; the word says how data reach another rail; default "
+            "none"},
     {"routing", STAGESIM_FIELD_NAME, offsetof(struct platform_values, routing), .names = routings,
      .doc = "adaptive: links of a pod's switches share what goes over them evenly; ecmp: each flow takes one, by a "
             "hash; default adaptive"},
@@ -77,7 +82,7 @@ const struct stagesim_field platform_fields[] = {
     {"flows", STAGESIM_FIELD_COUNT, offsetof(struct platform_values, flows), .least = 1, .most = ROUTING_FLOWS_MAX,
      .doc = "with ecmp: flows that a transfer is cut into, each of which takes a link of its own; default 1"},
     {"seed", STAGESIM_FIELD_COUNT, offsetof(struct platform_values, seed), .least = 0, .most = 9007199254740992.0,
-     .doc = "with ecmp: of the hash; default 0"},
+     .doc = "with ecmp: seed of the hash; default 0"},
     {"nic", STAGESIM_FIELD_TEXT, offsetof(struct platform_values, nic),
      .doc = "other network interfaces than the product's: `ib-hdr`, `roce-200`, `ethernet-25`, ..."},
     {0},
@@ -91,18 +96,20 @@ const char *const axis_names[AXIS_NAMES + 1] = {"x", "y", "z", "tensor", "contex
 
 const struct stagesim_field parallel_fields[] = {
     AXIS(0, "x", "first axis of three-dimensional tensor parallelism"),
-    AXIS(1, "y", "second axis of it"),
-    AXIS(2, "z", "third axis of it"),
+    AXIS(1, "y", "second axis of three-dimensional tensor parallelism"),
+    AXIS(2, "z", "third axis of three-dimensional tensor parallelism"),
     AXIS(3, "tensor", "ranks that share every layer"),
     AXIS(AXIS_CONTEXT, "context", "ranks that share a sequence"),
-    AXIS(AXIS_EXPERT, "expert",
-         "ranks that share the experts of a layer: neighbours along context and data, with expert_tensor: 1 "
-         "along tensor first"),
+    AXIS(
+        AXIS_EXPERT, "expert",
+        "ranks that share the experts of a layer: neighbours along context and data; with expert_tensor: 1, neighbours "
+        "along tensor first"),
     AXIS(AXIS_PIPELINE, "pipeline", "pipeline workers (D), each with a share of the layers"),
     AXIS(AXIS_DATA, "data", "replicas that train on different samples"),
     [SIZE_EXPERT_TENSOR] = {"expert_tensor", STAGESIM_FIELD_COUNT, SIZE_EXPERT_TENSOR * sizeof(uint64_t), .least = 1,
                             .most = (double)RANKS_MAX,
-                            .doc = "of the ranks along tensor, those that share each expert: 1 or all; default all"},
+                            .doc =
+                                "how many of the ranks along tensor share each expert: 1 or all of them; default all"},
     {0},
 };
 
@@ -120,10 +127,10 @@ const struct stagesim_field schedule_fields[] = {
     {"name", STAGESIM_FIELD_TEXT, offsetof(struct schedule_values, name),
      .doc = "a schedule, see `stagesim list schedules`"},
     {"file", STAGESIM_FIELD_PATH, offsetof(struct schedule_values, file),
-     .doc = "in place of name: a schedule of one's own as csv"},
+     .doc = "in place of name: a schedule of your own, a CSV file"},
     {"recompute", STAGESIM_FIELD_TEXTS, offsetof(struct schedule_values, recompute), .names = scenario_recompute_names,
-     .doc = "activations that are computed again in the backward, where the workload knows it: none, selective, "
-            "full or operators, or a list with one of them for each stage; default none"},
+     .doc = "which activations the backward computes again, if the workload supports it: none, selective, full or "
+            "operators, or a list with one of them for each stage; default none"},
     {0},
 };
 
@@ -135,20 +142,25 @@ static const char *const forms[] = {"steady", "stepwise", NULL};
 
 static const struct stagesim_field communication_fields[] = {
     {"all_reduce", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_REDUCE),
-     .doc = "algorithm of all-reduces, or a program in MSCCL's format, FILE.xml; a group that it cannot serve takes "
-            "auto's; "
-            "default auto"},
-    {"reduce_scatter", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_REDUCE_SCATTER), .doc = "the same of reduce-scatters"},
-    {"all_gather", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_GATHER), .doc = "the same of all-gathers"},
-    {"all_to_all", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_TO_ALL), .doc = "the same of all-to-alls"},
-    {"broadcast", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_BROADCAST), .doc = "the same of broadcasts"},
-    {"reduce", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_REDUCE), .doc = "the same of reductions to one rank"},
+     .doc = "algorithm of all-reduces, or FILE.xml, a program in MSCCL's format; groups for which it does not work "
+            "take that of auto; default auto"},
+    {"reduce_scatter", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_REDUCE_SCATTER),
+     .doc = "algorithm of reduce-scatters, as for all_reduce"},
+    {"all_gather", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_GATHER),
+     .doc = "algorithm of all-gathers, as for all_reduce"},
+    {"all_to_all", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_ALL_TO_ALL),
+     .doc = "algorithm of all-to-alls, as for all_reduce"},
+    {"broadcast", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_BROADCAST),
+     .doc = "algorithm of broadcasts, as for all_reduce"},
+    {"reduce", STAGESIM_FIELD_NAME, ALGORITHM(STAGESIM_REDUCE),
+     .doc = "algorithm of reductions to one rank, as for all_reduce"},
     {"collectives", STAGESIM_FIELD_NAME, offsetof(struct communication_values, form), .names = forms,
-     .doc = "steady: one flow stands for the transfers of an edge; stepwise: each round of transfers apart; default "
-            "steady"},
+     .doc = "steady: one flow stands for all transfers between two ranks; stepwise: each round of transfers is "
+            "simulated by itself; default steady"},
     {"messages", STAGESIM_FIELD_NAME, offsetof(struct communication_values, messages), .names = message_ways,
-     .doc = "queued: a message leaves a stage for another when the one before has arrived; pipelined: when its bytes "
-            "have left; blocking: the stage computes on when its message has arrived; default queued"},
+     .doc =
+         "queued: a message leaves a stage when the previous one has arrived; pipelined: when the bytes of the "
+         "previous one have left; blocking: the stage computes nothing until its message has arrived; default queued"},
     {0},
 };
 
@@ -215,14 +227,15 @@ const struct stagesim_field output_fields[] = {
     {"picture", STAGESIM_FIELD_NAMES, offsetof(struct output_values, pictures), .names = pictures,
      .doc = "pictures of the timeline to write; default none"},
     {"picture_width", STAGESIM_FIELD_TEXT, offsetof(struct output_values, picture_width),
-     .doc = "how wide they are on paper, such as 84mm, 8.4cm, 3.3in, 238pt; default: for the screen"},
+     .doc = "width of the pictures on paper, such as 84mm, 8.4cm, 3.3in, 238pt; default: for the screen"},
     {"font_size", STAGESIM_FIELD_TEXT, offsetof(struct output_values, font_size),
-     .doc = "size of their text in points, such as 7; default 8 where picture_width is given"},
+     .doc = "size of the pictures' text in points, such as 7; default 8 if picture_width is given"},
     {"picture_iterations", STAGESIM_FIELD_COUNT, offsetof(struct output_values, picture_iterations), .least = 1,
-     .most = 1000, .doc = "how many iterations they draw; default: all that are simulated, comparisons one"},
+     .most = 1000, .doc = "how many iterations pictures draw; default: all that are simulated, in comparisons one"},
     {"report", STAGESIM_FIELD_FLAG, offsetof(struct output_values, report), .doc = "write report.html; default false"},
     {"replicas", STAGESIM_FIELD_NAME, offsetof(struct output_values, replicas), .names = replicas,
-     .doc = "ranks in the traces: those that were simulated, or those that fold stands for as well; default simulated"},
+     .doc = "ranks in the traces: simulated: those that were simulated; all: also those for which fold let others "
+            "stand; default simulated"},
     {0},
 };
 
@@ -235,13 +248,12 @@ static const char *const alike_names[] = {"once", "each", NULL}; /* [enum search
 
 static const struct stagesim_field search_fields[] = {
     {"objective", STAGESIM_FIELD_NAME, offsetof(struct scenario_search, objective), .names = search_objective_names,
-     .doc =
-         "what the best layout has least of, of goodput most; energy needs the section power, days, price and goodput "
-         "need a training (failures, checkpoint, training); default time"},
+     .doc = "what the best layout minimises (goodput: maximises); energy needs the section power; days, price and "
+            "goodput need a training (failures, checkpoint, training); default time"},
     {"gpus", STAGESIM_FIELD_COUNTS, offsetof(struct scenario_search, gpus), .least = 1, .most = (double)RANKS_MAX,
      .doc = "how many GPUs a layout has, or a list of such numbers; default: all of the platform"},
     {"alike", STAGESIM_FIELD_NAME, offsetof(struct scenario_search, alike), .names = alike_names,
-     .doc = "whether layouts that are the same job are timed once, or each; default once"},
+     .doc = "whether layouts that describe the same job are timed once, or each by itself; default once"},
     SEARCH_DIMENSIONS(DIMENSION){0},
 };
 

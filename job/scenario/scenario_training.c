@@ -17,11 +17,12 @@
 
 static const struct stagesim_field training_fields[] = {
     {"steps", STAGESIM_FIELD_COUNT, VALUE(steps), .least = 1, .most = STEPS_MOST,
-     .doc = "steps of the whole training; default: all tokens (transformer.tokens) over those of a step"},
+     .doc =
+         "number of steps of the whole training; default: all tokens (transformer.tokens) divided by those of a step"},
     {"step", STAGESIM_FIELD_TIME, VALUE(step), .least = 1e-9, .most = 1e6,
      .doc = "how long a step takes, if it was measured; default: the iteration that is simulated"},
     {"start", STAGESIM_FIELD_DISTRIBUTION, VALUE(start),
-     .doc = "from having the nodes to the first step; default as failures.restart"},
+     .doc = "time from having the nodes to the first step; default: failures.restart"},
     {"evaluate_every", STAGESIM_FIELD_COUNT, VALUE(evaluate_every), .least = 1, .most = STEPS_MOST,
      .doc = "steps between two evaluations; default: none"},
     {"evaluate", STAGESIM_FIELD_TIME, VALUE(evaluate), .least = 1e-9, .most = 1e7,
@@ -29,7 +30,7 @@ static const struct stagesim_field training_fields[] = {
     {"runs", STAGESIM_FIELD_COUNT, VALUE(runs), .least = 10, .most = 100000,
      .doc = "how often the training is simulated; default 200"},
     {"seed", STAGESIM_FIELD_COUNT, VALUE(seed), .least = 0, .most = 9007199254740992.0,
-     .doc = "of all that is drawn; default 0"},
+     .doc = "seed of the random numbers; default 0"},
     {0},
 };
 
@@ -60,16 +61,15 @@ static const struct stagesim_field component_fields[] = {
     {"every", STAGESIM_FIELD_TIME, COLUMN(every), .required = true, .least = 1, .most = 1e14,
      .doc = "mean time between two failures of one unit, such as 50000h"},
     {"shape", STAGESIM_FIELD_RATIO, COLUMN(shape), .least = 0.2, .most = 100,
-     .doc = "of Weibull's distribution of these times: below 1, what has lived long lives longer; default 1, at any "
-            "moment alike"},
+     .doc = "shape of Weibull's distribution of these times: below 1, a unit that has worked for long fails less "
+            "often; default 1: at any moment with the same probability"},
     {"effect", STAGESIM_FIELD_NAME, COLUMN(effect), .names = effects,
-     .doc =
-         "stop: at once; slow: steps take longer until it is mended; corrupt: all steps since are worth nothing once "
-         "it is noticed; planned: the state is saved first; default stop"},
+     .doc = "stop: the job stops at once; slow: steps take longer until the failure is noticed; corrupt: when it is "
+            "noticed, all steps since are lost; planned: the state is saved first; default stop"},
     {"slow", STAGESIM_FIELD_RATIO, COLUMN(slow), .least = 1, .most = 1000,
      .doc = "with effect: slow, how many times as long a step takes"},
     {"replace", STAGESIM_FIELD_FLAG, COLUMN(replace),
-     .doc = "whether nodes leave for repair; otherwise they are started again as they are; default true"},
+     .doc = "whether the nodes leave for repair; otherwise they are restarted; default true"},
     {"detect", STAGESIM_FIELD_DISTRIBUTION, COLUMN(detect), .doc = "default: failures.detect"},
     {"repair", STAGESIM_FIELD_DISTRIBUTION, COLUMN(repair), .doc = "default: failures.repair"},
     {0},
@@ -81,30 +81,29 @@ static const struct stagesim_field failures_fields[] = {
     {"rates", STAGESIM_FIELD_TEXT, VALUE(rates),
      .doc = "published rates by name, see `stagesim list failures`; default none"},
     {"components", STAGESIM_FIELD_ROWS, VALUE(components), .rows = &component_type,
-     .doc = "what fails how often, beside the published rates"},
-    {"scale", STAGESIM_FIELD_RATIO, VALUE(scale), .least = 0, .most = 1e6,
-     .doc = "all rates so many times as high; default 1"},
+     .doc = "what fails, and how often, in addition to the published rates"},
+    {"scale", STAGESIM_FIELD_RATIO, VALUE(scale), .least = 0, .most = 1e6, .doc = "factor on all rates; default 1"},
     {"detect", STAGESIM_FIELD_DISTRIBUTION, VALUE(detect),
-     .doc = "from a failure to being noticed; default {uniform: [0s, 5min]}: a check every five minutes"},
+     .doc = "time from a failure until it is noticed; default {uniform: [0s, 5min]}: a check every five minutes"},
     {"replacement", STAGESIM_FIELD_DISTRIBUTION, VALUE(replacement),
-     .doc = "a spare taking a node's place; default 0s, as restart has it"},
+     .doc = "time until a spare has taken a node's place; default 0s: restart includes it"},
     {"restart", STAGESIM_FIELD_DISTRIBUTION, VALUE(restart),
-     .doc = "processes and communicators; default {uniform: [150s, 1050s]}: with detection 5 to 20 min"},
+     .doc = "time to start processes and communicators; default {uniform: [150s, 1050s]}: 5 to 20 min with detection"},
     {"repair", STAGESIM_FIELD_DISTRIBUTION, VALUE(repair),
-     .doc = "from leaving the job to waiting as a spare; default 24h"},
+     .doc = "time from when a node leaves the job until it waits as a spare; default 24h"},
     {"spares", STAGESIM_FIELD_TEXT, VALUE(spares),
-     .doc =
-         "nodes that wait beside the job's own: a number, or auto, as many as leave one waiting in 99 % of the time; "
-         "default auto"},
+     .doc = "number of spare nodes, which wait beside the job's own; auto: so many that at least one waits in 99 % of "
+            "the time; default auto"},
     {"pool", STAGESIM_FIELD_DISTRIBUTION, VALUE(pool),
-     .doc = "how long until the batch system has another node, where no spare waits; default: repairs are waited for"},
+     .doc = "if no spare waits: time until the batch system has another node; default: the job waits for repairs"},
     {"policy", STAGESIM_FIELD_NAME, VALUE(policy), .names = policies,
      .doc =
          "restart: everything starts again when all nodes are there; shrink: without the replicas whose nodes are "
          "missing; replica: those drop out, and the others go on; reroute: a worker's micro-batches go to those of its "
          "stage in other replicas; templates: pipelines are made anew of the nodes that are left; default restart"},
     {"batch", STAGESIM_FIELD_NAME, VALUE(batch), .names = batches,
-     .doc = "with fewer replicas: kept, they do the whole batch; shrinks: a step has fewer samples; default kept"},
+     .doc =
+         "with fewer replicas: kept: they train on the whole batch; shrinks: a step has fewer samples; default kept"},
     {"stall", STAGESIM_FIELD_DISTRIBUTION, VALUE(stall),
      .doc = "with policy: replica, reroute or templates, how long the others stand still when one drops out, and when "
             "it is "
@@ -114,9 +113,10 @@ static const struct stagesim_field failures_fields[] = {
     {"switch", STAGESIM_FIELD_COUNT, VALUE(behind_switch), .least = 1, .most = 1e6,
      .doc = "nodes behind a switch, for unit: switch"},
     {"lemons", STAGESIM_FIELD_RATIO, VALUE(lemons), .least = 0, .most = 0.5,
-     .doc = "share of nodes that fail more often than others; all together fail as often as before; default 0"},
+     .doc = "share of nodes that fail more often than others (lemons); the rate of all nodes together stays the same; "
+            "default 0"},
     {"lemon_rate", STAGESIM_FIELD_RATIO, VALUE(lemon_rate), .least = 1, .most = 1e4,
-     .doc = "how many times as often; default 10"},
+     .doc = "how many times as often lemons fail; default 10"},
     {"lemon_strikes", STAGESIM_FIELD_COUNT, VALUE(lemon_strikes), .least = 1, .most = 1e6,
      .doc = "after so many failures a node is given back for good; default: never"},
     {0},
@@ -124,26 +124,29 @@ static const struct stagesim_field failures_fields[] = {
 
 static const struct stagesim_field checkpoint_fields[] = {
     {"every", STAGESIM_FIELD_TEXT, VALUE(every),
-     .doc = "time of steps between two checkpoints: auto, the best one; none; or a time such as 30min; default auto"},
+     .doc = "time of steps between two checkpoints, such as 30min; auto: the best one; none: no checkpoints; default "
+            "auto"},
     {"every_steps", STAGESIM_FIELD_COUNT, VALUE(every_steps), .least = 1, .most = STEPS_MOST,
-     .doc = "the same in steps, in place of every"},
+     .doc = "number of steps between two checkpoints, in place of every"},
     {"way", STAGESIM_FIELD_NAME, VALUE(way), .names = ways,
      .doc = "blocking: steps wait until the state is in storage; asynchronous: they wait for a copy of it; memory: the "
             "copy goes to the memory of another node, and now and then to storage; default asynchronous"},
     {"bytes", STAGESIM_FIELD_BYTES, VALUE(bytes), .least = 1, .most = 1e20,
-     .doc = "of a state; default: weights and optimizer of the job"},
+     .doc = "size of a state; default: that of the job's weights and optimizer state"},
     {"storage", STAGESIM_FIELD_RATE, VALUE(storage), .least = 1, .most = 1e18,
-     .doc = "of all storage together, to write and to load a state; default 100GBps"},
+     .doc = "bandwidth of all storage together, to write and to load a state; default 100GBps"},
     {"save", STAGESIM_FIELD_DISTRIBUTION, VALUE(save),
-     .doc = "how long steps wait; default: blocking as the bytes take, asynchronous 0.5s, memory 0.04s"},
+     .doc = "how long a checkpoint stops steps; default: with blocking, the time to write the bytes; asynchronous "
+            "0.5s, memory 0.04s"},
     {"write", STAGESIM_FIELD_DISTRIBUTION, VALUE(write),
-     .doc = "from then on until the state is in storage; default: blocking 0s, otherwise as the bytes take"},
+     .doc =
+         "time after save until the state is safe; default: with blocking 0s, otherwise the time to write the bytes"},
     {"load", STAGESIM_FIELD_DISTRIBUTION, VALUE(load),
-     .doc = "a state from storage at a restart; default: as the bytes take"},
+     .doc = "time to load a state from storage at a restart; default: the time to read the bytes"},
     {"load_memory", STAGESIM_FIELD_DISTRIBUTION, VALUE(load_memory),
-     .doc = "the same from another node's memory, or another replica's; default: a thirteenth of load"},
+     .doc = "time to load a state from the memory of another node or replica; default: a thirteenth of load"},
     {"storage_every", STAGESIM_FIELD_TIME, VALUE(storage_every), .least = 1, .most = SECONDS_MOST,
-     .doc = "with way: memory, time of steps between two states that go to storage; default 1h"},
+     .doc = "with way: memory: time of steps between two states that are also written to storage; default 1h"},
     {0},
 };
 

@@ -26,13 +26,13 @@ enum search_role {
     LINE(y, "parallel.y", SEARCH_AXIS, "", "sizes of the axis y; default: the scenario's")                             \
     LINE(z, "parallel.z", SEARCH_AXIS, "", "sizes of the axis z; default: the scenario's")                             \
     LINE(micro, "batch.micro", SEARCH_MICRO, "1 2 4 8",                                                                \
-         "samples of a micro-batch; default 1, 2, 4, 8, of other workloads than transformer all powers of two")        \
+         "samples of a micro-batch; default 1, 2, 4, 8; for workloads other than transformer, all powers of two")      \
     LINE(schedules, "schedule.name", SEARCH_SCHEDULE, "1f1b interleaved zb-h1",                                        \
          "schedules, or all; default 1f1b, interleaved, zb-h1 and the scenario's")                                     \
     LINE(chunks, "schedule.chunks", SEARCH_OPTION, "", "chunks per worker, of schedules with chunks")                  \
-    LINE(group, "schedule.group", SEARCH_OPTION, "", "that option of interleaved")                                     \
+    LINE(group, "schedule.group", SEARCH_OPTION, "", "option group of interleaved")                                    \
     LINE(pairs, "schedule.pairs", SEARCH_OPTION, "", "pairs of pipelines, of chimera")                                 \
-    LINE(concatenation, "schedule.concatenation", SEARCH_OPTION, "", "how chimera goes on after D micro-batches")      \
+    LINE(concatenation, "schedule.concatenation", SEARCH_OPTION, "", "option concatenation of chimera")                \
     LINE(waves, "schedule.waves", SEARCH_OPTION, "", "waves, of hanayo")                                               \
     LINE(sync, "schedule.sync", SEARCH_OPTION, "", "when gradients are synchronised, of chimera")                      \
     LINE(step, "schedule.optimizer", SEARCH_OPTION, "", "what a worker's step waits for, of zb-h2, zb-v and others")   \

@@ -44,8 +44,9 @@ static void write_definitions(struct json_writer *json, const struct stagesim_wo
     for (const char **name = names; *name; name++) {
         const struct fields_section section = {*name, !strcmp(*name, workload->name), workload->fields};
         const char *definition = definition_name(workload, *name, arena);
-        const struct stagesim_field file = {"file", STAGESIM_FIELD_PATH,
-                                            .doc = "a description of the model, what is beside it counts first"};
+        const struct stagesim_field file = {
+            "file", STAGESIM_FIELD_PATH,
+            .doc = "file with a description of the model; keys beside this one replace its values"};
         if (!strcmp(*name, communication_section.name)) {
             schema_communication(json, definition, workload, arena);
             continue;

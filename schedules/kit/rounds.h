@@ -19,9 +19,9 @@ enum { ROUNDS_OPTION_CHUNKS, ROUNDS_OPTION_GROUP, ROUNDS_OPTIONS };
                              .initial = 0,                                                                             \
                              .least = 0,                                                                               \
                              .most = SCHEDULE_FORWARDS_MAX,                                                            \
-                             .doc = "micro-batches that follow each other in one chunk (g); 0: as many as workers, "   \
-                                    "or somewhat more in as many groups of one size as have that many, or all where "  \
-                                    "there are fewer"}
+                             .doc = "number of micro-batches that follow each other in one chunk (g); 0: as many as "  \
+                                    "workers, or somewhat more if the groups are not of equal size then, or all if "   \
+                                    "there are fewer than workers"}
 
 /* Workers times chunks. */
 uint32_t rounds_stages(const struct schedule_request *request);

@@ -13,7 +13,8 @@ const struct schedule_option dualpipe_options[] = {
     {.key = "backward",
      .names = backwards,
      .initial = WHOLE,
-     .doc = "a backward outside of blocks: one piece, or input gradient and weight gradient apart"},
+     .doc =
+         "a backward outside of blocks: whole, one piece; separate, input gradient and weight gradient by themselves"},
     {0},
 };
 

@@ -17,9 +17,8 @@ static const struct schedule_option options[] = {
     [OPTION_MEMORY] = {.key = "memory",
                        .initial = 0,
                        .most = 1 << 20,
-                       .doc =
-                           "micro-batches whose activations a worker may hold, in halves; 0: half as many as workers, "
-                           "and one",
+                       .doc = "number of micro-batches whose activations a worker may hold, a multiple of 1/2; 0: half "
+                              "as many as workers, and one more",
                        .stashes = true},
     {0},
 };

@@ -24,8 +24,8 @@ static const struct schedule_option options[] = {
                        .names = memories,
                        .initial = ONE_P,
                        .most = 1 << 20,
-                       .doc = "stashes of a worker: as many as there are workers (1p), twice as many (2p), any number "
-                              "(none), or a number such as 3.5, or a list with one for each worker",
+                       .doc = "limit of a worker's stashes: as many as workers (1p), twice as many (2p), no limit "
+                              "(none), a number such as 3.5, or a list with one for each worker",
                        .stashes = true},
     [OPTION_STASH] = {.key = "stash",
                       .names = stashes,

@@ -179,7 +179,9 @@ static void add_table(const struct reading *r, const char *file)
     size_t size;
     char *loaded = csv_load(file, TABLE_BYTES_MAX, &size);
     if (!loaded) {
-        diag_trouble(r->diag, (struct place){file, 0, 0}, "cannot be read: %s", strerror(errno));
+        (errno == ENOENT ? diag_error : diag_trouble)(
+            r->diag, (struct place){file, 0, 0}, "cannot be read: %s%s", strerror(errno),
+            errno == ENOENT ? "; expected a log, a table such as runs.csv, or a time such as 9.0s" : "");
         return;
     }
     char *text = arena_copy_part(r->arena, loaded, size);

@@ -20,15 +20,15 @@ static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", NULL};
 
 static const struct stagesim_field table_columns[] = {
     COLUMN(dlrm_table, name, STAGESIM_FIELD_TEXT, .required = true, .doc = "the table's name"),
-    COLUMN(dlrm_table, rows, STAGESIM_FIELD_RATIO, .required = true, .least = 1, .most = 1e12, .doc = "its rows"),
+    COLUMN(dlrm_table, rows, STAGESIM_FIELD_RATIO, .required = true, .least = 1, .most = 1e12, .doc = "number of rows"),
     COLUMN(dlrm_table, width, STAGESIM_FIELD_COUNT, .least = 1, .most = 65536,
-           .doc = "numbers of a row; default: the outputs of the last bottom layer"),
+           .doc = "numbers in a row; default: as many as the outputs of the last bottom layer"),
     COLUMN(dlrm_table, pooling, STAGESIM_FIELD_RATIO, .least = 1e-6, .most = 1e6,
            .doc = "rows that are summed for a sample; default 1"),
     COLUMN(dlrm_table, zipf, STAGESIM_FIELD_RATIO, .least = 1e-6, .most = 10,
            .doc = "exponent of Zipf's law of its indices; default: all rows are equally likely"),
     COLUMN(dlrm_table, unique, STAGESIM_FIELD_RATIO, .least = 1e-9, .most = 1,
-           .doc = "different rows of a batch as a share of its lookups, in place of a law"),
+           .doc = "share of different rows among the lookups of a batch, in place of zipf"),
     {0},
 };
 
@@ -45,7 +45,7 @@ static const struct stagesim_field rule_columns[] = {
             "table: whole; row, column: in parts; replicated: on every rank; host: whole, in the memory of the rank's "
             "host; default table"),
     COLUMN(dlrm_rule, ranks, STAGESIM_FIELD_TEXT,
-           .doc = "which have it, such as 0-3 5; whole tables of a rule take turns; default all"),
+           .doc = "ranks that hold it, such as 0-3 5; they take whole tables of a rule in turn; default all"),
     {0},
 };
 
@@ -57,7 +57,7 @@ static const struct stagesim_field histogram_columns[] = {
     COLUMN(dlrm_occurrences, occurrences, STAGESIM_FIELD_RATIO, .required = true, .least = 1, .most = 1e12,
            .doc = "how often an index occurs in a batch"),
     COLUMN(dlrm_occurrences, rows, STAGESIM_FIELD_RATIO, .required = true, .least = 0, .most = 1e12,
-           .doc = "how many indices do, in any unit"),
+           .doc = "how many indices occur so often, in any unit"),
     {0},
 };
 
@@ -73,24 +73,25 @@ static const struct dlrm_parameters defaults = {.prefetch = true, .overlap = tru
 
 static const struct stagesim_field fields[] = {
     FIELD("sharding", rules, STAGESIM_FIELD_ROWS, .rows = &rule_type,
-          .doc = "where tables lie, the last rule that matches; default: whole tables on ranks in turn"),
+          .doc = "which ranks hold which tables; the last rule that matches counts; default: ranks take whole tables "
+                 "in turn"),
     FIELD("optimizer", optimizer, STAGESIM_FIELD_NAME, .names = optimizers,
-          .doc = "of tables and dense layers; default sgd"),
+          .doc = "optimizer of tables and dense layers; default sgd"),
     FIELD("exchange", exchange, STAGESIM_FIELD_NAME, .names = exchanges,
-          .doc = "precision in which sums of rows travel: same as the products', or fp32; default same"),
+          .doc = "precision in which sums of rows are sent: same, that of the products, or fp32; default same"),
     FIELD("node", node, STAGESIM_FIELD_COUNT, .least = 1, .most = 4096,
-          .doc = "ranks of a node: all-to-alls go in two steps, within nodes and across; default: in one step"),
+          .doc = "ranks of a node; all-to-alls then have two steps, within nodes and between them; default: one step"),
     FIELD("prefetch", prefetch, STAGESIM_FIELD_FLAG,
-          .doc = "indices of the next batch travel during this iteration; default true"),
+          .doc = "whether the indices of the next batch are sent during this iteration; default true"),
     FIELD("fused", fused, STAGESIM_FIELD_NAMES, .names = fused_words,
           .doc =
               "what runs as one kernel: the interaction; a layer, its bias and ReLU; lookups or updates with all that "
               "belongs to them; default: nothing"),
     FIELD("partial", partial, STAGESIM_FIELD_NAME, .names = partials,
-          .doc =
-              "of tables cut by rows, ranks send sums of all samples, or of those that have rows there; default all"),
+          .doc = "for tables divided by rows: ranks send the sums of all samples, or only of samples that have rows "
+                 "there; default all"),
     FIELD("bucket", bucket, STAGESIM_FIELD_BYTES, .least = 0, .most = 1e15,
-          .doc = "gradients of dense layers that are synchronised together; default 25MB"),
+          .doc = "size of a bucket: gradients of dense layers that are synchronised together; default 25MB"),
     FIELD("model.bottom", bottom, STAGESIM_FIELD_COUNTS, .required = true, .least = 1, .most = 1e6,
           .doc = "sizes of the bottom layers, the number of dense features first"),
     FIELD("model.top", top, STAGESIM_FIELD_COUNTS, .required = true, .least = 1, .most = 1e6,
@@ -98,31 +99,33 @@ static const struct stagesim_field fields[] = {
     FIELD("model.interaction", interaction, STAGESIM_FIELD_NAME, .names = interactions,
           .doc = "dot: products of all pairs; cross: low-rank cross layers (DCN v2); concat: nothing; default dot"),
     FIELD("model.cross_layers", cross_layers, STAGESIM_FIELD_COUNT, .least = 1, .most = 1000,
-          .doc = "of interaction: cross"),
+          .doc = "number of cross layers, with interaction: cross"),
     FIELD("model.cross_rank", cross_rank, STAGESIM_FIELD_COUNT, .least = 1, .most = 1e6,
-          .doc = "of interaction: cross: inner size of a layer's two products"),
+          .doc = "inner size of the two products of a cross layer, with interaction: cross"),
     FIELD("model.tables", tables, STAGESIM_FIELD_ROWS, .required = true, .rows = &table_type,
           .doc = "the embedding tables"),
     FIELD("model.histogram", histogram, STAGESIM_FIELD_ROWS, .rows = &histogram_type,
-          .doc = "how often indices of a batch occur, in place of a law"),
+          .doc = "how often indices of a batch occur, in place of zipf"),
     FIELD("model.parameters", published_parameters, STAGESIM_FIELD_COUNT, .least = 1, .most = 1e15,
           .doc = "published number of the dense layers' parameters; default: not checked"),
     FIELD("model.rows", published_rows, STAGESIM_FIELD_COUNT, .least = 1, .most = 1e15,
           .doc = "published number of the tables' rows; default: not checked"),
     FIELD("model.multiply_adds", published_multiply_adds, STAGESIM_FIELD_COUNT, .least = 1, .most = 1e15,
-          .doc = "published number of a sample's forward in the dense layers; default: not checked"),
+          .doc = "published number of multiply-adds in a sample's forward in the dense layers; default: not checked"),
     FIELD("compute.precision", precision, STAGESIM_FIELD_NAME, .names = precisions,
-          .doc = "of dense layers; tables are always fp32; default fp32"),
+          .doc = "precision of dense layers; tables are always in fp32; default fp32"),
     FIELD("compute.efficiency", efficiency, STAGESIM_FIELD_RATIO, .least = 1e-6, .most = 1,
           .doc = "one share of the peak for all layers, in place of a table"),
     FIELD("compute.table", table, STAGESIM_FIELD_PATH,
           .doc = "efficiency table of the device; default: the installed one of the platform's model"),
     FIELD("compute.lookups", lookups, STAGESIM_FIELD_PATH,
-          .doc = "memory and cache of the device; default: the installed file of the platform's model"),
+          .doc = "file with memory and cache of the device; default: the installed file of the platform's device"),
     FIELD("compute.launch", launch, STAGESIM_FIELD_TIME, .least = 0, .most = 1,
-          .doc = "what an operator takes beside its work, of the device or the framework; default: as in the table"),
+          .doc = "time that an operator takes in addition to its work, on the device or in the framework; default: "
+                 "that of the table"),
     FIELD("communication.overlap", overlap, STAGESIM_FIELD_FLAG,
-          .doc = "bottom layers run beside the all-to-all, gradients are synchronised in the backward; default true"),
+          .doc = "whether bottom layers run during the all-to-all, and gradients are synchronised during the backward; "
+                 "default true"),
     {0},
 };
 

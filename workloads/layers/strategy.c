@@ -23,17 +23,17 @@ enum { ROWS_MAX = 10000 };
 static const struct stagesim_field columns[] = {
     {"layer", STAGESIM_FIELD_TEXT, offsetof(struct split_row, layer), .required = true,
      .doc = "the layer's name; * stands for any text"},
-    DEGREE("sample", SPLIT_SAMPLE, "parts of the samples; default: what the other dimensions leave of the devices"),
-    DEGREE("height", SPLIT_HEIGHT, "parts of the output's height; default 1"),
-    DEGREE("width", SPLIT_WIDTH, "parts of the output's width; default 1"),
-    DEGREE("in", SPLIT_IN, "parts of the input channels, whose results are added; default 1"),
-    DEGREE("out", SPLIT_OUT, "parts of the output channels; default 1"),
+    DEGREE("sample", SPLIT_SAMPLE,
+           "number of parts of the samples; default: devices divided by the parts of the other dimensions"),
+    DEGREE("height", SPLIT_HEIGHT, "number of parts of the output's height; default 1"),
+    DEGREE("width", SPLIT_WIDTH, "number of parts of the output's width; default 1"),
+    DEGREE("in", SPLIT_IN, "number of parts of the input channels, whose results are added; default 1"),
+    DEGREE("out", SPLIT_OUT, "number of parts of the output channels; default 1"),
     {"devices", STAGESIM_FIELD_COUNTS, offsetof(struct split_row, devices), .least = 0, .most = 1e9,
      .doc = "ranks that hold a part, samples outermost and output channels innermost; default: all"},
     {"shares", STAGESIM_FIELD_RATIOS, offsetof(struct split_row, shares), .least = 1e-9, .most = 1e9,
-     .doc =
-         "sizes of the parts of the divided dimension in proportion to each other; of several divided dimensions one "
-         "behind the other; default: equal"},
+     .doc = "relative sizes of the parts of the divided dimension; if several are divided, those of one dimension "
+            "after the other; default: all equal"},
     {0},
 };
 
