@@ -72,6 +72,8 @@ struct node *node_get(const struct node *map, const char *key);
 struct node *node_find(const struct node *root, const char *path);
 /* The value's place at a dotted path; where the path does not exist, that of its longest part that does. */
 struct place node_place(const struct node *root, const char *path);
+/* The place of the index-th entry of the list at a dotted path; that of the path where it has no such entry. */
+struct place node_entry_place(const struct node *root, const char *path, size_t index);
 /* A scalar that was left empty ("key:"). */
 bool node_is_empty(const struct node *node);
 /* What a value is, for messages: "the text 'abc'", "a list", "a map", "nothing". Memory from the arena. */

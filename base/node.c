@@ -96,6 +96,15 @@ struct place node_place(const struct node *root, const char *path)
     return complete || !node->key ? node->at : node->key_at;
 }
 
+struct place node_entry_place(const struct node *root, const char *path, size_t index)
+{
+    const struct node *node = node_find(root, path);
+    const struct node *entry = node && node->kind == NODE_LIST ? node->first : NULL;
+    while (entry && index--)
+        entry = entry->next;
+    return entry ? entry->at : node_place(root, path);
+}
+
 bool node_is_empty(const struct node *node)
 {
     return node->kind == NODE_SCALAR && !node->quoted && !*node->text;

@@ -23,8 +23,8 @@ struct unit {
 };
 
 static const struct unit multiples[] = {{"k", 3, 1}, {"M", 6, 1}, {"G", 9, 1}, {"T", 12, 1}, {NULL, 0, 0}};
-static const struct unit times[] = {{"s", 0, 1},    {"ms", -3, 1},  {"us", -6, 1}, {"ns", -9, 1},
-                                    {"min", 0, 60}, {"h", 0, 3600}, {NULL, 0, 0}};
+static const struct unit times[] = {{"s", 0, 1},    {"ms", -3, 1},  {"us", -6, 1},   {"ns", -9, 1},
+                                    {"min", 0, 60}, {"h", 0, 3600}, {"d", 0, 86400}, {NULL, 0, 0}};
 static const struct unit sizes[] = {{"B", 0, 1},        {"kB", 3, 1},       {"MB", 6, 1},       {"GB", 9, 1},
                                     {"TB", 12, 1},      {"PB", 15, 1},      {"KiB", 0, 0x1p10}, {"MiB", 0, 0x1p20},
                                     {"GiB", 0, 0x1p30}, {"TiB", 0, 0x1p40}, {"PiB", 0, 0x1p50}, {NULL, 0, 0}};
@@ -136,10 +136,10 @@ static const struct unit *find_unit(const struct unit *units, const char *name)
 static const struct spelling {
     const char *theirs, *ours;
 } spellings[] = {
-    {"seconds", "s"},  {"second", "s"}, {"secs", "s"},   {"sec", "s"},     {"minutes", "min"}, {"minute", "min"},
-    {"mins", "min"},   {"hours", "h"},  {"hour", "h"},   {"hrs", "h"},     {"hr", "h"},        {"bit/s", "bps"},
-    {"bits/s", "bps"}, {"/s", "ps"},    {"flop/s", "f"}, {"flops/s", "f"}, {"flops", "f"},     {"flop", "f"},
-    {"bytes", "B"},    {"byte", "B"},   {"watts", "W"},  {"watt", "W"},
+    {"seconds", "s"}, {"second", "s"},  {"secs", "s"},     {"sec", "s"},   {"minutes", "min"}, {"minute", "min"},
+    {"mins", "min"},  {"days", "d"},    {"day", "d"},      {"hours", "h"}, {"hour", "h"},      {"hrs", "h"},
+    {"hr", "h"},      {"bit/s", "bps"}, {"bits/s", "bps"}, {"/s", "ps"},   {"flop/s", "f"},    {"flops/s", "f"},
+    {"flops", "f"},   {"flop", "f"},    {"bytes", "B"},    {"byte", "B"},  {"watts", "W"},     {"watt", "W"},
 };
 
 /* The unit that these many letters and an ending make, if there is one; with other capitals if there is none with

@@ -36,6 +36,7 @@ const struct command *const command_table[] = {
     &command_search,
     &command_sweep,
     &command_train,
+    &command_plan,
     &command_calibrate,
     &command_explain,
     &command_import,

@@ -84,10 +84,7 @@ bool goodput_known(const struct scenario *scenario, const struct training_job *j
 
 void goodput_add(const struct scenario *scenario, const struct platform *platform, struct report *report)
 {
-    if (!scenario->training.given)
-        return;
-    struct training_job job = goodput_job(scenario, report, platform);
-    if (goodput_known(scenario, &job))
-        report->forecast = training_forecast_of(&scenario->training, &job);
-    report->training = job;
+    report->training = goodput_job(scenario, report, platform);
+    if (scenario->training.given && goodput_known(scenario, &report->training))
+        report->forecast = training_forecast_of(&scenario->training, &report->training);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "commands/cli/options.h"
 #include "commands/cli/option_next.h"
+#include "commands/cli/option_table.h"
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
@@ -15,142 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    OPTION_ENGINE = 1000,
-    OPTION_SET,
-    OPTION_TRACE,
-    OPTION_PICTURE,
-    OPTION_REPORT,
-    OPTION_QUIET,
-    OPTION_SCHEDULES,
-    OPTION_FORMAT,
-    OPTION_METHOD,
-    OPTION_GPUS,
-    OPTION_TOP,
-    OPTION_JOBS,
-    OPTION_EXHAUSTIVE,
-    OPTION_RESUME,
-    OPTION_MERGE,
-    OPTION_TIME_LIMIT,
-    OPTION_BUDGET,
-    OPTION_SEED,
-    OPTION_RESTARTS,
-    OPTION_TEMPERATURE,
-    OPTION_LINKS,
-    OPTION_SHARD,
-    OPTION_SLURM,
-    OPTION_PLUGINS,
-    OPTION_SCALE,
-    OPTION_SCHEDULE,
-    OPTION_SORT,
-    OPTION_QUANTILES,
-    OPTION_X,
-    OPTION_Y,
-    OPTION_BY,
-    OPTION_WHAT_IF,
-    OPTION_PICTURE_WIDTH,
-    OPTION_FONT_SIZE,
-    OPTION_ITERATIONS,
-    OPTION_CALIBRATE
-};
-
 enum { TOP_MAX = 1000, JOBS_MAX = 256, RESTARTS_MAX = 1000, BUDGET_MAX = 1000000000 };
-
-static const struct option long_options[] = {
-    {"engine", required_argument, NULL, OPTION_ENGINE},
-    {"set", required_argument, NULL, OPTION_SET},
-    {"x", required_argument, NULL, OPTION_X},
-    {"y", required_argument, NULL, OPTION_Y},
-    {"by", required_argument, NULL, OPTION_BY},
-    {"sort", required_argument, NULL, OPTION_SORT},
-    {"quantiles", no_argument, NULL, OPTION_QUANTILES},
-    {"scale", required_argument, NULL, OPTION_SCALE},
-    {"what-if", required_argument, NULL, OPTION_WHAT_IF},
-    {"trace", required_argument, NULL, OPTION_TRACE},
-    {"picture", required_argument, NULL, OPTION_PICTURE},
-    {"picture-width", required_argument, NULL, OPTION_PICTURE_WIDTH},
-    {"font-size", required_argument, NULL, OPTION_FONT_SIZE},
-    {"iterations", required_argument, NULL, OPTION_ITERATIONS},
-    {"report", no_argument, NULL, OPTION_REPORT},
-    {"quiet", no_argument, NULL, OPTION_QUIET},
-    {"plugins", no_argument, NULL, OPTION_PLUGINS},
-    {"schedule", required_argument, NULL, OPTION_SCHEDULE},
-    {"schedules", required_argument, NULL, OPTION_SCHEDULES},
-    {"format", required_argument, NULL, OPTION_FORMAT},
-    {"method", required_argument, NULL, OPTION_METHOD},
-    {"gpus", required_argument, NULL, OPTION_GPUS},
-    {"top", required_argument, NULL, OPTION_TOP},
-    {"jobs", required_argument, NULL, OPTION_JOBS},
-    {"exhaustive", no_argument, NULL, OPTION_EXHAUSTIVE},
-    {"resume", no_argument, NULL, OPTION_RESUME},
-    {"merge", no_argument, NULL, OPTION_MERGE},
-    {"time-limit", required_argument, NULL, OPTION_TIME_LIMIT},
-    {"budget", required_argument, NULL, OPTION_BUDGET},
-    {"seed", required_argument, NULL, OPTION_SEED},
-    {"restarts", required_argument, NULL, OPTION_RESTARTS},
-    {"temperature", required_argument, NULL, OPTION_TEMPERATURE},
-    {"links", required_argument, NULL, OPTION_LINKS},
-    {"shard", required_argument, NULL, OPTION_SHARD},
-    {"slurm", optional_argument, NULL, OPTION_SLURM},
-    {"calibrate", required_argument, NULL, OPTION_CALIBRATE},
-    {"output", required_argument, NULL, 'o'},
-    {NULL, 0, NULL, 0},
-};
-
-/* Which letters of `accepted` an option needs one of; "": none. */
-static const char *needs(int option)
-{
-    switch (option) {
-    case 'o':
-        return "ow";
-    case OPTION_PICTURE:
-    case OPTION_PICTURE_WIDTH:
-    case OPTION_FONT_SIZE:
-        return "o";
-    case OPTION_TRACE:
-    case OPTION_REPORT:
-    case OPTION_ITERATIONS:
-        return "t";
-    case OPTION_METHOD:
-        return "l";
-    case OPTION_CALIBRATE:
-        return "c";
-    case OPTION_TOP:
-        return "k";
-    case OPTION_GPUS:
-    case OPTION_JOBS:
-        return "g";
-    case OPTION_TIME_LIMIT:
-        return "xd";
-    case OPTION_BUDGET:
-    case OPTION_SEED:
-    case OPTION_RESTARTS:
-    case OPTION_TEMPERATURE:
-    case OPTION_LINKS:
-        return "m";
-    case OPTION_EXHAUSTIVE:
-    case OPTION_RESUME:
-    case OPTION_MERGE:
-    case OPTION_SHARD:
-    case OPTION_SLURM:
-        return "x";
-    case OPTION_SORT:
-        return "r";
-    case OPTION_QUANTILES:
-        return "q";
-    case OPTION_X:
-    case OPTION_Y:
-    case OPTION_BY:
-        return "p";
-    case OPTION_SCHEDULES:
-    case OPTION_WHAT_IF:
-        return "s";
-    case OPTION_FORMAT:
-        return "f";
-    default:
-        return "";
-    }
-}
 
 static void add_set(struct options *options, const char *option, const char *text)
 {
@@ -290,6 +156,30 @@ static bool read_search_option(const struct command *command, int option, const 
     }
 }
 
+/* Options of plans, which are keys. */
+static bool read_plan_option(int option, const char *value, struct arena *arena, struct options *options)
+{
+    switch (option) {
+    case OPTION_TOKENS:
+        add_set(options, "--tokens", arena_print(arena, "transformer.tokens=%s", value));
+        return true;
+    case OPTION_BELOW:
+        add_set(options, "--below", arena_print(arena, "plan.below=%s", words_yaml(value, arena)));
+        return true;
+    case OPTION_CARBON:
+        add_set(options, "--carbon", arena_print(arena, "plan.carbon=%s", words_yaml(value, arena)));
+        return true;
+    case OPTION_PRICES:
+        add_set(options, "--prices", arena_print(arena, "prices=%s", words_yaml(value, arena)));
+        return true;
+    case OPTION_CLUSTERS:
+        add_set(options, "--clusters", arena_print(arena, "plan.platforms=[%s]", value));
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* Options of what varies and of how it is shown. */
 static bool read_variant_option(const struct command *command, int option, const char *value, struct arena *arena,
                                 struct options *options)
@@ -323,7 +213,7 @@ static bool read_variant_option(const struct command *command, int option, const
         add_set(options, "--quantiles", "tails.quantiles=true");
         return true;
     default:
-        return read_picture_option(option, value, arena, options) ||
+        return read_picture_option(option, value, arena, options) || read_plan_option(option, value, arena, options) ||
                read_search_option(command, option, value, options);
     }
 }
@@ -379,10 +269,10 @@ static bool read_option(const struct command *command, int option, const char *v
 /* Whether a command accepts an option, which is noted. */
 static bool accept_option(const char *accepted, int option, int place, struct arena *arena, struct options *options)
 {
-    const char *letters = needs(option);
+    const char *letters = option_needs(option);
     const char *letter = *letters ? strpbrk(accepted, letters) : NULL;
     if (letter)
-        options->given[*letter - 'a'] = place < 0 ? "-o" : arena_print(arena, "--%s", long_options[place].name);
+        options->given[*letter - 'a'] = place < 0 ? "-o" : arena_print(arena, "--%s", option_table[place].name);
     return letter || !*letters;
 }
 
@@ -401,6 +291,12 @@ static const char *instead(int option)
     case OPTION_TOP:
     case OPTION_EXHAUSTIVE:
         return "that is for search";
+    case OPTION_TOKENS:
+    case OPTION_BELOW:
+    case OPTION_CARBON:
+    case OPTION_PRICES:
+    case OPTION_CLUSTERS:
+        return "that is for plan";
     default:
         return NULL;
     }
@@ -428,10 +324,13 @@ static const char *key_hint(const char *typed, struct arena *arena)
 /* The same among the options of a command. */
 static const char *accepted_near(const char *typed, const char *accepted, struct arena *arena)
 {
-    struct option options[sizeof long_options / sizeof *long_options] = {0};
     size_t count = 0;
-    for (const struct option *option = long_options; option->name; option++) {
-        const char *letters = needs(option->val);
+    while (option_table[count].name)
+        count++;
+    struct option *options = arena_array(arena, count + 1, sizeof *options);
+    count = 0;
+    for (const struct option *option = option_table; option->name; option++) {
+        const char *letters = option_needs(option->val);
         if (!*letters || strpbrk(accepted, letters))
             options[count++] = *option;
     }
@@ -448,7 +347,7 @@ static void refuse_option(const struct command *command, const char *accepted, i
     else if (option == '?' || place < 0)
         command_usage(command, "unknown option '%s'%s", typed, *key ? key : accepted_near(typed, accepted, arena));
     else
-        command_usage(command, "unknown option '--%s'%s%s", long_options[place].name, hint ? "; " : "",
+        command_usage(command, "unknown option '--%s'%s%s", option_table[place].name, hint ? "; " : "",
                       hint ? hint : "");
 }
 
@@ -476,7 +375,7 @@ bool options_read(const struct command *command, const char *accepted, int argc,
     optind = 0; /* glibc: start over, argument lists differ between calls */
     opterr = 0;
     int option, place = -1;
-    while ((option = getopt_long(argc, argv, ":o:", long_options, &place)) != -1) {
+    while ((option = getopt_long(argc, argv, ":o:", option_table, &place)) != -1) {
         const char *typed = argv[optind - 1];
         if (option == ':') {
             command_usage(command, "option '%s' needs a value", typed);

@@ -150,18 +150,5 @@ const char *search_asynchronous(const struct search *search, uint32_t top)
 
 const char *search_layout_name(const struct search *search, uint64_t at, struct arena *arena)
 {
-    const char *values[DIMENSIONS], *text = "";
-    search_space_values(&search->space, search->ranked[at], values, arena);
-    for (enum search_dimension i = 0; i < DIMENSIONS; i++) {
-        bool axis = search_dimensions[i].role == SEARCH_AXIS;
-        if (!values[i] || !strcmp(values[i], axis ? "1" : "none"))
-            continue;
-        if (axis || i == DIMENSION_micro)
-            text = arena_print(arena, "%s%s%c%s", text, *text ? " " : "", search_dimensions[i].key[0], values[i]);
-        else if (search->space.shown[i] && i == DIMENSION_recompute)
-            text = arena_print(arena, "%s %s", text, values[i]);
-        else if (search->space.shown[i] && i == DIMENSION_zero)
-            text = arena_print(arena, "%s Z%s", text, values[i]);
-    }
-    return text;
+    return search_space_name(&search->space, search->ranked[at], arena);
 }

@@ -97,7 +97,8 @@ static void expand_section(struct loader *loader, const char *name)
         expand_model(loader, node);
     if (!node || node->kind != NODE_SCALAR || node_is_empty(node))
         return;
-    if (scenario_expand_training(loader, node, name) || scenario_expand_tails(loader, node, name))
+    if (scenario_expand_training(loader, node, name) || scenario_expand_tails(loader, node, name) ||
+        scenario_expand_plan(loader, node, name))
         return;
     if (!strcmp(name, "schedule")) /* `schedule: gpipe` is short for `schedule: {name: gpipe}` */
         node_wrap(node, "name", loader->fields.arena);
@@ -379,6 +380,7 @@ static void read_scenario(struct loader *loader, const struct scenario_request *
     scenario_read_training(loader);
     scenario_read_tails(loader);
     scenario_read_search(loader);
+    scenario_read_plan(loader);
     read_simgrid(loader);
     scenario_check_inputs(loader);
     scenario_read_imported(loader);

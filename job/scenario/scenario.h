@@ -7,6 +7,7 @@
 #include "base/diagnostics.h"
 #include "base/words/output_formats.h"
 #include "base/words/paper_size.h"
+#include "job/scenario/plan_settings.h"
 #include "job/scenario/platform_source.h"
 #include "job/scenario/scenario_imported.h"
 #include "job/scenario/scenario_needs.h"
@@ -139,6 +140,7 @@ struct scenario {
     bool bounded;             /* the job says what no order takes less than: for comparisons, which set it */
     uint64_t operations_max;  /* larger jobs are refused before they are built; 0: none are. Set like `bounded` */
     struct scenario_search search;
+    struct plan_settings plan;
     const struct scenario_kind *kind; /* NULL: it is a job; otherwise most of this says nothing of it */
     void *whole;                      /* what its kind has read */
     const char *log;                  /* a further file that it reads; NULL: none */

@@ -55,6 +55,10 @@ bool scenario_expand_tails(struct loader *loader, struct node *node, const char 
 /* What is given and changes nothing: refused where it cannot be meant, kept otherwise to be told of. Needs all the rest
  * without a mistake. */
 void scenario_check_needs(struct loader *loader);
+/* plan, prices: which clusters are asked about, and what they cost. */
+void scenario_read_plan(struct loader *loader);
+/* Puts the content of a file in place of one of these sections that is its name; false: `section` is another one. */
+bool scenario_expand_plan(struct loader *loader, struct node *node, const char *section);
 /* search: every value is one that its key could have. */
 void scenario_read_search(struct loader *loader);
 /* output: what is written. */

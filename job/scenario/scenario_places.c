@@ -155,6 +155,8 @@ void scenario_print_keys(FILE *out)
     print_section(out, "tails", "tails.", tails_section.fields, NULL);
     print_section(out, "output", "output.", output_fields, NULL);
     print_section(out, "search", "search.", search_section.fields, NULL);
+    print_section(out, "plan", "plan.", plan_section.fields, NULL);
+    print_section(out, "prices", "prices.", prices_section.fields, NULL);
     print_section(out, "simgrid", "", simgrid_settings, NULL);
     for (const struct stagesim_workload *const *workload = workload_table; *workload; workload++) {
         char prefix[80];

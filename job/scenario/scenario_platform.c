@@ -250,18 +250,6 @@ void scenario_read_platform(struct loader *loader, const char *text, enum platfo
 
 static const char what_if_key[] = "what_if";
 
-/* Where the i-th change was written. */
-static struct place what_if_place(const struct node *root, size_t i)
-{
-    const struct node *node = node_get(root, what_if_key);
-    if (!node || node->kind != NODE_LIST)
-        return node_place(root, what_if_key);
-    const struct node *entry = node->first;
-    while (i-- && entry->next)
-        entry = entry->next;
-    return entry->at;
-}
-
 void scenario_read_what_if(struct loader *loader, const struct stagesim_texts *texts)
 {
     struct scenario *scenario = loader->scenario;
@@ -273,7 +261,8 @@ void scenario_read_what_if(struct loader *loader, const struct stagesim_texts *t
     for (size_t i = 0; i < texts->count; i++) {
         struct fault fault = {""};
         if (!what_if_parse(texts->texts[i], &changes[i], arena, &fault))
-            diag_error(loader->fields.diag, what_if_place(loader->root, i), "%s: %s", what_if_key, fault.text);
+            diag_error(loader->fields.diag, node_entry_place(loader->root, what_if_key, i), "%s: %s", what_if_key,
+                       fault.text);
         else
             name = arena_print(arena, "%s%s%s", name, i ? ", " : " with ", texts->texts[i]);
     }
@@ -290,6 +279,6 @@ struct platform *scenario_change_platform(const struct scenario *scenario, struc
     struct platform *changed =
         what_if_platform(platform, scenario->what_if, scenario->what_if_count, arena, &wrong, &fault);
     if (!changed)
-        diag_error(diag, what_if_place(scenario->root, wrong), "%s: %s", what_if_key, fault.text);
+        diag_error(diag, node_entry_place(scenario->root, what_if_key, wrong), "%s: %s", what_if_key, fault.text);
     return changed;
 }

@@ -75,23 +75,13 @@ struct fields_section power_section_create(const struct node *node, struct arena
     return (struct fields_section){power_section.name, true, fields};
 }
 
-/* Where a row was written: in the scenario, or in a file of its own. */
-static struct place row_place(const struct loader *loader, const char *path, size_t index)
-{
-    const struct node *node = node_find(loader->root, path);
-    const struct node *entry = node && node->kind == NODE_LIST ? node->first : NULL;
-    while (entry && index--)
-        entry = entry->next;
-    return entry ? entry->at : node_place(loader->root, path);
-}
-
 static void take_table(struct loader *loader, const struct stagesim_rows *rows, struct power_settings *settings)
 {
     settings->table = rows->rows;
     settings->table_count = rows->count;
     for (size_t i = 1; i < rows->count; i++)
         if (!(settings->table[i].cap > settings->table[i - 1].cap)) {
-            diag_error(loader->fields.diag, row_place(loader, "power.table", i),
+            diag_error(loader->fields.diag, node_entry_place(loader->root, "power.table", i),
                        "table: row %zu has the cap %.10g W behind %.10g W; expected ascending caps", i + 1,
                        settings->table[i].cap, settings->table[i - 1].cap);
             return;
@@ -109,7 +99,7 @@ static void take_carbon(struct loader *loader, const struct power_values *values
         const struct power_intensity *row = &settings->carbon[i];
         if (i ? row->time > row[-1].time : row->time <= 0)
             continue;
-        diag_error(loader->fields.diag, row_place(loader, "power.carbon", i),
+        diag_error(loader->fields.diag, node_entry_place(loader->root, "power.carbon", i),
                    i ? "carbon: row %zu is at %.10g s, not after the row before it; expected ascending times"
                      : "carbon: row %zu is at %.10g s; expected 0s, the first time",
                    i + 1, row->time);

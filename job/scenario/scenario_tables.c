@@ -268,8 +268,8 @@ const struct fields_section memory_section = {"memory", true, memory_fields};
 
 const struct fields_section search_section = {"search", true, search_fields};
 
-const char *const section_names[] = {"parallel", "order",  "batch",    "schedule", "search",     "simgrid",
-                                     "memory",   "power",  "training", "failures", "checkpoint", "tails",
-                                     "output",   "inputs", "imported", NULL};
+const char *const section_names[] = {"parallel",   "order",   "batch",  "schedule", "search",   "plan",
+                                     "prices",     "simgrid", "memory", "power",    "training", "failures",
+                                     "checkpoint", "tails",   "output", "inputs",   "imported", NULL};
 const char inputs_section_name[] = "inputs";
 const struct fields_section simgrid_section = {"simgrid", true, simgrid_settings};

@@ -108,7 +108,7 @@ union simgrid_value {
 /* Sections of the scenario's own; parallel_fields fill uint64_t[PARALLEL_SIZES]. */
 extern const struct fields_section root_section, platform_section, parallel_section, batch_section, schedule_section,
     output_section, simgrid_section, search_section, memory_section, power_section, training_section, failures_section,
-    checkpoint_section, tails_section, imported_section;
+    checkpoint_section, tails_section, plan_section, prices_section, imported_section;
 /* `communication` may hold keys of the workload, too. */
 extern const struct fields_section communication_section;
 /* Its fields with the words that they take: those of algorithms are the ones of the table of algorithms that carry out

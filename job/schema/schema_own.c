@@ -273,6 +273,8 @@ void schema_own_keys(struct json_writer *json, struct arena *arena)
     json_object_begin(json, communication_section.name, false); /* which keys it has, the workload says */
     json_object_end(json);
     write_plain_section(json, &search_section);
+    write_section_or_word(json, &plan_section, NULL);
+    write_section_or_word(json, &prices_section, NULL);
     write_plain_section(json, &simgrid_section);
     write_plain_section(json, &memory_section);
     write_power(json, arena);

@@ -14,7 +14,7 @@ static const struct {
     bool bare; /* a number without unit is one */
 } quantities[] = {
     {"number", NUMBER "[kMGT]?$", "a plain number such as 0.6", true},
-    {"time", NUMBER "(s|ms|us|ns|min|h)$", "a time such as 1.5us", false},
+    {"time", NUMBER "(s|ms|us|ns|min|h|d)$", "a time such as 1.5us", false},
     {"size", NUMBER "(B|[kMGTP]B|[KMGTP]iB)$", "a size such as 80GiB", false},
     {"rate", NUMBER "([kMGT]?(bps|Bps)|[KMGT]iBps)$", "a rate such as 400Gbps or 25GBps", false},
     {"speed", NUMBER "[kMGTPE]?f$", "a speed such as 312Tf", false},

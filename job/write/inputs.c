@@ -5,6 +5,7 @@
 #include "base/document.h"
 #include "base/paths.h"
 #include "job/scenario/plugin.h"
+#include "job/scenario/scenario_tables.h"
 #include "platforms/presets/presets.h"
 
 #include <errno.h>
@@ -44,14 +45,16 @@ static const char *file_of(const struct node *node)
     return node->first ? node->first->at.file : node->at.file;
 }
 
-/* Sections that are files of their own; what --set says stands in none. */
+/* Sections that are files of their own; what --set says stands in none. What clusters cost is written out where it
+ * counts, and says nothing of a job. */
 static void add_sections(struct inputs *inputs, const struct scenario *scenario)
 {
     if (scenario->model_file)
         add_file(inputs, "model", scenario->model_file);
     for (const struct node *node = scenario->root->first; node; node = node->next)
         if (node->kind == NODE_MAP && file_of(node) && strncmp(file_of(node), "--", 2) != 0 &&
-            strcmp(file_of(node), scenario->file) != 0)
+            strcmp(file_of(node), scenario->file) != 0 && strcmp(node->key, plan_section.name) != 0 &&
+            strcmp(node->key, prices_section.name) != 0)
             add_file(inputs, node->key, file_of(node));
 }
 

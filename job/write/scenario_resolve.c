@@ -440,6 +440,17 @@ static void write_workload(const struct resolving *resolving)
         write_workload_section(resolving, names[i]);
 }
 
+/* What is asked about many layouts and clusters. */
+static void write_studies(const struct resolving *resolving)
+{
+    const struct scenario *scenario = resolving->scenario;
+    write_own(resolving, &search_section, &scenario->search);
+    if (scenario->plan.given)
+        write_own(resolving, &plan_section, &scenario->plan);
+    if (scenario->plan.offers.count)
+        write_own(resolving, &prices_section, &scenario->plan);
+}
+
 bool scenario_write_resolved(FILE *out, const struct scenario *scenario, const char *directory, bool study,
                              const char *remark, struct fault *fault)
 {
@@ -461,7 +472,7 @@ bool scenario_write_resolved(FILE *out, const struct scenario *scenario, const c
         write_output(&resolving);
         write_simgrid(&resolving);
         if (study)
-            write_own(&resolving, &search_section, &scenario->search);
+            write_studies(&resolving);
         if (scenario->imported)
             write_own(&resolving, &imported_section, scenario->imported);
         write_inputs(&resolving);

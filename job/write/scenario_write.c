@@ -123,7 +123,11 @@ void scenario_write(FILE *out, const struct scenario *scenario, const char *dire
 {
     struct writing writing = {out, scenario, directory, arena_create(), effective};
     for (const struct node *node = scenario->root->first; node; node = node->next) {
-        if (!strcmp(node->key, "search") || !strcmp(node->key, "inputs"))
+        static const char *const studied[] = {"search", "plan", "prices", "inputs"};
+        bool left_out = false;
+        for (size_t i = 0; i < sizeof studied / sizeof *studied; i++)
+            left_out |= !strcmp(node->key, studied[i]);
+        if (left_out)
             continue;
         scenario_write_text(out, node->key, false);
         putc(':', out);

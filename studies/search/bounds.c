@@ -59,8 +59,11 @@ void search_bounds_note(struct search_bounds *bounds, double time, double bytes)
 
 bool search_bounds_exclude(struct search_bounds *bounds, double bound, double bytes)
 {
+    if (bounds->ceiling > 0 && bound > bounds->ceiling)
+        return true;
     lock(bounds);
-    bool slower = bounds->best_count == bounds->kept && bound > bounds->best[bounds->kept - 1].time, dominated = false;
+    bool slower = bounds->best_count == bounds->kept && bound > bounds->best[bounds->kept - 1].time,
+         dominated = bounds->fastest;
     for (uint32_t i = 0; slower && i < bounds->front_count && bounds->front[i].time < bound && !dominated; i++)
         dominated = bounds->front[i].bytes <= bytes;
     unlock(bounds);

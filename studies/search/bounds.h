@@ -16,7 +16,9 @@ struct search_point {
 /* In memory that the processes share, zeroed at first. */
 struct search_bounds {
     atomic_flag lock;
-    uint32_t kept; /* K: how many of the fastest are asked for */
+    uint32_t kept;  /* K: how many of the fastest are asked for */
+    bool fastest;   /* the front is not asked for */
+    double ceiling; /* of what takes longer nothing is asked; 0: any time */
     uint32_t best_count, front_count;
     struct search_point best[SEARCH_KEPT_MAX];   /* the fastest different ones, the fastest first */
     struct search_point front[SEARCH_FRONT_MAX]; /* nothing is both faster and smaller; the fastest first */
@@ -26,8 +28,9 @@ struct search_bounds {
 void search_bounds_note(struct search_bounds *bounds, double time, double bytes);
 
 /* Whether a layout that takes at least `bound` seconds and that many bytes is slower than the K-th best so far and than
- * one that needs no more memory: it is neither among the best nor on the Pareto front. What this says of fewer layouts
- * it also says of more. */
+ * one that needs no more memory: it is neither among the best nor on the Pareto front. Where that front is not asked
+ * for, the first is enough; where there is a ceiling, so is a bound above it. What this says of fewer layouts it also
+ * says of more. */
 bool search_bounds_exclude(struct search_bounds *bounds, double bound, double bytes);
 
 #endif

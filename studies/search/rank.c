@@ -12,6 +12,7 @@ struct ranking {
     struct search *search;
     double *least; /* [rank]: the least memory of this one and all that are faster */
     double last;   /* the time of the K-th best; INFINITY: there are fewer */
+    const struct search_request *request;
 };
 
 /* Of a table that is gone through in order the system may take back what was seen: memory does not grow with it. */
@@ -93,8 +94,10 @@ static bool is_excluded(const struct ranking *ranking, double bound, double byte
 {
     const struct search *search = ranking->search;
     uint64_t low = 0, high = search->ranked_count; /* how many are faster than the bound */
-    if (!(bound > ranking->last))
-        return false;
+    if (ranking->request->ceiling > 0 && bound > ranking->request->ceiling)
+        return true;
+    if (!(bound > ranking->last) || ranking->request->fastest)
+        return bound > ranking->last;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
         if (search->table.results[search->ranked[middle]].iteration < bound)
@@ -218,7 +221,7 @@ static void count_all(struct search *search, struct arena *arena)
 
 bool search_rank(struct search *search, const struct search_request *request, struct arena *arena, struct fault *fault)
 {
-    struct ranking ranking = {.search = search};
+    struct ranking ranking = {.search = search, .request = request};
     size_t bytes = search->table.count * sizeof *ranking.least;
     ranking.least = search_scratch_map(bytes, fault);
     search->ranked = ranking.least ? search_scratch_map(search->table.count * sizeof *search->ranked, fault) : NULL;

@@ -89,6 +89,8 @@ int search_create(struct search *search, const struct scenario *scenario, const 
     search->band = gpus.band;
     if (!search_space_create(&search->space, scenario, gpus.count, arena, &diag))
         return EXIT_BAD_INPUT;
+    if (!request->one_of_many)
+        search_space_tell_unused(&search->space, scenario, arena, &diag);
     search->identity =
         (struct search_identity){fingerprint(search, request), search->space.count, request->shard, request->shards};
     if (search_table_create(&search->table, search->space.count, &fault))

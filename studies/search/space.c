@@ -281,8 +281,6 @@ bool search_space_create(struct search_space *space, const struct scenario *scen
     if (space->count > candidates_max)
         diag_error(diag, at, "there are more than %llu candidates; allow fewer of each",
                    (unsigned long long)candidates_max);
-    if (space->count > 0)
-        search_space_tell_unused(space, scenario, arena, diag);
     return space->count > 0 && space->count <= candidates_max;
 }
 

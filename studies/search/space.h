@@ -57,6 +57,9 @@ bool search_space_create(struct search_space *space, const struct scenario *scen
                          struct arena *arena, struct diag *diag);
 void search_space_finish(struct search_space *space);
 
+/* name.c: a layout in short, as "d16 t4 m2 full Z1". Memory from the arena. */
+const char *search_space_name(const struct search_space *space, uint64_t index, struct arena *arena);
+
 /* unused.c: tells of values of the section `search` that no candidate has. */
 void search_space_tell_unused(const struct search_space *space, const struct scenario *scenario, struct arena *arena,
                               struct diag *diag);

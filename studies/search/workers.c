@@ -247,6 +247,8 @@ int search_work(const struct search_work *work, bool *stopped)
     int code = w.order ? EXIT_DONE : EXIT_FAILED;
     if (code == EXIT_DONE) {
         w.shared->bounds.kept = request->kept;
+        w.shared->bounds.fastest = request->fastest;
+        w.shared->bounds.ceiling = request->ceiling;
         code = run_processes(&w, stopped);
     } else {
         diag_print(stderr, "stagesim: %s\n", fault.text);

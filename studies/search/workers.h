@@ -14,6 +14,9 @@ struct search_request {
     uint32_t kept;          /* how many of the best have to be exact; 1 .. SEARCH_KEPT_MAX */
     unsigned jobs;          /* processes */
     bool exhaustive;        /* time all that fits */
+    bool fastest;           /* only times matter: a slower layout need not be timed, however small it is */
+    double ceiling;         /* seconds: of what takes longer, nothing is asked; 0: any time */
+    bool one_of_many;       /* searches of one command: nobody is told of values that no layout of this one has */
     bool quiet;             /* no progress */
     double time_limit;      /* seconds that there are, after which interruption_noted() says so; 0: any number */
     uint32_t shard, shards; /* only candidates shard - 1, shard - 1 + shards, ...; 1 of 1: all */

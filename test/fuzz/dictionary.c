@@ -35,9 +35,10 @@ int main(void)
                                         "]",        "{",          "}",
                                         NULL};
     const struct fields_section *const sections[] = {
-        &root_section,     &parallel_section, &batch_section,      &schedule_section, &communication_section,
-        &search_section,   &output_section,   &simgrid_section,    &memory_section,   &power_section,
-        &training_section, &failures_section, &checkpoint_section, &tails_section,    &imported_section};
+        &root_section,   &parallel_section, &batch_section,    &schedule_section, &communication_section,
+        &search_section, &plan_section,     &prices_section,   &output_section,   &simgrid_section,
+        &memory_section, &power_section,    &training_section, &failures_section, &checkpoint_section,
+        &tails_section,  &imported_section};
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         print_fields(sections[i]->fields);
     for (const struct collective_algorithm *const *algorithm = collective_algorithms; *algorithm; algorithm++)

@@ -12,6 +12,8 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import tool
 
+PLAN = ["--clusters", "dgx-h100:1", "--tokens", "1e9", "--engine", "analytic", "--quiet", "--set",
+        "transformer.price=2", "--set", "search.schedules=1f1b"]
 # Arguments; the output directory or file that they write, if any.
 COMMANDS = {"help": (["--help"], None), "version": (["--version"], None), "command help": (["run", "--help"], None),
             "run": (["run", "s.yaml"], None), "run json": (["run", "s.yaml", "--format", "json"], None),
@@ -33,6 +35,7 @@ COMMANDS = {"help": (["--help"], None), "version": (["--version"], None), "comma
                                 "--format", "svg"], None), "layouts": (["layouts", "l.yaml", "--top", "0"], None),
             "search": (["search", "t.yaml", "--top", "0"], None),
             "search into": (["search", "t.yaml", "--top", "0", "-o", "out"], "out"),
+            "plan": (["plan", "t.yaml", *PLAN], None), "plan into": (["plan", "t.yaml", *PLAN, "-o", "out"], "out"),
             "report": (["report", "saved"], None),
             "explain": (["explain", "s.yaml", "saved/operations.csv", "-o", "out"], "out"),
             "export": (["export", "t.yaml", "--to", "megatron"], None),

@@ -7,7 +7,7 @@ const validate = new Ajv({ schemaId: "auto" }).compile(JSON.parse(fs.readFileSyn
 for (const file of files) {
   let value, verdict = "unreadable", reason = "";
   try {
-    value = yaml.load(fs.readFileSync(file, "utf8"));
+    value = yaml.load(fs.readFileSync(file, "utf8"), {schema: yaml.CORE_SCHEMA}) /* dates are texts */;
     verdict = validate(value) ? "valid" : "invalid";
     const first = verdict === "valid" ? null : validate.errors[0];
     reason = first ? `${first.dataPath || first.instancePath} ${first.message} ${JSON.stringify(first.params)}` : "";

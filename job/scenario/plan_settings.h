@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a scenario says of clusters to choose from (section `plan`) and of what they cost (section `prices`). */
+#ifndef STAGESIM_PLAN_SETTINGS_H
+#define STAGESIM_PLAN_SETTINGS_H
+
+#include "abi/workload.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A way to have a platform: a row of prices.offers. Money in the currency of the section, NULL and 0: not given. Of
+ * gpu_hour, node_hour and purchase one is given. */
+struct plan_offer {
+    const char *platform;        /* as plan.platforms has it */
+    const char *name;            /* "reserved" */
+    double gpu_hour, node_hour;  /* rented */
+    double minimum, commitment;  /* seconds: paid at the least; paid in whole ones */
+    double interrupted_every;    /* mean seconds between two interruptions of a node that is let for less (spot) */
+    double purchase, years;      /* owned: of a node, and how long it lasts */
+    double electricity, cooling; /* of a kilowatt hour; power of the data centre over that of its devices */
+    double carbon;               /* grams for a kilowatt hour where it stands; negative: not given */
+    uint64_t most;               /* GPUs that can be had */
+    const char *date, *source;   /* "2026-11-01", and who says so */
+};
+
+struct plan_settings {
+    bool given; /* the section `plan` */
+    struct stagesim_texts
+        platforms;               /* products, or their files; with a number of nodes (dgx-h100:16) that size alone */
+    struct stagesim_texts nics;  /* network interfaces that are tried; none: the products' own */
+    struct stagesim_list tapers; /* oversubscriptions that are tried; none: the products' own */
+    double by;                   /* seconds that there are; 0: any */
+    const char *below_text, *carbon_text; /* as typed; NULL: none */
+    double below, carbon;                 /* money, kilograms of carbon dioxide, at most; 0: any */
+    const char *currency;                 /* NULL: none is named */
+    struct stagesim_rows offers;          /* struct plan_offer */
+};
+
+#endif

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "studies/fleet/fleet.h"
+
+#include "base/arena.h"
+#include "base/bulk.h"
+#include "base/diagnostics.h"
+#include "base/exit_code.h"
+#include "base/files/journal.h"
+#include "base/process/interruption.h"
+#include "job/write/scenario_write.h"
+#include "studies/goodput.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *const fleet_status_names[FLEET_STATUSES] = {"not asked", "found", "cut", "does not fit", "illegal"};
+
+/* ---- the beginning ---- */
+
+/* Of all that answers depend on. */
+static uint64_t fingerprint(const struct fleet *fleet, const struct fleet_request *request)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = memory_stream_open(&text, &size);
+    fprintf(out, "%s %d %zu\n", STAGESIM_VERSION, request->exhaustive || fleet->scenario->plan.carbon > 0,
+            sizeof(struct fleet_found));
+    for (size_t i = 0; i < fleet->questions.count; i++) {
+        const struct fleet_question *question = &fleet->questions.list[i];
+        fprintf(out, "%s %s\n", question->changes[0], question->changes[1]);
+        for (size_t k = 0; k < question->offer_count; k++) {
+            const struct plan_offer *offer = question->offers[k];
+            fprintf(out, "%.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g\n", offer->gpu_hour, offer->node_hour,
+                    offer->minimum, offer->commitment, offer->interrupted_every, offer->purchase, offer->years,
+                    offer->electricity, offer->cooling);
+        }
+    }
+    for (enum search_dimension i = 0; i < DIMENSIONS; i++)
+        for (size_t k = 0; k < fleet->scenario->search.values[i].count; k++)
+            fprintf(out, "%s %s\n", search_dimensions[i].key, fleet->scenario->search.values[i].texts[k]);
+    scenario_write(out, fleet->scenario, ".", false);
+    memory_stream_close(out);
+    uint64_t sum = journal_fingerprint(JOURNAL_FINGERPRINT, text, size);
+    free(text);
+    return sum;
+}
+
+int fleet_create(struct fleet *fleet, const struct scenario *scenario, const struct fleet_request *request,
+                 struct arena *arena, struct diag *diag)
+{
+    *fleet = (struct fleet){.scenario = scenario};
+    if (!goodput_has_length(scenario))
+        diag_error(
+            diag, scenario_place(scenario, "training"),
+            "nothing says how long the training is; expected all tokens (--tokens 15e12), or 'steps' in training");
+    if (scenario->training.step > 0)
+        diag_error(diag, scenario_place(scenario, "training.step"),
+                   "step: each cluster has a step time of its own; leave it out");
+    if (!fleet_questions_create(&fleet->questions, scenario, arena, diag))
+        return EXIT_BAD_INPUT;
+    fleet->found = array_zeroed(fleet->questions.count, sizeof *fleet->found);
+    fleet->fingerprint = fingerprint(fleet, request);
+    return EXIT_DONE;
+}
+
+void fleet_finish(struct fleet *fleet)
+{
+    free(fleet->found);
+    fleet->found = NULL;
+}
+
+/* ---- bounds ---- */
+
+/* What a training takes with an offer at the least, if an iteration takes `iteration`. Other clusters' numbers of steps
+ * differ by one at the most, where their quotients are rounded. */
+static struct fleet_point least_point(const struct fleet_question *question, size_t offer, double steps,
+                                      double iteration)
+{
+    static const double rounded = 1 - 1e-9;
+    double seconds = fmax(0, steps - 1) * iteration * rounded;
+    struct fleet_use use = {seconds, 0, question->gpus, question->nodes};
+    return (struct fleet_point){seconds, fleet_money(question->offers[offer], &use) * rounded};
+}
+
+static bool is_beaten(const struct fleet_front *front, const struct fleet_question *question, double steps,
+                      double iteration)
+{
+    for (size_t i = 0; i < question->offer_count; i++)
+        if (!fleet_front_beats(front, least_point(question, i, steps, iteration)))
+            return false;
+    return true;
+}
+
+/* The longest iteration with which the cluster is not beaten with every offer: what is beaten with one is with all
+ * longer ones. INFINITY: none is beaten. */
+static double ceiling_of(const struct fleet_front *front, const struct fleet_question *question, double steps)
+{
+    enum { HALVINGS = 200 };
+    double low = 0, high = 1e12;
+    if (!front->count || !(steps > 0) || !is_beaten(front, question, steps, high))
+        return INFINITY;
+    for (int i = 0; i < HALVINGS; i++) {
+        double middle = low + (high - low) / 2;
+        if (middle <= low || middle >= high)
+            break;
+        if (is_beaten(front, question, steps, middle))
+            high = middle;
+        else
+            low = middle;
+    }
+    return low;
+}
+
+/* ---- answers so far ---- */
+
+struct standing {
+    struct fleet_front front;
+    double steps; /* 0: no question is answered yet */
+};
+
+static double money_of(const struct fleet_question *question, size_t offer, const struct fleet_found *found)
+{
+    const struct fleet_course *course = &found->courses[offer];
+    struct fleet_use use = {course->seconds, course->joules, course->nodes * (question->gpus / question->nodes),
+                            course->nodes};
+    return fleet_money(question->offers[offer], &use);
+}
+
+static void note_answer(struct standing *standing, const struct fleet_question *question,
+                        const struct fleet_found *found)
+{
+    if (found->status != FLEET_FOUND)
+        return;
+    standing->steps = standing->steps > 0 ? fmin(standing->steps, found->steps) : found->steps;
+    for (size_t i = 0; i < question->offer_count; i++)
+        if (!found->courses[i].stuck)
+            fleet_front_add(&standing->front,
+                            (struct fleet_point){found->courses[i].seconds, money_of(question, i, found)});
+}
+
+/* Whether clusters are cut: of carbon a bound knows nothing. */
+static bool cuts(const struct fleet *fleet, const struct fleet_request *request)
+{
+    return !request->exhaustive && !(fleet->scenario->plan.carbon > 0);
+}
+
+/* ---- the journal ---- */
+
+struct entry {
+    uint64_t question;
+    struct fleet_found found;
+};
+
+static void take(void *user, const void *record, size_t size)
+{
+    struct fleet *fleet = user;
+    struct entry entry;
+    if (size != sizeof entry)
+        return;
+    memcpy(&entry, record, sizeof entry);
+    if (entry.question < fleet->questions.count)
+        fleet->found[entry.question] = entry.found;
+}
+
+static struct journal_identity identity_of(const struct fleet *fleet, const struct fleet_request *request)
+{
+    return (struct journal_identity){.kind = "plan",
+                                     .title = "stagesim plan journal 1\n",
+                                     .fingerprint = fleet->fingerprint,
+                                     .count = fleet->questions.count,
+                                     .shard = request->shard,
+                                     .shards = request->shards};
+}
+
+static int refuse(const struct fault *fault)
+{
+    diag_print(stderr, "stagesim: %s\n", fault->text);
+    return EXIT_BAD_INPUT;
+}
+
+int fleet_merge(struct fleet *fleet, const char *const *files, size_t count)
+{
+    struct fault fault = {""};
+    struct fleet_request any = {.shard = 1, .shards = 1};
+    struct journal_identity identity = identity_of(fleet, &any);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t shards = 1;
+        if (!journal_read(files[i], &identity, &shards, take, fleet, &fault))
+            return refuse(&fault);
+        fleet->merged_shards = shards > fleet->merged_shards ? shards : fleet->merged_shards;
+    }
+    return EXIT_DONE;
+}
+
+/* ---- asking ---- */
+
+static bool write_down(int journal, uint64_t question, const struct fleet_found *found)
+{
+    struct entry entry;
+    memset(&entry, 0, sizeof entry); /* padding, too */
+    entry.question = question;
+    memcpy(&entry.found, found, sizeof *found);
+    return journal < 0 || journal_append(journal, &entry, sizeof entry);
+}
+
+static int ask_next(struct fleet *fleet, const struct fleet_request *request, struct standing *standing, uint32_t i,
+                    int journal)
+{
+    const struct fleet_question *question = &fleet->questions.list[i];
+    struct fleet_found *found = &fleet->found[i];
+    double ceiling = cuts(fleet, request) ? ceiling_of(&standing->front, question, standing->steps) : INFINITY;
+    if (found->status == FLEET_UNASKED) {
+        if (!request->quiet)
+            diag_print(stderr, "%u of %zu: %s, %u GPUs\n", i + 1, fleet->questions.count, question->text,
+                       question->gpus);
+        int code = fleet_ask(fleet, i, isfinite(ceiling) ? ceiling : 0, request, found);
+        if (code != EXIT_DONE)
+            return code;
+        if (found->status != FLEET_UNASKED && !write_down(journal, i, found)) {
+            diag_print(stderr, "stagesim: %s: cannot be written: %s\n", request->journal, strerror(errno));
+            return EXIT_FAILED;
+        }
+    }
+    fleet->stopped |= found->status == FLEET_UNASKED;
+    note_answer(standing, question, found);
+    return EXIT_DONE;
+}
+
+int fleet_run(struct fleet *fleet, const struct fleet_request *request)
+{
+    struct fault fault = {""};
+    struct standing standing = {0};
+    struct journal_identity identity = identity_of(fleet, request);
+    int code = EXIT_DONE, journal = -1;
+    if (request->journal) {
+        journal = journal_open(request->journal, &identity, request->resume, take, fleet, &fault);
+        if (journal < 0)
+            return refuse(&fault);
+    }
+    interruption_await();
+    for (uint32_t i = request->shard - 1; i < fleet->questions.count && code == EXIT_DONE && !fleet->stopped;
+         i += request->shards)
+        code =
+            interruption_noted() ? (fleet->stopped = true, EXIT_DONE) : ask_next(fleet, request, &standing, i, journal);
+    fleet_front_finish(&standing.front);
+    if (journal >= 0)
+        close(journal);
+    return code;
+}
+
+/* ---- the judgement ---- */
+
+/* What another order of asking would have cut is cut. */
+static void settle(struct fleet *fleet, const struct fleet_request *request)
+{
+    struct standing standing = {0};
+    for (size_t i = 0; i < fleet->questions.count; i++) {
+        struct fleet_found *found = &fleet->found[i];
+        const struct fleet_question *question = &fleet->questions.list[i];
+        if (found->status == FLEET_FOUND && cuts(fleet, request) &&
+            found->iteration > ceiling_of(&standing.front, question, standing.steps))
+            found->status = FLEET_CUT;
+        note_answer(&standing, question, found);
+        fleet->counts[found->status]++;
+    }
+    fleet_front_finish(&standing.front);
+}
+
+/* Kilograms of carbon dioxide; negative: not known. */
+static double kilograms_of(const struct fleet *fleet, const struct plan_offer *offer, const struct fleet_course *course)
+{
+    const struct power_settings *power = &fleet->scenario->power;
+    if (!(course->joules > 0))
+        return -1;
+    if (offer->carbon >= 0)
+        return course->joules / 3.6e6 * fmax(offer->cooling, power->pue) * offer->carbon / 1000;
+    return power->given && power->carbon_count ? power_grams(power, course->joules, course->seconds) / 1000 : -1;
+}
+
+static bool is_allowed(const struct plan_settings *settings, const struct fleet_way *way)
+{
+    return (!(settings->by > 0) || way->seconds <= settings->by) &&
+           (!(settings->below > 0) || way->money <= settings->below) &&
+           (!(settings->carbon > 0) || (way->kilograms >= 0 && way->kilograms <= settings->carbon));
+}
+
+static int soonest_first(const void *left, const void *right)
+{
+    const struct fleet_way *a = left, *b = right;
+    if (a->seconds < b->seconds || b->seconds < a->seconds)
+        return a->seconds < b->seconds ? -1 : 1;
+    if (a->money < b->money || b->money < a->money)
+        return a->money < b->money ? -1 : 1;
+    if (a->question != b->question)
+        return a->question < b->question ? -1 : 1;
+    return (a->offer > b->offer) - (a->offer < b->offer);
+}
+
+static void add_ways(struct fleet *fleet, uint32_t i)
+{
+    const struct fleet_question *question = &fleet->questions.list[i];
+    const struct fleet_found *found = &fleet->found[i];
+    for (uint32_t k = 0; k < question->offer_count; k++) {
+        if (found->courses[k].stuck)
+            continue;
+        struct fleet_way way = {.question = i,
+                                .offer = k,
+                                .seconds = found->courses[k].seconds,
+                                .money = money_of(question, k, found),
+                                .kilograms = kilograms_of(fleet, question->offers[k], &found->courses[k])};
+        way.allowed = is_allowed(&fleet->scenario->plan, &way);
+        fleet->ways[fleet->way_count++] = way;
+    }
+}
+
+/* How good a way is under the limits that are given; less is better. */
+static double goal_of(const struct plan_settings *settings, const struct fleet_way *way)
+{
+    return settings->by > 0 ? way->money : settings->below > 0 ? way->seconds : way->seconds * way->money;
+}
+
+static void choose(struct fleet *fleet)
+{
+    const struct plan_settings *settings = &fleet->scenario->plan;
+    for (size_t i = 0; i < fleet->way_count; i++) {
+        const struct fleet_way *way = &fleet->ways[i];
+        if (way->allowed && (!fleet->best || goal_of(settings, way) < goal_of(settings, fleet->best)))
+            fleet->best = way;
+        if (!fleet->cheapest || way->money < fleet->cheapest->money)
+            fleet->cheapest = way;
+    }
+    fleet->soonest = fleet->way_count ? fleet->ways : NULL;
+}
+
+void fleet_judge(struct fleet *fleet, const struct fleet_request *request, struct arena *arena)
+{
+    settle(fleet, request);
+    fleet->ways = arena_array(arena, fleet->questions.count * FLEET_OFFERS_MAX + 1, sizeof *fleet->ways);
+    for (uint32_t i = 0; i < fleet->questions.count; i++)
+        if (fleet->found[i].status == FLEET_FOUND)
+            add_ways(fleet, i);
+    if (fleet->way_count)
+        qsort(fleet->ways, fleet->way_count, sizeof *fleet->ways, soonest_first);
+    double least = INFINITY;
+    for (size_t i = 0; i < fleet->way_count; i++) {
+        fleet->ways[i].front = fleet->ways[i].money < least;
+        least = fmin(least, fleet->ways[i].money);
+        fleet->front_count += fleet->ways[i].front;
+        fleet->allowed_count += fleet->ways[i].allowed;
+    }
+    choose(fleet);
+}

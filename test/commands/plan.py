@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""plan.py STAGESIM [QUESTIONS [SEED]]: `stagesim plan`. Random small questions (platforms, sizes, networks, offers of
+all kinds) are answered by enumeration as well: every cluster is searched with --exhaustive, days and money are computed
+here, and so is the front; it is the same to the last digit. The same bytes from parts, after --resume, from one process
+and from two. What is cut, what an impossible deadline and a job that fits nowhere say. CI takes a few questions of a
+seed."""
+import csv
+import io
+import json
+import math
+import pathlib
+import random
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from tool import Checker, binary_argument, run
+
+QUESTIONS = int(sys.argv[2]) if len(sys.argv) > 2 else 2
+SEED = int(sys.argv[3]) if len(sys.argv) > 3 else 39
+JOB = """platform: dgx-h100:1
+workload: transformer
+model: {{layers: 4, hidden: {hidden}, heads: 16, sequence: 1024, vocabulary: 32000}}
+transformer: {{tokens: {tokens}}}
+parallel: {{data: 8}}
+batch: {{global: 64, micro: 1}}
+schedule: 1f1b
+engine: {engine}
+search: {{gpus: {gpus}, schedules: 1f1b, micro: [1, 2], zero: [0, 1], recompute: none, sequence_parallel: false}}
+plan: {plan}
+prices: prices.yaml
+"""
+PLATFORMS = ("dgx-h100", "dgx-a100", "dgx-2", "pcie-a100", "dgx-b200")
+YEAR = 365.25 * 24 * 3600
+SAID = 'date: 2026-11-01, source: "a draw: none"'
+check = Checker()
+
+
+def offer_of(draw, platform, name):
+    """A row of prices as text, and as numbers."""
+    offer = {"platform": platform, "name": name}
+    kind = draw.choice(("gpu", "node", "minimum", "commitment", "owned"))
+    if kind == "owned":
+        offer |= {"purchase": draw.randint(50, 900) * 1000, "years": draw.choice((2, 3.5, 5)),
+                  "electricity": draw.choice((0.05, 0.2)), "cooling": draw.choice((1, 1.3))}
+    elif kind == "node":
+        offer |= {"node_hour": draw.randint(5, 60)}
+    else:
+        offer |= {"gpu_hour": draw.randint(5, 60) / 10}
+    if kind in ("minimum", "commitment"):
+        offer[kind] = draw.choice((3600, 36000, 864000))
+    if draw.random() < 0.2:
+        offer["most"] = draw.choice((8, 16))
+    text = ", ".join(f"{key}: {value}s" if key in ("minimum", "commitment") else f"{key}: {value}"
+                     for key, value in offer.items())
+    return f"  - {{{text}, {SAID}}}\n", offer
+
+
+def money_of(offer, seconds, gpus, nodes, joules):
+    if "purchase" in offer:
+        return (offer["purchase"] * nodes * (seconds / (offer["years"] * YEAR)) +
+                joules / 3.6e6 * offer["cooling"] * offer["electricity"])
+    paid = max(seconds, offer.get("minimum", 0))
+    if "commitment" in offer:
+        paid = math.ceil(paid / offer["commitment"]) * offer["commitment"]
+    return paid / 3600 * (offer["gpu_hour"] * gpus if "gpu_hour" in offer else offer["node_hour"] * nodes)
+
+
+def question(draw, folder, engine="analytic"):
+    """Writes one; what was drawn comes back."""
+    platforms = draw.sample(PLATFORMS, draw.randint(2, 3))
+    gpus = sorted(draw.sample((8, 16, 32, 48), draw.randint(1, 2)))
+    tapers = draw.choice((None, None, [1, 4]))
+    rows = [offer_of(draw, platform, f"{platform}-{i}") for platform in platforms for i in range(draw.randint(1, 2))]
+    plan = f"{{platforms: [{', '.join(platforms)}]" + (f", tapers: {tapers}" if tapers else "") + "}"
+    tokens = draw.choice((1e9, 3e10, 2.5e11))
+    folder.joinpath("job.yaml").write_text(JOB.format(hidden=draw.choice((1024, 2048)), tokens=tokens, gpus=gpus,
+                                                      plan=plan, engine=engine))
+    folder.joinpath("prices.yaml").write_text("currency: USD\noffers:\n" + "".join(text for text, _ in rows))
+    return platforms, gpus, tapers, [offer for _, offer in rows], tokens
+
+
+def rows_of(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def least_iteration(stagesim, folder, platform, gpus, taper):
+    nodes = gpus // (16 if platform == "dgx-2" else 8)
+    value = f"{{preset: {platform}, nodes: {nodes}" + (f", oversubscription: {taper}" if taper else "") + "}"
+    found = run(stagesim, "search", "job.yaml", "--exhaustive", "--top", "1", "--quiet", "--format", "json", "--set",
+                f"platform={value}", "--set", f"search.gpus={gpus}", cwd=folder)
+    return json.loads(found.stdout)["best"][0]["iteration_s"], nodes
+
+
+def is_front(ways):
+    """[(seconds, money, ...)]: those that no other is below in one and in none above."""
+    return {way for way in ways
+            if not any(o[0] <= way[0] and o[1] <= way[1] and (o[0] < way[0] or o[1] < way[1]) for o in ways)}
+
+
+def enumerate_all(stagesim, draw, folder):
+    platforms, sizes, tapers, offers, tokens = question(draw, folder)
+    printed = rows_of(run(stagesim, "plan", "job.yaml", "--quiet", "--format", "csv", cwd=folder).stdout)
+    joules = {(row["cluster"], row["offer"]): float(row["energy_j"] or 0) for row in printed}
+    ways = set()
+    for platform in platforms:
+        for gpus in sizes:
+            for taper in tapers or [None]:
+                mine = [o for o in offers if o["platform"] == platform and o.get("most", gpus) >= gpus]
+                if gpus % (16 if platform == "dgx-2" else 8) or not mine:
+                    continue
+                iteration, nodes = least_iteration(stagesim, folder, platform, gpus, taper)
+                seconds = math.ceil(tokens / (64 * 1024)) * iteration
+                name = f"{platform}:{nodes}" + (f", taper {taper}" if taper else "")
+                ways |= {(seconds, money_of(o, seconds, gpus, nodes, joules.get((name, o["name"]), 0)), name, o["name"])
+                         for o in mine}
+    front = is_front(ways)
+    found = {(float(row["days"]), float(row["money"]), row["cluster"], row["offer"])
+             for row in printed if row["front"] == "true"}
+    points = {(way[0] / 86400, way[1]) for way in front}
+    check.that({way[:2] for way in found} == points, f"front {sorted(found)}, by enumeration {sorted(front)}")
+    for row in printed:
+        cut = row["status"] == "cut"
+        check.that(not cut or row["cluster"] not in {way[2] for way in front}, f"{row['cluster']} is cut")
+    return sum(row["status"] == "cut" for row in printed)
+
+
+def parts(stagesim, folder):
+    """The same files in one process, from three parts, and after an interruption."""
+    question(random.Random(5), folder)
+    run(stagesim, "plan", "job.yaml", "-o", "whole", "--quiet", "--jobs", "1", cwd=folder)
+    for part in (1, 2):
+        run(stagesim, "plan", "job.yaml", "-o", "parts", "--quiet", "--shard", f"{part}/2", cwd=folder)
+    run(stagesim, "plan", "job.yaml", "-o", "merged", "--quiet", "--merge", "parts", cwd=folder)
+    for name in ("plan.csv", "plan.json", "plan.html", "plan.svg", "best.yaml"):
+        whole = (folder / "whole" / name).read_bytes()
+        check.that(whole and whole == (folder / "merged" / name).read_bytes(), f"{name} from parts")
+    check.that(not (folder / "whole.journal").exists(), "the journal is gone")
+    (folder / "again.journal").write_bytes((folder / "parts/part-1-of-2.journal").read_bytes())
+    process = run(stagesim, "plan", "job.yaml", "-o", "again", "--quiet", "--resume", cwd=folder, expect=None)
+    check.that(process.returncode == 1 and "again.journal" in process.stderr, "a part is no whole")
+    best = json.loads((folder / "whole/plan.json").read_text())["best"][0]
+    timed = json.loads(run(stagesim, "run", "whole/best.yaml", "--format", "json", "--quiet", cwd=folder).stdout)
+    check.that(str(best["iteration_s"]) in json.dumps(timed), "best.yaml takes what the plan says")
+
+
+def words(stagesim, folder):
+    """A deadline that nobody meets, a job that fits nowhere, spot that is taken away."""
+    question(random.Random(5), folder)
+    platforms = "dgx-h100"
+    folder.joinpath("prices.yaml").write_text(
+        f"currency: USD\noffers:\n  - {{platform: dgx-h100, gpu_hour: 2, {SAID}}}\n"
+        f"  - {{platform: dgx-h100, gpu_hour: 1, interrupted_every: 5h, {SAID}}}\n")
+    few = ("--clusters", platforms, "--gpus", "16", "--set", "plan.tapers=1")
+    late = run(stagesim, "plan", "job.yaml", "--by", "1s", "--quiet", *few, cwd=folder).stdout
+    check.that("Nothing is done within" in late and "times the soonest one's speed" in late, late)
+    found = json.loads(run(stagesim, "plan", "job.yaml", "--quiet", "--format", "json", *few, cwd=folder).stdout)
+    ways = {way["offer"]: way for way in found["ways"]}
+    check.that(ways["spot"]["days"] > ways["on demand"]["days"] and 0 < ways["spot"]["goodput"] < 1, f"{ways}")
+    large = run(stagesim, "plan", "job.yaml", "--quiet", *few, "--set",
+                "model={layers: 2, hidden: 65536, heads: 64, sequence: 65536, vocabulary: 32000}", "--set",
+                "search.tensor=1", "--set", "search.pipeline=1", cwd=folder, expect=1)
+    check.that("the one that needs least takes" in large.stderr and not large.stdout, large.stderr)
+
+
+def main():
+    stagesim = binary_argument()
+    draw = random.Random(SEED)
+    with tempfile.TemporaryDirectory() as directory:
+        folder = pathlib.Path(directory)
+        cut = sum(enumerate_all(stagesim, draw, folder) for _ in range(QUESTIONS))
+        check.that(QUESTIONS < 10 or cut > 0, "something is cut")
+        if QUESTIONS < 10:
+            parts(stagesim, folder)
+            words(stagesim, folder)
+    return check.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
