@@ -110,7 +110,12 @@ bool platform_source_typed(const char *text, struct platform_source *source, str
         return platform_source_parse(text, ".", true, source, arena, fault);
     *source = (struct platform_source){.text = path_platform(text, arena)};
     source->file = source->text;
-    return path_check_platform(source->file, fault);
+    struct fault unreadable = {""};
+    if (path_check_platform(source->file, &unreadable))
+        return true;
+    const char *preset = preset_named(text);
+    return preset ? fault_set(fault, "'%s' is a preset, which wants a number of nodes: %s:4", preset, preset)
+                  : fault_set(fault, "%s", unreadable.text);
 }
 
 /* ---- loading ---- */

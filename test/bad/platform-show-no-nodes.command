@@ -1,0 +1,1 @@
+platform show dgx-h100
