@@ -9,8 +9,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
+/* WebAssembly has no pages to map: its mmap is malloc, and what was mapped cannot grow. */
+#ifdef __EMSCRIPTEN__
+enum { HAS_PAGES = 0 };
+#else
+enum { HAS_PAGES = 1 };
+#endif
 /* Smaller blocks are malloc's; sanitizer builds leave it all of them. */
-#define PAGES_FROM (SANITIZED ? SIZE_MAX : (size_t)256 << 10)
+#define PAGES_FROM (SANITIZED || !HAS_PAGES ? SIZE_MAX : (size_t)256 << 10)
 /* The size of a huge page. */
 #define HUGE_FROM ((size_t)2 << 20)
 

@@ -69,6 +69,8 @@ struct isolation {
     int status;
     struct rusage usage; /* of the child, when it has ended */
     bool has_ended, was_lost;
+    bool was_here; /* ran in this process, and ended with `code` */
+    int code;
 };
 
 /* Not every library says that it got no memory: how much the process held then, and might have held (see room.h),
@@ -158,6 +160,8 @@ static void look(struct isolation *isolation, int options)
 
 static int exit_code(const struct isolation *isolation, struct fault *fault)
 {
+    if (isolation->was_here)
+        return isolation->code;
     if (isolation->was_lost) {
         fault_set(fault, "the simulation's process was lost");
         return -1;
@@ -202,7 +206,38 @@ static FILE *console_copy(void)
     return console;
 }
 
-struct isolation *isolate_start(int (*body)(void *user, struct isolated *self), void *user, struct fault *fault)
+static bool stays; /* about this process: see isolate_stay */
+
+void isolate_stay(void)
+{
+    stays = true;
+}
+
+/* Where the system has no processes (WebAssembly, which is a box of its own), or needs none: the body runs at once. */
+static void run_here(struct isolation *isolation, const struct child *child)
+{
+    struct isolated self = {child->results, child->console, &child->shared->stage};
+    fflush(stderr);
+    setvbuf(self.console, NULL, _IOLBF, BUFSIZ);
+    isolation->code = child->body(child->user, &self);
+    isolation->has_ended = isolation->was_here = true;
+    fflush(self.console);
+}
+
+static void run_apart(struct isolation *isolation, const struct child *child, struct fault *fault)
+{
+    fflush(NULL);
+    isolation->pid = fork();
+    if (isolation->pid == 0)
+        _exit(run_child(child));
+    if (isolation->pid < 0 && errno == ENOSYS)
+        run_here(isolation, child);
+    else if (isolation->pid < 0)
+        fault_set(fault, "no process for the simulation: %s", strerror(errno));
+}
+
+static struct isolation *start(int (*body)(void *user, struct isolated *self), void *user, bool here,
+                               struct fault *fault)
 {
     struct isolation *isolation = array_grow(NULL, &(size_t){0}, 1, sizeof *isolation);
     *isolation = (struct isolation){.results = tmpfile(), .kept = tmpfile()};
@@ -211,23 +246,31 @@ struct isolation *isolate_start(int (*body)(void *user, struct isolated *self), 
     FILE *console = console_copy();
     if (isolation->shared != MAP_FAILED && isolation->kept && isolation->results && console) {
         struct child child = {body, user, isolation->results, isolation->kept, isolation->shared, console, getpid()};
-        fflush(NULL);
-        isolation->pid = fork();
-        if (isolation->pid == 0)
-            _exit(run_child(&child));
-        if (isolation->pid < 0)
-            fault_set(fault, "no process for the simulation: %s", strerror(errno));
+        if (here)
+            run_here(isolation, &child);
+        else
+            run_apart(isolation, &child, fault);
     } else {
         fault_set(fault, "no temporary file for the simulation: %s", strerror(errno));
     }
     if (console)
         fclose(console);
-    if (isolation->pid > 0)
+    if (isolation->pid > 0 || isolation->was_here)
         return isolation;
     if (isolation->results)
         fclose(isolation->results);
     release(isolation);
     return NULL;
+}
+
+struct isolation *isolate_start(int (*body)(void *user, struct isolated *self), void *user, struct fault *fault)
+{
+    return start(body, user, false, fault);
+}
+
+struct isolation *isolate_start_plain(int (*body)(void *user, struct isolated *self), void *user, struct fault *fault)
+{
+    return start(body, user, stays, fault);
 }
 
 bool isolate_runs(struct isolation *isolation)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A simulation in a process of its own: SimGrid knows one platform and one simulation per process, and ends the process
- * on some mistakes; the parent lives on and says why. */
+ * on some mistakes; the parent lives on and says why. Where there are no processes, the body runs in this one. */
 #ifndef STAGESIM_ISOLATE_H
 #define STAGESIM_ISOLATE_H
 
@@ -29,6 +29,11 @@ int isolate(int (*body)(void *user, struct isolated *self), void *user, FILE **r
 struct isolation;
 /* NULL with the fault filled when no process could be made. The caller ends it with isolate_wait. */
 struct isolation *isolate_start(int (*body)(void *user, struct isolated *self), void *user, struct fault *fault);
+/* This process is itself one for a single request: isolate_start_plain makes no other. */
+void isolate_stay(void);
+/* As isolate_start, for a body that touches neither SimGrid nor code of somebody else: after isolate_stay it runs at
+ * once, in this process. */
+struct isolation *isolate_start_plain(int (*body)(void *user, struct isolated *self), void *user, struct fault *fault);
 /* Whether the process has not ended yet; does not wait. */
 bool isolate_runs(struct isolation *isolation);
 /* Sends it a signal. */

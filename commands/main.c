@@ -14,6 +14,7 @@
 #include "cluster/cluster.h"
 #include "commands/cli/command.h"
 #include "commands/cli/help_text.h"
+#include "commands/serve/serve.h"
 #include "platforms/hardware/hardware.h"
 
 #include <locale.h>
@@ -45,6 +46,7 @@ const struct command *const command_table[] = {
     &command_report,
     &command_list,
     &command_schema,
+    &command_serve,
     NULL,
 };
 /* clang-format on */
@@ -90,7 +92,7 @@ static int run_command(const struct command *command, int argc, char **argv)
     bool quiet = false;
     for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
         quiet |= !strcmp(argv[i], "--quiet");
-    if (!quiet)
+    if (!quiet && command != &command_serve)
         guard_start();
     guard_doing("%s", command->name);
     return command->run(command, argc, argv);
@@ -162,6 +164,7 @@ int main(int argc, char **argv)
     room_set_limit();
     apart_ready();
     cluster_register();
+    serve_offer(command_table);
     static char buffer[1 << 18]; /* what is printed waits in it until all of it is known to be finite */
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     int code = run_arguments(argc, argv);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""stagesim from Python: run, compare, sweep, schedule and search, each a call of the program.
+"""stagesim from Python: run, compare, sweep, schedule and search, each a request to one process of the program.
 
     import stagesim
     run = stagesim.run("scenarios/demo.yaml", schedule="chimera")
@@ -8,6 +8,7 @@
 A scenario is the path of a file, or a dict with the keys of one. Keyword arguments set keys: parallel={"pipeline": 8},
 or parallel__pipeline=8. What the program refuses raises stagesim.Error with its message. Only the standard library is
 needed; Rows.frame gives a pandas.DataFrame where pandas is installed."""
+import atexit
 import csv
 import json
 import os
@@ -15,8 +16,9 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
+import threading
 
-__all__ = ["Error", "Figures", "Rows", "Run", "binary", "compare", "run", "schedule", "search", "sweep"]
+__all__ = ["Error", "Figures", "Rows", "Run", "ask", "binary", "compare", "run", "schedule", "search", "sweep"]
 
 
 class Error(RuntimeError):
@@ -100,7 +102,7 @@ def run(scenario, *, out=None, trace=(), picture=(), report=False, plugins=False
 def compare(scenarios, *, schedules=(), what_if=(), plugins=False, **keys):
     """Scenarios, or variants of one, as Rows. `what_if`: a text for each changed platform, such as "slow: nic=0.5"."""
     options = [*_list("--schedules", schedules), *_each("--what-if", what_if), "--format", "json"]
-    return _rows(_call("compare", scenarios, keys, options, plugins))
+    return Rows(_call("compare", scenarios, keys, options, plugins))
 
 
 def sweep(scenario, vary=None, *, schedules=(), what_if=(), jobs=None, plugins=False, **keys):
@@ -108,7 +110,7 @@ def sweep(scenario, vary=None, *, schedules=(), what_if=(), jobs=None, plugins=F
     axes = [f"{key}={_values(values)}" for key, values in (vary or {}).items()]
     options = [*_each("--set", axes), *_list("--schedules", schedules), *_each("--what-if", what_if),
                *(["--jobs", str(jobs)] if jobs else []), "--format", "json"]
-    return _rows(_call("sweep", scenario, keys, options, plugins))
+    return Rows(_call("sweep", scenario, keys, options, plugins))
 
 
 def schedule(name, workers=None, micro_batches=None, *, option=None, **options):
@@ -122,7 +124,7 @@ def schedule(name, workers=None, micro_batches=None, *, option=None, **options):
             words += [] if value is True else [",".join(map(str, value)) if isinstance(value, (list, tuple)) else
                                                str(value)]
     words += _each("--option", [f"{key}={value}" for key, value in (option or {}).items()])
-    return _figures(_program(["schedule", str(name), *words, "--format", "json"]))
+    return _program(["schedule", str(name), *words, "--format", "json"])
 
 
 def search(scenario, *, space=None, top=None, plugins=False, **keys):
@@ -130,7 +132,7 @@ def search(scenario, *, space=None, top=None, plugins=False, **keys):
     options = [] if top is None else ["--top", str(top)]
     if space:
         keys = {**keys, **{f"search__{key}": value for key, value in space.items()}}
-    return _figures(_call("search", scenario, keys, options + ["--format", "json"], plugins))
+    return _call("search", scenario, keys, options + ["--format", "json"], plugins)
 
 
 # ---- words of a command line ----
@@ -186,20 +188,77 @@ def _call(command, scenario, keys, options, plugins):
 
 
 def _program(words):
-    result = subprocess.run([binary(), *words], stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    if result.returncode:
-        raise Error(result.stderr.strip() or f"exit code {result.returncode}", result.returncode)
-    return result.stdout
+    answer = ask(command=words[0], arguments=words[1:])
+    if answer["code"]:
+        raise Error(answer.get("messages", "").strip() or f"exit code {answer['code']}", answer["code"])
+    return answer.get("result")
+
+
+# ---- the process that answers ----
+
+class _Server:
+    """`stagesim serve --stdio`, kept warm: any thread may ask, and gets the answer with its number."""
+
+    def __init__(self, key):
+        self.key, self.count, self.answers, self.ended = key, 0, {}, False
+        self.changed = threading.Condition()
+        self.process = subprocess.Popen([key[0], "serve", "--stdio"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True, encoding="utf-8", bufsize=1)
+        threading.Thread(target=self.receive, daemon=True).start()
+        atexit.register(self.close)
+
+    def receive(self):
+        for line in self.process.stdout:
+            answer = json.loads(line, object_hook=Figures)
+            with self.changed:
+                self.answers[answer["id"]] = answer
+                self.changed.notify_all()
+        with self.changed:
+            self.ended = True
+            self.changed.notify_all()
+
+    def ask(self, request):
+        with self.changed:
+            self.count += 1
+            number = self.count
+            try:
+                self.process.stdin.write(json.dumps({"id": number, **request}) + "\n")
+                self.process.stdin.flush()
+            except OSError:
+                self.ended = True
+            self.changed.wait_for(lambda: self.ended or number in self.answers)
+            if number not in self.answers:
+                raise Error("the program ended without an answer", 3)
+            return self.answers.pop(number)
+
+    def close(self):
+        atexit.unregister(self.close)
+        if self.key[1] == os.getpid() and not self.process.stdin.closed:
+            self.process.stdin.close()
+            self.process.wait()
+
+
+_server, _starting = None, threading.Lock()
+
+
+def ask(**request):
+    """The answer to a request to `stagesim serve --stdio` (its manual page is doc/serve.md), as Figures: code, result,
+    messages. The process lives as long as folder and environment stay what they are."""
+    global _server
+    key = (binary(), os.getpid(), os.getcwd(), tuple(sorted(os.environ.items())))
+    with _starting:
+        if not _server or _server.key != key or _server.ended:
+            if _server:
+                _server.close()
+            _server = _Server(key)
+        server = _server
+    return server.ask(request)
 
 
 # ---- what comes back ----
 
 def _figures(text):
     return json.loads(text, object_hook=Figures)
-
-
-def _rows(text):
-    return Rows(_figures(text))
 
 
 def _number(text):

@@ -36,21 +36,34 @@ bool record_scenario(struct output *output, const char *directory, const char *f
     return done;
 }
 
+/* "2.9.0"; NULL for 0.0.0, which is a library that is not there. */
+static const char *number_version(unsigned major, unsigned minor, unsigned patch, struct arena *arena)
+{
+    return major || minor || patch ? arena_print(arena, "%u.%u.%u", major, minor, patch) : NULL;
+}
+
+/* Those that are there. */
+static void write_library(struct json_writer *json, const char *name, const char *version)
+{
+    if (version)
+        json_text(json, name, version);
+}
+
 static void write_libraries(struct json_writer *json, struct arena *arena)
 {
     unsigned hwloc = hwloc_get_api_version();
-    int fontconfig = FcGetVersion();
+    unsigned fontconfig = (unsigned)FcGetVersion();
     const char *expat = XML_ExpatVersion(); /* "expat_2.5.0" */
     json_object_begin(json, "libraries", true);
-    json_text(json, "simgrid", STAGESIM_SIMGRID);
-    json_text(json, "hwloc", arena_print(arena, "%u.%u.%u", hwloc >> 16, hwloc >> 8 & 0xff, hwloc & 0xff));
-    json_text(json, "libyaml", yaml_get_version_string());
-    json_text(json, "cairo", cairo_version_string());
-    json_text(json, "fontconfig",
-              arena_print(arena, "%d.%d.%d", fontconfig / 10000, fontconfig / 100 % 100, fontconfig % 100));
-    json_text(json, "expat", strchr(expat, '_') ? strchr(expat, '_') + 1 : expat);
-    json_text(json, "zlib", zlibVersion());
-    json_text(json, "libc", gnu_get_libc_version());
+    write_library(json, "simgrid", STAGESIM_SIMGRID);
+    write_library(json, "hwloc", number_version(hwloc >> 16, hwloc >> 8 & 0xff, hwloc & 0xff, arena));
+    write_library(json, "libyaml", yaml_get_version_string());
+    write_library(json, "cairo", cairo_version_string());
+    write_library(json, "fontconfig",
+                  number_version(fontconfig / 10000, fontconfig / 100 % 100, fontconfig % 100, arena));
+    write_library(json, "expat", strchr(expat, '_') ? strchr(expat, '_') + 1 : expat);
+    write_library(json, "zlib", zlibVersion());
+    write_library(json, "libc", gnu_get_libc_version());
     json_object_end(json);
 }
 

@@ -161,7 +161,8 @@ struct isolation *simulation_start(const struct simulation_request *request, str
 {
     if (request->scenario->engine != ENGINE_ANALYTIC && !simgrid_part(fault))
         return NULL; /* loaded here, once for all the runs of a command */
-    return isolate_start(run_child, (void *)(uintptr_t)request, fault);
+    return (request->scenario->engine == ENGINE_ANALYTIC ? isolate_start_plain
+                                                         : isolate_start)(run_child, (void *)(uintptr_t)request, fault);
 }
 
 int simulation_finish(const struct simulation_request *request, struct isolation *isolation,

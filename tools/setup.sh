@@ -9,6 +9,8 @@ packages_check=("${packages_build[@]}" libcriterion-dev python3 pajeng libxml2-u
     nodejs node-ajv node-js-yaml)
 packages_ci=("${packages_check[@]}" chromium clang-format clang-tidy codespell git ccache man-db
     munge slurmctld slurmd slurm-client parallel mkdocs mkdocs-material)
+# The page in the browser, and its test; not for the command line.
+packages_browser=(emscripten node-acorn meson ninja-build pkg-config dpkg-dev python3 nodejs)
 
 say() {
     printf '== %s\n' "$*"

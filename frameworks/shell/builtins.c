@@ -88,7 +88,7 @@ static void leave_loops(struct call *c, enum flow flow)
     unsigned depth = 0;
     for (const struct waiting *loop = c->s->loop; loop; loop = loop->outer)
         depth++;
-    c->s->levels = (unsigned)(levels < depth ? levels : depth);
+    c->s->levels = (unsigned)(levels < (long)depth ? levels : (long)depth);
     c->s->state->status = 0;
     c->flow = flow;
 }

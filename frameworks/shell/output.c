@@ -179,25 +179,25 @@ static bool print_path(const struct print *p, const char *name)
 
 static bool print_sequence(const struct print *p)
 {
-    static const long most = 1000000000000000;
-    long numbers[3] = {1, 1, 1};
+    static const long long most = 1000000000000000;
+    long long numbers[3] = {1, 1, 1};
     size_t given = p->count - 1;
     if (!given || given > 3)
         return false;
     for (size_t i = 0; i < given; i++) {
         char *end;
         const char *text = word(p, i + 1);
-        long number = strtol(text, &end, 10);
+        long long number = strtoll(text, &end, 10);
         if (*end || !*text || (text[0] == '0' && text[1]) || number > most || number < -most)
             return false;
         numbers[given == 1 ? 2 : given == 2 ? 2 * i : i] = number;
     }
-    long steps = numbers[1] ? (numbers[2] - numbers[0]) / numbers[1] : LONG_MAX;
+    long long steps = numbers[1] ? (numbers[2] - numbers[0]) / numbers[1] : LLONG_MAX;
     bool none = numbers[1] > 0 ? numbers[0] > numbers[2] : numbers[0] < numbers[2];
-    if (labs(steps) > SEQUENCE_MAX)
+    if (llabs(steps) > SEQUENCE_MAX)
         return false;
-    for (long i = 0; i <= steps && !none; i++)
-        add_line(p, arena_print(p->s->arena, "%ld", numbers[0] + i * numbers[1]));
+    for (long long i = 0; i <= steps && !none; i++)
+        add_line(p, arena_print(p->s->arena, "%lld", numbers[0] + i * numbers[1]));
     return true;
 }
 

@@ -20,10 +20,10 @@ struct names {
 
 static size_t find_cell(const struct names *names, const char *text)
 {
-    size_t hash = 1469598103934665603u; /* FNV-1a */
+    uint64_t hash = 1469598103934665603u; /* FNV-1a */
     for (const char *c = text; *c; c++)
         hash = (hash ^ (unsigned char)*c) * 1099511628211u;
-    size_t cell = hash & (names->room - 1);
+    size_t cell = (size_t)hash & (names->room - 1);
     while (names->texts[cell] && strcmp(names->texts[cell], text) != 0)
         cell = (cell + 1) & (names->room - 1);
     return cell;

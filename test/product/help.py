@@ -30,7 +30,7 @@ def options_in(text):
 
 
 def examples(check, binary, name, text, folder):
-    """Runs them in order: one may make a file that the next one reads."""
+    """Runs them in order: one may make a file that the next one reads. Who reads requests is asked nothing here."""
     parts = re.split(r"^examples?:\n", text, flags=re.M)
     if not check.that(len(parts) == 2, f"{name} --help has no example"):
         return
@@ -38,7 +38,7 @@ def examples(check, binary, name, text, folder):
     check.that(lines and all(line.startswith("stagesim ") for line in lines), f"{name}: examples {lines}")
     for line in lines:
         result = tool.run(binary, *shlex.split(line)[1:], cwd=folder, expect=None)
-        check.that(result.returncode == 0 and (result.stdout or "-o" in line),
+        check.that(result.returncode == 0 and (result.stdout or "-o" in line or "--stdio" in line),
                    f"{line}: exit code {result.returncode}\n{result.stderr}")
 
 

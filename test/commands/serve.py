@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""serve.py STAGESIM: each answer of `stagesim serve --stdio` against what the program itself prints for the same words:
+figures, messages and exit codes; scenarios as files, lists and objects. Requests that cannot be meant, each with its
+message; cancelling what runs and what waits; limits on time and memory; a killed server leaves no process behind. Then
+the server for assistants, against the same."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from tool import ROOT, Checker, binary_argument, run
+
+JOB = {"platform": "ideal:4", "workload": "stages", "parallel": {"pipeline": 4}, "batch": {"micro_batches": 8},
+       "stages": {"forward": ["10ms", "12ms", "10ms", "10ms"], "backward": "20ms"}, "schedule": "1f1b",
+       "engine": "analytic"}
+LONG = {"scenario": str(ROOT / "scenarios/gpt-7.5b.yaml"), "command": "search", "options": {"top": 0},
+        "set": {"search": {"micro": [1, 2, 4, 8], "schedules": ["1f1b", "interleaved", "gpipe"]}}}
+check = Checker()
+
+
+def ask(binary, *lines, options=(), code=0):
+    """The answers by id; of those without one a list."""
+    text = "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines)
+    done = subprocess.run([binary, "serve", "--stdio", *options], input=text, capture_output=True, text=True,
+                          timeout=120)
+    check.that(done.returncode == code and not done.stderr, f"exit code {done.returncode}: {done.stderr}")
+    answers = {None: []}
+    for answer in map(json.loads, done.stdout.splitlines()):
+        if answer["id"] is None:
+            answers[None].append(answer)
+        else:
+            check.that(answer["id"] not in answers, f"two answers to {answer['id']}")
+            answers[answer["id"]] = answer
+    return answers
+
+
+def same_as_commands(binary, folder):
+    job, other = folder / "job.yaml", folder / "other.yaml"
+    job.write_text(json.dumps(JOB))
+    other.write_text(json.dumps({**JOB, "batch": {"micro_batches": 16}}))
+    cases = [
+        ({"command": "run", "scenario": str(job)}, ["run", job, "--format", "json"]),
+        ({"command": "run", "scenario": str(job), "set": {"batch": {"micro_batches": 12}, "name": "é \"x\": 1"}},
+         ["run", job, "--format", "json", "--set", "batch.micro_batches=12", "--set", 'name="é \\"x\\": 1"']),
+        ({"command": "run", "scenario": JOB, "set": {"name": "job"}}, ["run", job, "--format", "json"]),
+        ({"command": "compare", "scenario": [str(job), str(other)], "options": {"engine": "both"}},
+         ["compare", job, other, "--engine", "both", "--format", "json"]),
+        ({"command": "compare", "scenario": str(job), "options": {"schedules": ["gpipe", "1f1b"], "quiet": True,
+          "what_if": ["slow: gpu-1=0.5", "gpu-2=0.9"], "format": "csv", "report": False}},
+         ["compare", job, "--schedules", "gpipe,1f1b", "--what-if", "slow: gpu-1=0.5", "--what-if", "gpu-2=0.9",
+          "--quiet", "--format", "csv"]),
+        ({"command": "schedule", "arguments": "zb-h1", "options": {"workers": 4, "micro_batches": 8}},
+         ["schedule", "zb-h1", "--workers", "4", "--micro-batches", "8", "--format", "json"]),
+        ({"command": "list", "arguments": ["schedules", "--format", "json"]},
+         ["list", "schedules", "--format", "json"]),
+        ({"command": "schema", "arguments": ["scenario"]}, ["schema", "scenario"]),
+        ({"command": "run", "scenario": str(job), "set": {"schedul": "x"}}, ["run", job, "--set", "schedul=x"]),
+        ({"command": "run", "scenario": str(folder / "none.yaml")}, ["run", folder / "none.yaml"]),
+        ({"command": "run", "scenario": str(job), "options": {"enginx": "analytic"}},
+         ["run", job, "--enginx=analytic"]),
+    ]
+    answers = ask(binary, *({"id": f"a{i}", **request} for i, (request, _) in enumerate(cases)), "", "  ")
+    check.that(len(answers) == len(cases) + 1, f"{len(answers)} answers to {len(cases)} requests")
+    for i, (request, words) in enumerate(cases):
+        alone, answer = run(binary, *words, expect=None), answers[f"a{i}"]
+        what = f"{request['command']} ({i})"
+        printed = answer.get("result", "")
+        if not check.that(isinstance(printed, str) or alone.stdout, f"{what}: the command fails: {alone.stderr}"):
+            continue
+        expected = alone.stdout if isinstance(printed, str) else json.loads(alone.stdout)
+        check.that(printed == expected, f"{what}: the result is {str(printed)[:200]}")
+        check.that(answer["code"] == alone.returncode, f"{what}: code {answer['code']}, not {alone.returncode}")
+        check.that(answer.get("messages", "") == alone.stderr, f"{what}: {answer.get('messages')!r}")
+    check.that([type(answers[name]["result"]) for name in ("a0", "a4")] == [list, str], "kinds of results")
+    check.that([answers[f"a{i}"]["code"] for i in (8, 9, 10)] == [1, 1, 2], "codes of mistakes")
+
+
+def what_cannot_be_meant(binary):
+    cases = {
+        '{"id": 1, "command": "rum"}': "'rum' is no command; did you mean 'run'?",
+        '{"id": 1, "commands": "run"}': "'commands' is no member of a request; did you mean 'command'?",
+        '{"id": 1}': "names no command",
+        '{"id": 1, "command": "cancel"}': "names no command; to cancel another, expected its id in 'of'",
+        '{"id": 1, "command": "serve"}': "'serve' is no command",
+        '{"id": 1, "command": "run", "scenario": 7}': "expected a path, a list of paths",
+        '{"id": 1, "command": "run", "scenario": ["a", 7]}': "expected a list of texts",
+        '{"id": 1, "command": "run", "options": ["a"]}': "expected an object with options",
+        '{"id": 1, "command": "run", "set": "a=1"}': "expected an object with the keys",
+        '{"id": 1, "command": "run", "seconds": -1}': "expected a number above zero",
+        '{"id": 1, "command": "run"} {}': "column 29",
+        '{"id": 1, "command": "run"': "column",
+        '{"id": 1, "command": "cancel", "of": 5}': "no such request waits or runs",
+    }
+    for line, message in cases.items():
+        answer = ask(binary, line)
+        answer = answer.get(1) or answer[None][0]
+        check.that(message in answer["messages"] and answer["code"] in (1, 2), f"{line}: {answer}")
+    answers = ask(binary, "nonsense", "[1]", '"x' + "y" * (5 << 20) + '"', {"id": 2, "command": "list",
+                                                                            "arguments": "models"})
+    check.that(len(answers[None]) == 3 and "longer than 4 MiB" in answers[None][2]["messages"], "lines without an id")
+    check.that(answers[2]["code"] == 0, "a request behind mistakes")
+    for words in ([], ["--stdio", "more"], ["--stdio", "--jobs", "0"], ["--stdio", "--seconds", "x"]):
+        check.that(run(binary, "serve", *words, expect=2).stderr.startswith("stagesim serve: "), f"serve {words}")
+
+
+def limits(binary):
+    begin = time.monotonic()
+    answers = ask(binary, {"id": 1, **LONG, "seconds": 0.2}, {"id": 2, "command": "list", "arguments": "models"})
+    check.that(answers[1]["code"] == 3 and "time" in answers[1]["messages"], f"late: {answers[1]}")
+    check.that(answers[2]["code"] == 0 and time.monotonic() - begin < 20, "another request beside a late one")
+    answers = ask(binary, {"id": 1, **LONG, "seconds": 50}, options=["--seconds", "0.2"])
+    check.that("time" in answers[1]["messages"], "the server's limit")
+    if b"__asan_init" not in pathlib.Path(binary).read_bytes():  # it reserves far more than it uses
+        large = {**JOB, "batch": {"micro_batches": 60000}}
+        answers = ask(binary, {"id": 1, "command": "run", "scenario": large, "megabytes": 20})
+        check.that(answers[1]["code"] == 3 and "memory" in answers[1]["messages"], f"memory: {answers[1]}")
+
+
+class Talk:
+    """A server with which lines are exchanged one by one."""
+
+    def __init__(self, binary, *options):
+        self.process = subprocess.Popen([binary, "serve", "--stdio", *options], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+
+    def say(self, request):
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+
+    def hear(self):
+        return json.loads(self.process.stdout.readline())
+
+
+def children(process):
+    """Of a process, and theirs."""
+    found = pathlib.Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return [number for child in found for number in [child, *children(child)]]
+
+
+def lives(number):
+    try:
+        return pathlib.Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_for(holds, seconds=30):
+    until = time.monotonic() + seconds
+    while not holds() and time.monotonic() < until:
+        time.sleep(0.01)
+    return time.monotonic() < until
+
+
+def cancelling(binary):
+    talk = Talk(binary, "--jobs", "1")
+    talk.say({"id": "runs", **LONG})
+    wait_for(lambda: children(talk.process.pid))
+    talk.say({"id": "waits", **LONG})
+    talk.say({"id": 3, "command": "cancel", "of": "waits"})
+    check.that([talk.hear(), talk.hear()] == [{"id": "waits", "code": 3, "messages": "cancelled"},
+                                              {"id": 3, "code": 0}], "one that waits")
+    talk.say({"id": 4, "command": "cancel", "of": "runs"})
+    heard = sorted((talk.hear() for _ in range(2)), key=lambda answer: str(answer["id"]))
+    check.that(heard == [{"id": 4, "code": 0}, {"id": "runs", "code": 3, "messages": "cancelled"}], f"{heard}")
+    check.that(not children(talk.process.pid), "a cancelled request has left processes")
+    talk.say({"id": 5, **LONG})
+    wait_for(lambda: children(talk.process.pid))
+    left = children(talk.process.pid)
+    talk.process.send_signal(signal.SIGKILL)
+    talk.process.wait()
+    check.that(wait_for(lambda: not any(map(lives, left))), "a killed server has left processes")
+
+
+def assistants(binary, folder):
+    def send(*messages):
+        text = "".join((each if isinstance(each, str) else json.dumps({"jsonrpc": "2.0", **each})) + "\n"
+                       for each in messages)
+        done = subprocess.run([sys.executable, ROOT / "python/stagesim_mcp.py"], input=text, capture_output=True,
+                              text=True, env={**os.environ, "STAGESIM": binary}, cwd=folder, timeout=60)
+        check.that(not done.stderr, done.stderr)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def call(number, tool, **given):
+        return {"id": number, "method": "tools/call", "params": {"name": tool, "arguments": given}}
+
+    replies = send({"id": 0, "method": "initialize", "params": {"protocolVersion": "2025-03-26"}},
+                   {"method": "notifications/initialized"}, {"id": 1, "method": "tools/list"},
+                   call(2, "run", scenario=JOB), call(3, "run", scenario="none.yaml"), call(4, "rum"),
+                   call(5, "schema", key="engine"), call(6, "run", scenari="x"), {"id": 7, "method": "no"}, "nonsense",
+                   call(8, "schedule", name="1f1b", options={"workers": 2, "micro_batches": 4}),
+                   call(9, "list", what="schedules"), call(10, "check", scenario=JOB))
+    check.that([reply["id"] for reply in replies] == [*range(8), None, 8, 9, 10], f"{[r['id'] for r in replies]}")
+    check.that(replies[0]["result"]["protocolVersion"] == "2025-03-26", "the protocol's version")
+    tools = {each["name"]: each for each in replies[1]["result"]["tools"]}
+    check.that({"run", "compare", "search", "schedule", "explain", "list", "schema"} <= set(tools), f"{list(tools)}")
+    (folder / "job.yaml").write_text(json.dumps(JOB))
+    alone = json.loads(run(binary, "run", folder / "job.yaml", "--format", "json", "--set", "name=scenario").stdout)
+
+    def text(number):
+        reply = replies[number if number < 8 else number + 1]["result"]
+        return reply["content"][0]["text"], reply["isError"]
+
+    check.that((json.loads(text(2)[0]), text(2)[1]) == (alone, False), "a run")
+    check.that(text(3)[1] and "none.yaml" in text(3)[0], "a mistake")
+    check.that(text(4)[1] and text(6)[1] and "scenario" in text(6)[0], "an unknown tool, an unknown argument")
+    schema = json.loads(run(binary, "schema", "scenario").stdout)
+    check.that(json.loads(text(5)[0]) == schema["properties"]["engine"], "a part of the schema")
+    check.that([reply["error"]["code"] for reply in replies[7:9]] == [-32601, -32700], "mistakes of the protocol")
+    plan = json.loads(text(8)[0])
+    check.that(plan["time"]["iteration_s"] == (4 + 1) * 3, "a schedule: (m + p - 1) (f + b)")
+    check.that(not text(9)[1] and not text(10)[1], "list and check")
+
+
+def main():
+    binary = binary_argument()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        same_as_commands(binary, folder)
+        what_cannot_be_meant(binary)
+        limits(binary)
+        cancelling(binary)
+        assistants(binary, folder)
+    return check.done()
+
+
+sys.exit(main())
