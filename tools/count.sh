@@ -6,6 +6,7 @@ passed=0 failed=0 skipped=0
 
 count_results() { # of one testlog.json
     local log=$1
+    [ -f "$log" ] || { failed=$((failed + 1)) && return; }
     passed=$((passed + $(grep -c '"result": "\(OK\|EXPECTEDFAIL\)"' "$log")))
     skipped=$((skipped + $(grep -c '"result": "SKIP"' "$log")))
     failed=$((failed + $(grep -c '"result": "\(FAIL\|TIMEOUT\|ERROR\|INTERRUPT\|UNEXPECTEDPASS\)"' "$log")))
@@ -18,6 +19,10 @@ count_one() { # COMMAND...: a check that is no meson test
         failed=$((failed + 1))
         say "failed: $*"
     fi
+}
+
+took() { # WHAT: how long it has been since the script began
+    say "$* after $SECONDS s"
 }
 
 # Prints the counts; fails where something failed or nothing passed.

@@ -244,7 +244,7 @@ def main():
         folder = pathlib.Path(temporary)
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             jobs = [pool.submit(random_space, check, binary, folder, kind, seed) for kind in KINDS
-                    for seed in range(SPACES)]
+                    for seed in tool.sampled(range(SPACES))]
             done = [job.result() for job in jobs]
         for several in 0, 1:
             check.that(any(discarded for repeated, discarded, _ in done if repeated == several),

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
-from tool import HEAD, ROOT, Checker, run
+from tool import HEAD, ROOT, Checker, run, sampled
 
 DEMO = ROOT / "scenarios/demo.yaml"
 PLATFORM = ROOT / "platforms/piz-daint-32.xml"
@@ -107,15 +107,17 @@ def every_key(work):
     for setting in ("network/TCP-gamma=65536", "network/latency-factor=1000", "maxmin/concurrency-limit=100"):
         check.near(folded_and_not(work, shared, "--set", f"simgrid.{setting}")[0], unbounded,
                    f"without latencies, {setting}", 1e-3)
+    cases = []
     for key, words in documented().items():
         if not check.that(words or key in NUMBERS, f"no value for the key {key}"):
             continue
-        for value in words or NUMBERS[key]:
-            if cannot(work, f"simgrid.{key}={value}"):
-                continue
-            folded_and_not(work, DEMO, "--set", f"simgrid.{key}={value}")
-            folded_and_not(work, shared, "--set", f"simgrid.{key}={value}")
-            seconds(work / "out", DEMO, "--set", f"simgrid.{key}={value}", "--set", "loader=simgrid")
+        cases += [f"simgrid.{key}={value}" for value in words or NUMBERS[key]]
+    for case in sampled(cases):
+        if cannot(work, case):
+            continue
+        for job in (DEMO, shared):
+            folded_and_not(work, job, "--set", case)
+        seconds(work / "out", DEMO, "--set", case, "--set", "loader=simgrid")
     return usual
 
 
