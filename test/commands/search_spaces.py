@@ -243,8 +243,8 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            jobs = [pool.submit(random_space, check, binary, folder, kind, seed) for kind in KINDS
-                    for seed in tool.sampled(range(SPACES))]
+            spaces = tool.sampled([(kind, seed) for seed in range(SPACES) for kind in KINDS])
+            jobs = [pool.submit(random_space, check, binary, folder, *space) for space in spaces]
             done = [job.result() for job in jobs]
         for several in 0, 1:
             check.that(any(discarded for repeated, discarded, _ in done if repeated == several),
