@@ -82,8 +82,8 @@ class Run(Figures):
 def binary():
     """The program: $STAGESIM, else the one of the same installation or source tree, else the one in the PATH."""
     here = pathlib.Path(__file__).resolve().parent
-    candidates = [os.environ.get("STAGESIM"), here.parents[2] / "bin/stagesim", here.parent / "build/stagesim",
-                  shutil.which("stagesim")]
+    installed = [above / "bin/stagesim" for above in list(here.parents)[2:3]]  # none close to the root
+    candidates = [os.environ.get("STAGESIM"), *installed, here.parent / "build/stagesim", shutil.which("stagesim")]
     for candidate in candidates:
         if candidate and os.access(candidate, os.X_OK) and not os.path.isdir(candidate):
             return str(candidate)

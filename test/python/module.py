@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import types
+import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from tool import Checker, run, summary
@@ -182,6 +183,8 @@ def example(binary):
 def main():
     binary = os.environ["STAGESIM"] = str(pathlib.Path(sys.argv[1]).resolve())
     check.that(stagesim.binary() == binary, "$STAGESIM")
+    with unittest.mock.patch.object(stagesim, "__file__", "/stagesim.py"):
+        check.that(stagesim.binary() == binary, "a module in the root directory")
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary).resolve()
         runs(binary, folder)
