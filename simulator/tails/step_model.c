@@ -190,3 +190,75 @@ bool step_model_has(const struct step_model *model, enum tails_change change)
         return settings->pause != NULL;
     }
 }
+
+/* ---- settings that meet nothing ---- */
+
+static bool computes(const struct step_task *task)
+{
+    return task->type == OPERATION_COMPUTE;
+}
+
+static bool meets_micro_batch(const struct step_model *model, uint32_t node)
+{
+    const struct step_task *task = &model->net->tasks[node];
+    return computes(task) && task->micro_batch != MICRO_BATCH_NONE;
+}
+
+static bool meets_forward(const struct step_model *model, uint32_t node)
+{
+    const struct step_task *task = &model->net->tasks[node];
+    return computes(task) && task->kind == STAGESIM_FORWARD;
+}
+
+static bool meets_backward(const struct step_model *model, uint32_t node)
+{
+    const struct step_task *task = &model->net->tasks[node];
+    return computes(task) && (task->kind == STAGESIM_BACKWARD || task->kind == STAGESIM_WEIGHT);
+}
+
+static bool meets_optimizer(const struct step_model *model, uint32_t node)
+{
+    const struct step_task *task = &model->net->tasks[node];
+    return computes(task) && task->kind == STAGESIM_OPTIMIZER;
+}
+
+static bool meets_transfer(const struct step_model *model, uint32_t node)
+{
+    const struct step_task *task = &model->net->tasks[node];
+    return !computes(task) && task->type != OPERATION_DELAY;
+}
+
+static bool meets_link(const struct step_model *model, uint32_t node)
+{
+    const struct step_task *task = &model->net->tasks[node];
+    return meets_transfer(model, node) &&
+           (task->meeting != STEP_ALONE ? model->crosses[task->meeting] : model->peers[node] != STEP_NONE);
+}
+
+const char *step_model_idle(const struct step_model *model, size_t *next, const char **why)
+{
+    const struct tails_settings *settings = model->settings;
+    const struct {
+        const char *name, *why;
+        const struct distribution *given;
+        bool (*meets)(const struct step_model *model, uint32_t node);
+    } all[] = {
+        {"micro_batch", "no computation of a micro-batch takes time", settings->micro_batch, meets_micro_batch},
+        {"forward", "no forward takes time", settings->forward, meets_forward},
+        {"backward", "no backward takes time", settings->backward, meets_backward},
+        {"optimizer", "the optimizer's step takes no time", settings->optimizer, meets_optimizer},
+        {"transfer", "no message or collective takes time", settings->transfer, meets_transfer},
+        {"link", "no message or collective between nodes takes time", settings->link, meets_link},
+        {"pause", "no forward takes time, and pauses come in front of one", settings->pause, meets_forward},
+    };
+    for (; *next < sizeof all / sizeof *all; ++*next) {
+        bool met = !all[*next].given;
+        for (uint32_t node = 0; node < model->net->count && !met; node++)
+            met = model->net->seconds[node] > 0 && all[*next].meets(model, node);
+        if (met)
+            continue;
+        *why = all[*next].why;
+        return all[(*next)++].name;
+    }
+    return NULL;
+}

@@ -40,6 +40,10 @@ struct step_model *step_model_create(const struct step_net *net, const struct ta
 /* Whether a change would change anything. */
 bool step_model_has(const struct step_model *model, enum tails_change change);
 
+/* The first setting from *next on that meets nothing in the job: what is drawn for it changes no step. Its name, with
+ * *why filled in words and *next moved behind it; NULL: there is none. */
+const char *step_model_idle(const struct step_model *model, size_t *next, const char **why);
+
 /* A computation of a micro-batch: 0 forward, 1 backward; -1: another one. */
 static inline int step_direction(const struct step_task *task)
 {

@@ -82,8 +82,16 @@ static struct scenario *load(const struct scenario *scenario, struct arena *aren
     return scenario_load(&request, arena, diag);
 }
 
+/* Says which settings change no step. */
+static void tell_idle(const struct step_model *model, FILE *console)
+{
+    const char *name, *why;
+    for (size_t next = 0; console && (name = step_model_idle(model, &next, &why));)
+        diag_print(console, "note: tails.%s changes nothing: %s\n", name, why);
+}
+
 static struct step_walk *make_walk(const struct scenario *scenario, struct platform *platform, const struct job *job,
-                                   struct arena *arena, struct fault *fault)
+                                   FILE *console, struct arena *arena, struct fault *fault)
 {
     struct folded_run run;
     struct engine_job engine_job = {.program = job->program, .platform = platform, .hosts = job->hosts};
@@ -95,8 +103,11 @@ static struct step_walk *make_walk(const struct scenario *scenario, struct platf
         return NULL;
     struct step_net *net = step_net_create(run.timeline, arena, fault);
     timeline_destroy(run.timeline);
-    return net ? step_walk_create(step_model_create(net, &scenario->tails, platform, job->hosts, arena), arena, fault)
-               : NULL;
+    if (!net)
+        return NULL;
+    struct step_model *model = step_model_create(net, &scenario->tails, platform, job->hosts, arena);
+    tell_idle(model, console);
+    return step_walk_create(model, arena, fault);
 }
 
 static bool fill(struct step_walk *walk, uint32_t count, struct report *report, struct fault *fault)
@@ -134,7 +145,7 @@ int tails_add(const struct scenario *scenario, struct platform *platform, struct
     struct job *job = alone ? job_create(alone, platform, 2, arena, diag) : NULL;
     int code = job && tails_fit(scenario, job->program->stages, diag) ? EXIT_DONE : EXIT_BAD_INPUT;
     if (code == EXIT_DONE) {
-        struct step_walk *walk = make_walk(scenario, platform, job, arena, &fault);
+        struct step_walk *walk = make_walk(scenario, platform, job, console, arena, &fault);
         if ((!walk || !fill(walk, scenario->tails.steps, report, &fault)) && console)
             diag_print(console, "note: tails: no quantiles of the step: %s\n", fault.text);
     }

@@ -125,12 +125,26 @@ def no_step(stagesim, folder):
     check.that("no quantiles of the step: iterations overlap" in done.stderr, done.stderr)
 
 
+def idle(stagesim, folder):
+    """What is drawn for nothing is told: stages have no optimizer, and on one node nothing leaves it."""
+    def told(*sets):
+        done = run(stagesim, "run", "job.yaml", "--set", "tails.steps=100",
+                   *[word for each in sets for word in ("--set", each)], cwd=folder)
+        return [line.split(":")[1].split()[0] for line in done.stderr.splitlines() if " changes nothing: " in line]
+
+    met = told("stages.gradient=1MB", "tails.link=1.5", "tails.forward=2", "tails.pause=1s")
+    check.that(met == [], f"all of these meet something: {met}")
+    check.that(told("tails.optimizer={uniform: [1, 2]}", "tails.micro_batch=2") == ["tails.optimizer"], "no optimizer")
+    one_node = ("platform=dgx-h100:1", "parallel.data=2", "stages.message=1MB")
+    check.that(told(*one_node, "tails.link=1.5", "tails.transfer=2") == ["tails.link"], "nothing leaves the node")
+
+
 def main():
     stagesim = binary_argument()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "job.yaml").write_text(JOB)
-        for test in (closed_forms, outputs, compared, keys, recorded, no_step):
+        for test in (closed_forms, outputs, compared, keys, recorded, no_step, idle):
             test(stagesim, folder)
     return check.done()
 

@@ -161,8 +161,8 @@ def check_scenario(binary, scenario, keys, searched):
                 bases[tuple(beside)] = simulate(binary, scenario, folder, ["engine=analytic", *beside])
             return bases[tuple(beside)]
 
-        base, figures, _ = base_of([])
-        assert figures, base.stderr
+        base = base_of([])[0]
+        assert not base.returncode, base.stderr
         ranks = int(re.search(r" on (\d+) ranks of ", base.stdout).group(1))
         for section, key, values in keys:
             if section not in (None, workload):
@@ -173,13 +173,15 @@ def check_scenario(binary, scenario, keys, searched):
                     continue
                 cases += 1
                 beside = BESIDE.get(key.split(".")[0], [])
-                beside = beside if base_of(beside)[1] else []  # a scenario may refuse the section
-                base, figures, resolved = base_of(beside)
+                if base_of(beside)[0].returncode or notes(base_of(beside)[0]) - notes(base):
+                    beside = []  # the scenario has no use for the section
+                other = base_of(beside)
                 sets = [each for each in beside if not each.startswith(f"{key}=")]
                 result, others, same = simulate(binary, scenario, folder, ["engine=analytic", *sets, f"{key}={value}"])
-                if not result.returncode and others != figures:
+                if not result.returncode and others != other[1]:
                     changed.add(key)
-                elif not (result.returncode or notes(result) - notes(base) or same == resolved or key in BY_CHANCE):
+                elif not (result.returncode or notes(result) - notes(other[0]) or same == other[2]
+                          or key in BY_CHANCE):
                     silent.append(f"{scenario.relative_to(tool.ROOT)}: {key}={value}")
     return silent, changed, cases
 
