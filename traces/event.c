@@ -37,6 +37,7 @@ static const char *const argument_keys[TRACE_ARGUMENTS] = {
     [TRACE_MICRO_BATCH] = "mb_id",
     [TRACE_CHUNK] = "model_chunk",
     [TRACE_SEQUENCE] = "seq_id",
+    [TRACE_WAITED] = "waited_us",
 };
 
 static void put(struct trace_event *event, const char *text, size_t size)

@@ -36,6 +36,7 @@ enum trace_argument {
     TRACE_MICRO_BATCH,
     TRACE_CHUNK,
     TRACE_SEQUENCE,
+    TRACE_WAITED,
     TRACE_ARGUMENTS
 };
 

@@ -162,7 +162,7 @@ bool job_timeline_finish(struct trace_reader *reader)
                        reader->rows->rows[i].thread);
             good = false;
         }
-    for (size_t i = reader->first; good && i < recorded->count; i++) {
+    for (size_t i = reader->first; reader->rows && good && i < recorded->count; i++) {
         struct recorded_operation *operation = &recorded->operations[i];
         if (operation->chunk != RECORDED_NO_STAGE && operation->chunk > 0) {
             diag_error(reader->diag, (struct place){reader->file, 0, 0},

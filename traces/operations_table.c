@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/csv.h"
+#include "traces/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,18 +38,6 @@ static const char *const known_names[] = {"rank",        "stream",   "id",      
 static const struct csv_columns columns = {
     known_names, sizeof known_names / sizeof *known_names, NEEDED, "operations.csv", false, "doc/operations-csv.md"};
 
-static const struct word {
-    const char *name;
-    enum recorded_work work;
-} words[] = {{"F", RECORDED_FORWARD},
-             {"B", RECORDED_BACKWARD},
-             {"W", RECORDED_WEIGHT},
-             {"optimizer", RECORDED_OPTIMIZER},
-             {"activation", RECORDED_ACTIVATION},
-             {"gradient", RECORDED_GRADIENT},
-             {"gradient-sync", RECORDED_GRADIENT_SYNC},
-             {"parameter-gather", RECORDED_PARAMETER_GATHER}};
-
 /* An operation as its rank numbers it. */
 struct numbered {
     uint32_t rank, id, operation;
@@ -75,37 +64,12 @@ bool operations_table_is(const char *head, size_t size)
     return at < size && head[at] >= 'a' && head[at] <= 'z' && memchr(head, ',', size);
 }
 
-static enum recorded_work work_of(struct csv_field kind)
-{
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (csv_is(kind, words[i].name))
-            return words[i].work;
-    return RECORDED_OTHER;
-}
-
-static bool begins(struct csv_field field, const char *text)
-{
-    return field.size >= strlen(text) && !memcmp(field.text, text, strlen(text));
-}
-
 static bool read_kind(struct csv *csv, enum recorded_kind *kind)
 {
     struct csv_field stream = csv_get(csv, STREAM);
-    if (csv_is(stream, "compute"))
-        *kind = RECORDED_COMPUTE;
-    else if (begins(stream, "send:"))
-        *kind = RECORDED_SEND;
-    else if (begins(stream, "receive:"))
-        *kind = RECORDED_RECEIVE;
-    else if (begins(stream, "collective:"))
-        *kind = RECORDED_COLLECTIVE;
-    else if (begins(stream, "delay:"))
-        *kind = RECORDED_MEMORY;
-    else
-        return csv_mistake(csv, STREAM,
-                           "stream is compute, send:P:KIND, receive:P:KIND, collective:G or delay:L, not '%s'",
-                           csv_excerpt(stream).text);
-    return true;
+    return words_stream(stream.text, stream.size, kind) ||
+           csv_mistake(csv, STREAM, "stream is compute, send:P:KIND, receive:P:KIND, collective:G or delay:L, not '%s'",
+                       csv_excerpt(stream).text);
 }
 
 /* A number, or the first of "3+5"; RECORDED_NONE where the field is empty or not there. */
@@ -198,7 +162,7 @@ static bool read_row(struct table *table)
     struct recorded_operation *operation = recorded_add(recorded, kind, stream, start, end);
     operation->data = kind == RECORDED_COMPUTE || kind == RECORDED_MEMORY ? NAN : data;
     operation->name = recorded_name(recorded, word.text, word.size);
-    operation->work = (uint8_t)work_of(word);
+    operation->work = (uint8_t)words_work(word.text, word.size);
     operation->stage = stage < RECORDED_NO_STAGE ? (uint16_t)stage : RECORDED_NO_STAGE;
     operation->micro_batch = micro_batch;
     operation->step = step == RECORDED_NONE ? 0 : step;

@@ -8,8 +8,10 @@
 #include "traces/kineto.h"
 #include "traces/nsight.h"
 #include "traces/operations_table.h"
+#include "traces/paje_file.h"
 #include "traces/source.h"
 #include "traces/trace_reader.h"
+#include "traces/viewer_events.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,9 +23,13 @@ static void take_event(struct trace_reader *reader, const struct trace_event *ev
 {
     struct recorded *recorded = reader->recorded;
     size_t before = recorded->count;
+    if (viewer_take(reader, event))
+        return;
     bool profile = kineto_take(reader, event);
-    if (!profile && !job_timeline_take(reader, event))
+    if (!profile && !job_timeline_take(reader, event)) {
+        viewer_remember(reader, event);
         reader->passed++;
+    }
     if (recorded->count == before)
         return;
     if (!*recorded->format) {
@@ -176,9 +182,10 @@ static bool read_json(struct trace_reader *reader, struct trace_file *file, uint
     json_reader_destroy(json);
     if (why || !has_events) {
         job_timeline_forget(reader);
+        viewer_forget(reader);
         return false;
     }
-    return job_timeline_finish(reader) && name_rank(reader, device, file_number);
+    return viewer_finish(reader) && job_timeline_finish(reader) && name_rank(reader, device, file_number);
 }
 
 /* ---- files ---- */
@@ -211,6 +218,8 @@ static bool read_file(struct recorded *recorded, struct trace_file *file, const 
         good = nsight_read(&reader) && name_rank(&reader, NULL, number);
     else if (chakra_trace_is(path))
         good = chakra_trace_read(&reader) && name_rank(&reader, NULL, number);
+    else if (paje_file_is(head, size))
+        good = paje_file_read(&reader, file);
     else
         good =
             operations_table_is(head, size) ? operations_table_read(&reader, file) : read_json(&reader, file, number);

@@ -19,7 +19,8 @@ struct trace_reader {
     uint32_t number;   /* of that rank; RECORDED_NONE: the file does not say */
     uint32_t passed;   /* events without a meaning for us, and such with broken times */
     uint32_t broken;
-    struct timeline_rows *rows; /* of traces/job_timeline.c; NULL: none yet */
+    struct timeline_rows *rows;   /* of traces/job_timeline.c; NULL: none yet */
+    struct viewer_events *viewer; /* of traces/viewer_events.c; NULL: none yet */
 };
 
 /* Seconds after the file's origin, which the first event sets. */

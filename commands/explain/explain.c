@@ -193,7 +193,7 @@ const struct command command_explain = {
         "(StragglerAnalysis),\n"
         "                                   each .json or .json.gz; reports of Nsight Systems (.sqlite); Chakra's "
         "traces\n"
-        "                                   with times (.et); or operations.csv of `run --trace csv`\n"
+        "                                   with times (.et); or what `run --trace csv`, `chrome` or `paje` wrote\n"
         "  -o DIR                           write explain.html and explain.json to DIR\n"
         "  --calibrate FILE                 write a profile that makes the scenario's step that of the trace without "
         "what is wrong in it\n"

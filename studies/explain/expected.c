@@ -15,7 +15,7 @@ struct expected {
 };
 
 /* How much has to be the same for operations to be alike; the first level that the scenario has counts. */
-enum level { LEVEL_ALL, LEVEL_BYTES, LEVEL_WORK, LEVELS };
+enum level { LEVEL_ALL, LEVEL_BYTES, LEVEL_MICRO_BATCH, LEVEL_WORK, LEVELS };
 
 static uint32_t hash_of(const char *text)
 {
@@ -25,18 +25,19 @@ static uint32_t hash_of(const char *text)
     return hash;
 }
 
-/* The same kind of operation for the same work of the same stage, of as many bytes, and for the same micro-batch. What
- * is for other work is told apart by its name. */
+/* The same kind of operation for the same work of the same stage, of as many bytes, and for the same micro-batch;
+ * without the bytes where the trace does not say them. What is for other work is told apart by its name. */
 static void keys_of(const struct recorded *recorded, const struct recorded_operation *operation, enum level level,
                     uint64_t *first, uint64_t *second)
 {
     uint32_t name = operation->work == RECORDED_OTHER ? hash_of(recorded_name_of(recorded, operation)) & 0xffff : 0;
     uint32_t bytes = 0;
-    if (level < LEVEL_WORK)
+    bool of_micro_batch = level == LEVEL_ALL || level == LEVEL_MICRO_BATCH;
+    if (level < LEVEL_MICRO_BATCH)
         memcpy(&bytes, &operation->bytes, sizeof bytes);
     *first = (uint64_t)bytes << 32 | (uint64_t)name << 16 | (uint64_t)level << 12 | (uint64_t)operation->kind << 6 |
              operation->work;
-    *second = (uint64_t)operation->stage << 32 | (level == LEVEL_ALL ? operation->micro_batch : 0);
+    *second = (uint64_t)operation->stage << 32 | (of_micro_batch ? operation->micro_batch : 0);
 }
 
 static int by_keys(const void *left, const void *right)
