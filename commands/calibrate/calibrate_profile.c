@@ -61,6 +61,8 @@ static void write_profile(const struct calibration *c, const char *directory, FI
     const unsigned section = (unsigned)strlen("compute.");
     fprintf(out, "# %s calibrated with %zu measured run%s\n", c->base_name ? c->base_name : "No framework", c->count,
             readable_plural(c->count));
+    if (c->remark)
+        fprintf(out, "# %s\n", c->remark);
     write_base(c, directory, out, arena);
     write_rows(c, out, arena);
     fputs("compute:\n", out);

@@ -82,11 +82,17 @@ static int show(const struct options *options, const struct explanation *e)
     return EXIT_DONE;
 }
 
-/* A step without what is wrong in one run and not in the next. */
-static double sound_step(const struct losses *losses)
+/* The scenario's step with the measured computations: without what is wrong in one run and not in the next, and without
+ * what is the host's and the network's. */
+static struct sound_step sound_step_of(const struct losses *losses)
 {
-    return losses->measured - losses->parts[LOSS_PAUSES].seconds - losses->parts[LOSS_RANKS].seconds -
-           losses->parts[LOSS_MICRO_BATCHES].seconds - losses->parts[LOSS_REST].seconds;
+    const struct loss_part *parts = losses->parts;
+    return (struct sound_step){.computing = losses->predicted + parts[LOSS_STAGES].seconds +
+                                            parts[LOSS_FORWARD].seconds + parts[LOSS_BACKWARD].seconds +
+                                            parts[LOSS_OTHER_COMPUTE].seconds,
+                               .gaps = parts[LOSS_GAPS].seconds,
+                               .messages = losses->slowness_of_messages,
+                               .collectives = losses->slowness_of_collectives};
 }
 
 static int explain_timeline(const struct options *options, struct explanation *e)
@@ -119,8 +125,10 @@ static int explain_timeline(const struct options *options, struct explanation *e
         e->verdict = verdict_text(&e->losses, e->arena);
         code = show(options, e);
     }
-    if (code == EXIT_DONE && options->calibrate)
-        code = explain_calibrate(options, e, sound_step(&e->losses));
+    if (code == EXIT_DONE && options->calibrate) {
+        struct sound_step sound = sound_step_of(&e->losses);
+        code = explain_calibrate(options, e, &sound);
+    }
     if (e->model)
         model_finish(&model);
     return code;

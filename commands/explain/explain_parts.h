@@ -36,8 +36,15 @@ void explain_lines(FILE *out, const char *text);
 /* What is found in profiles, written and printed; an exit code. */
 int explain_profile(const struct options *options, struct explanation *explanation);
 
-/* Calibrates the scenario with a step of so many seconds and writes the profile; an exit code. */
-int explain_calibrate(const struct options *options, const struct explanation *explanation, double seconds);
+/* What a sound run of the job would take, apart: seconds of a step. */
+struct sound_step {
+    double computing;             /* the scenario's step with the computations that were measured */
+    double gaps;                  /* of the host */
+    double messages, collectives; /* what they took, over what they take alone; NaN: not known */
+};
+/* Calibrates the scenario with it and writes the profile; an exit code. */
+int explain_calibrate(const struct options *options, const struct explanation *explanation,
+                      const struct sound_step *sound);
 
 /* "1f1b in 176 of 176 steps of a replica", from the arena. */
 const char *explain_schedule_text(const struct recognised *found, struct arena *arena);

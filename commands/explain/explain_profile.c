@@ -6,6 +6,8 @@
 #include "commands/explain/explain_parts.h"
 #include "commands/explain/profile_parts.h"
 
+#include <math.h>
+
 /* What the profile says of its job has to be the scenario's. */
 static bool agrees(const struct explanation *e, const struct axes *axes, struct diag *diag)
 {
@@ -71,6 +73,19 @@ static void note_alone(struct explanation *e, const struct meetings *meetings)
                       meetings->alone);
 }
 
+/* The scenario's step with the measured computation, and what of it the host lets pass. */
+static struct sound_step sound_step_of(const struct profile_explanation *own)
+{
+    static const enum profile_part hosts[] = {PROFILE_LOADING, PROFILE_SYNC, PROFILE_HOST, PROFILE_LAUNCH};
+    const double *parts = own->profile.parts, *expected = own->expected.parts;
+    struct sound_step sound = {.computing = own->expected.seconds + parts[PROFILE_COMPUTE] - expected[PROFILE_COMPUTE],
+                               .messages = NAN,
+                               .collectives = NAN};
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++)
+        sound.gaps += parts[hosts[i]];
+    return sound;
+}
+
 int explain_profile(const struct options *options, struct explanation *e)
 {
     struct diag diag = {.out = stderr};
@@ -107,9 +122,10 @@ int explain_profile(const struct options *options, struct explanation *e)
         own.verdict = profile_verdict(&own);
         code = show(options, &own);
     }
-    if (code == EXIT_DONE && options->calibrate)
-        code = explain_calibrate(
-            options, e, own.profile.seconds - own.profile.parts[PROFILE_WAITING] - own.profile.parts[PROFILE_GARBAGE]);
+    if (code == EXIT_DONE && options->calibrate) {
+        struct sound_step sound = sound_step_of(&own);
+        code = explain_calibrate(options, e, &sound);
+    }
     if (e->scenario)
         model_finish(&model);
     return code;

@@ -198,6 +198,7 @@ int calibrate(const struct calibration_request *request, struct arena *arena, st
     }
     for (size_t i = 0; i < c->count; i++)
         responses[i].measured = c->rows[i].seconds;
+    c->own_step = responses[0].own_step;
     tuning_choose(responses, c->count, c->possible, arena, &c->tuning);
     code = refine(c, responses, arena);
     if (code != EXIT_DONE)
@@ -206,4 +207,19 @@ int calibrate(const struct calibration_request *request, struct arena *arena, st
     find_memory(c, arena);
     find_advice(c, responses, arena);
     return EXIT_DONE;
+}
+
+bool calibration_add_step(struct calibration *c, double seconds)
+{
+    const unsigned step = 1u << TUNING_STEP;
+    if (!(c->possible & step) || c->tuning.values.fitted & step || !(seconds > 0))
+        return false;
+    c->tuning.values.fitted |= step;
+    c->tuning.values.value[TUNING_STEP] = c->own_step + seconds;
+    c->tuning.low[TUNING_STEP] = c->tuning.high[TUNING_STEP] = NAN;
+    for (size_t i = 0; i < c->count; i++) {
+        c->rows[i].seconds += seconds;
+        c->rows[i].after += seconds;
+    }
+    return true;
 }

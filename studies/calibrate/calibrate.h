@@ -52,13 +52,20 @@ struct calibration {
     bool memory;                                  /* extra_memory says what follows from the rows with bytes */
     double extra_memory, memory_low, memory_high; /* bytes; low and high NAN: too few rows */
     double memory_over;                           /* bytes that formulas count beyond what was measured; 0: none */
-    const char **advice;                          /* advice_count sentences: what another run would settle */
+    double own_step;                              /* seconds: compute.step of the first row before it is fitted */
+    const char *remark;  /* what else was measured, which no value says: a comment of the profile; NULL: nothing */
+    const char **advice; /* advice_count sentences: what another run would settle */
     size_t advice_count;
 };
 
 /* Reads, simulates (analytic engine) and fits. Returns an exit code after every mistake was reported on standard error.
  * Memory from the arena. */
 int calibrate(const struct calibration_request *request, struct arena *arena, struct calibration *calibration);
+
+/* So many seconds of the host in an iteration were measured by themselves, beside the rows' times: the fixed time has
+ * them, and the rows' times from now on. False, and nothing is changed, where the scenario leaves no fixed time to a
+ * profile, or where it was fitted. */
+bool calibration_add_step(struct calibration *calibration, double seconds);
 
 /* A parameter as people and files have it. */
 struct calibration_key {

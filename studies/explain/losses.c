@@ -186,6 +186,23 @@ static double ideal_step(struct loss_search *search)
     return loss_search_replay(search, values, false, NULL, NULL);
 }
 
+/* What transfers take, over what they take alone. */
+static void find_slowness(const struct loss_search *search, struct losses *losses)
+{
+    const struct loss_model *model = search->model;
+    double own[2] = {0, 0}, alone[2] = {0, 0}; /* messages, collectives */
+    for (size_t i = 0; i < search->recorded->count; i++) {
+        const struct recorded_operation *operation = &search->recorded->operations[i];
+        double seconds = model->alone(model->user, search->recorded, operation, true);
+        if (!(seconds > 0))
+            continue;
+        own[operation->kind == RECORDED_COLLECTIVE] += search->factors.own[i];
+        alone[operation->kind == RECORDED_COLLECTIVE] += seconds;
+    }
+    losses->slowness_of_messages = alone[0] > 0 ? own[0] / alone[0] : NAN;
+    losses->slowness_of_collectives = alone[1] > 0 ? own[1] / alone[1] : NAN;
+}
+
 /* The step as it was recorded, with the model's network of which each transfer has all. */
 static double alone_step(struct loss_search *search, struct fault *fault)
 {
@@ -252,8 +269,11 @@ bool losses_find(const struct recorded *recorded, const uint32_t *steps, size_t 
         spans_find(recorded, search.replays, step_count, arena, &losses->spans);
         losses->correlation = who_correlation(&search);
         losses->ideal = ideal_step(&search);
-        if (model)
+        losses->slowness_of_messages = losses->slowness_of_collectives = NAN;
+        if (model) {
+            find_slowness(&search, losses);
             losses->network_alone = alone_step(&search, fault);
+        }
         good = !(model && isnan(losses->network_alone)) && split(&search, losses, fault);
         if (model) {
             losses->predicted = model->step;

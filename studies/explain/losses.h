@@ -56,6 +56,8 @@ struct losses {
     double predicted;     /* by the model; NaN: there is none */
     double network_alone; /* as recorded, but each message and collective takes what it takes alone on the model's
                              network, with its recorded size; NaN: there is no model */
+    double slowness_of_messages, slowness_of_collectives; /* seconds of all, over those that they take alone on the
+                                                             model's network; NaN: not known */
     struct loss_part parts[LOSS_KINDS];
     struct spans spans; /* forwards and backwards alone */
     uint32_t unmatched; /* messages without their other end, of all steps */

@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import faulty_traces
 import tool
 
 STAGESIM = tool.binary_argument()
@@ -138,6 +139,29 @@ def check_clock():
     check.that(all(abs(part["seconds"]) < 1e-9 for part in found["parts"]), f"another clock: {found['parts']}")
 
 
+def check_calibrated_gaps(job):
+    """The host lets 0.2 s pass before the first forwards: the clock is as before, the fixed time has that, and a run
+    with the profile takes what the measured one takes."""
+    replayed = faulty_traces.Job("slow/operations.csv")
+    for one in replayed.choose("F", stage=0, micro_batch=0):
+        one.gap = 0.2
+    replayed.replay()
+    replayed.write_csv("gaps.csv")
+    found = explain(job, "gaps.csv")
+    close(part(found, "gaps")["seconds"], 0.2, "a gap before all")
+    result = tool.run(STAGESIM, "explain", job, "gaps.csv", "--calibrate", "gaps.yaml", "-o", "why2")
+    text = pathlib.Path("gaps.yaml").read_text()
+    values = {line.split(":")[0].strip(): line.split()[1] for line in text.splitlines() if line.startswith("  ")}
+    check.near(float(values["clock"]), 0.9, "the clock beside gaps", 1e-3)
+    # The GPU's efficiency table has 4.394 ms already.
+    check.near(float(values["step"].rstrip("s")), 0.004394 + part(found, "gaps")["seconds"], "the fixed time", 1e-9)
+    check.that("# links: messages 1.001, collectives 1 times what they take alone" in text, f"links: {text}")
+    check.that("calibrated with operators of 2.952 s a step and gaps of 200.0 ms" in result.stderr, result.stderr)
+    tool.run(STAGESIM, "run", job, "-o", "again", "--quiet", "--set", "framework=gaps.yaml")
+    again = json.loads(pathlib.Path("again/summary.json").read_text())["time"]["iteration_s"]
+    check.near(again, found["measured_s"], "a run with the profile", 1e-3)
+
+
 def check_calibration():
     """A job at 0.9 of its clock: that is what the profile has, and with it the scenario's step is the measured one."""
     job = str(ROOT / "scenarios/gpt-7.5b.yaml")
@@ -146,6 +170,8 @@ def check_calibration():
     clock = next(float(line.split()[1]) for line in pathlib.Path("mine.yaml").read_text().splitlines()
                  if line.startswith("  clock:"))
     check.near(clock, 0.9, "calibrated clock", 1e-3)
+    check.that("compute.step" not in pathlib.Path("mine.yaml").read_text(), "a run without gaps has no fixed time")
+    check_calibrated_gaps(job)
     refuse("--calibrate wants a scenario", "slow/operations.csv", "--calibrate", "other.yaml", expect=2)
 
 
