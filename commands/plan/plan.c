@@ -23,6 +23,7 @@ struct planning {
     const struct scenario *scenario;
     struct fleet_request request;
     struct fleet fleet;
+    struct plan_worths worths;
     struct arena *arena;
     const char *command; /* as typed */
 };
@@ -37,12 +38,7 @@ static bool write_best(const struct fleet *fleet, struct output *output, const c
     struct scenario_set sets[SETS_MAX] = {{0}};
     struct diag diag = {.out = stderr};
     const struct fleet_question *question = plan_question(fleet, fleet->best);
-    char *rest, *lines = arena_copy(arena, plan_found(fleet, fleet->best)->sets);
-    size_t count = 0;
-    for (size_t i = 0; i < question->change_count; i++)
-        sets[count++].text = question->changes[i];
-    for (char *line = strtok_r(lines, "\n", &rest); line && count < SETS_MAX; line = strtok_r(NULL, "\n", &rest))
-        sets[count++].text = line;
+    size_t count = fleet_layout_sets(question, plan_found(fleet, fleet->best), sets, SETS_MAX, arena);
     struct scenario_request request = scenario_request_with(&fleet->scenario->request, sets, count, arena);
     const struct scenario *scenario = scenario_load(&request, arena, &diag);
     FILE *out = output_open(output, "best.yaml", fault);
@@ -78,9 +74,9 @@ static bool write_files(struct planning *planning, struct output *output, struct
          *html = json ? output_open(output, "plan.html", fault) : NULL;
     if (!html)
         return false;
-    plan_print(csv, fleet, TABLE_CSV);
-    plan_print(json, fleet, TABLE_JSON);
-    return plan_html(html, fleet, fault) && write_pictures(fleet, output, fault) &&
+    plan_print(csv, fleet, &planning->worths, TABLE_CSV);
+    plan_print(json, fleet, &planning->worths, TABLE_JSON);
+    return plan_html(html, fleet, &planning->worths, fault) && write_pictures(fleet, output, fault) &&
            (!fleet->best || write_best(fleet, output, directory, planning->arena, fault)) &&
            record_scenario(output, directory, "", planning->scenario, true, fault) &&
            record_about(output, planning->command, &planning->scenario, 1, NULL, fault);
@@ -135,7 +131,13 @@ static int find(struct planning *planning)
     if (code != EXIT_DONE || planning->options->shard)
         return code;
     fleet_judge(fleet, &planning->request, planning->arena);
-    plan_print(fleet->way_count ? stdout : stderr, fleet, fleet->way_count ? planning->options->format : TABLE_TEXT);
+    struct diag diag = {.out = stderr};
+    planning->worths.list =
+        fleet_worth_find(fleet, &planning->request, &planning->worths.count, planning->arena, &diag);
+    if (diag.errors)
+        return EXIT_BAD_INPUT;
+    plan_print(fleet->way_count ? stdout : stderr, fleet, &planning->worths,
+               fleet->way_count ? planning->options->format : TABLE_TEXT);
     return fleet->way_count ? EXIT_DONE : EXIT_BAD_INPUT;
 }
 

@@ -282,7 +282,7 @@ static void put_lines(FILE *out, const char *class, bool each, const struct flee
     free(text);
 }
 
-bool plan_html(FILE *out, const struct fleet *fleet, struct fault *fault)
+bool plan_html(FILE *out, const struct fleet *fleet, const struct plan_worths *worths, struct fault *fault)
 {
     struct arena *arena = arena_create();
     struct filters filters = {.count = 0};
@@ -294,6 +294,7 @@ bool plan_html(FILE *out, const struct fleet *fleet, struct fault *fault)
     for (size_t i = 0; i < fleet->way_count; i++)
         filter_of(&filters, plan_question(fleet, &fleet->ways[i])->platform);
     put_chart(out, fleet, &filters);
+    plan_worth_html(out, fleet, worths);
     put_table(out, fleet);
     put_prices(out, fleet);
     fputs("<h2>What is not known</h2>\n", out);

@@ -233,7 +233,7 @@ static void write_lines(struct json_writer *json, const char *key, const struct 
     free(text);
 }
 
-static void print_json(FILE *out, const struct fleet *fleet)
+static void print_json(FILE *out, const struct fleet *fleet, const struct plan_worths *worths)
 {
     struct json_writer json = json_writer_init(out);
     json_object_begin(&json, NULL, true);
@@ -251,6 +251,7 @@ static void print_json(FILE *out, const struct fleet *fleet)
         write_way(&json, fleet, &fleet->ways[i]);
     json_array_end(&json);
     write_others(&json, fleet);
+    plan_worth_json(&json, fleet, worths);
     json_object_end(&json);
     fputc('\n', out);
 }
@@ -269,15 +270,21 @@ static void print_remarks(FILE *out, const struct fleet *fleet, enum table_forma
     table_remarks_end(out, format, remarks, &lines);
 }
 
-void plan_print(FILE *out, const struct fleet *fleet, enum table_format format)
+void plan_print(FILE *out, const struct fleet *fleet, const struct plan_worths *worths, enum table_format format)
 {
     if (format == TABLE_CSV) {
         print_all(out, fleet);
-    } else if (format == TABLE_JSON) {
-        print_json(out, fleet);
-    } else {
-        if (fleet->way_count)
-            print_front(out, fleet, format);
-        print_remarks(out, fleet, format);
+        return;
     }
+    if (format == TABLE_JSON) {
+        print_json(out, fleet, worths);
+        return;
+    }
+    if (fleet->way_count)
+        print_front(out, fleet, format);
+    print_remarks(out, fleet, format);
+    if (worths->count)
+        fputc('\n', out);
+    if (worths->count)
+        plan_worth_print(out, fleet, worths, format);
 }

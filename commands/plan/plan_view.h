@@ -5,8 +5,10 @@
 
 #include "analysis/pictures/canvas.h"
 #include "analysis/pictures/picture_form.h"
+#include "base/json_writer.h"
 #include "base/tables/table_write.h"
 #include "studies/fleet/fleet.h"
+#include "studies/fleet/worth.h"
 
 #define PLAN_DAY 86400.0
 
@@ -26,11 +28,22 @@ void plan_verdict(FILE *out, const struct fleet *fleet);
 /* Lines about what is not known and why, and what fits nowhere and what would fit. */
 void plan_missing(FILE *out, const struct fleet *fleet);
 
+/* What changes of the recommended cluster are worth, count of them. */
+struct plan_worths {
+    const struct fleet_worth *list;
+    size_t count;
+};
+
+/* plan_worth.c: a table, an array of JSON, and a table of HTML; nothing where there are none. */
+void plan_worth_print(FILE *out, const struct fleet *fleet, const struct plan_worths *worths, enum table_format format);
+void plan_worth_json(struct json_writer *json, const struct fleet *fleet, const struct plan_worths *worths);
+void plan_worth_html(FILE *out, const struct fleet *fleet, const struct plan_worths *worths);
+
 /* plan_print.c: the front as a table with the verdict around it; as CSV all clusters, as JSON all there is. */
-void plan_print(FILE *out, const struct fleet *fleet, enum table_format format);
+void plan_print(FILE *out, const struct fleet *fleet, const struct plan_worths *worths, enum table_format format);
 
 /* plan_html.c, plan_picture.c: false with the fault filled. */
-bool plan_html(FILE *out, const struct fleet *fleet, struct fault *fault);
+bool plan_html(FILE *out, const struct fleet *fleet, const struct plan_worths *worths, struct fault *fault);
 bool plan_picture(FILE *out, const struct fleet *fleet, enum canvas_format format, const struct picture_form *form,
                   struct fault *fault);
 

@@ -26,10 +26,11 @@ struct plan_offer {
 struct plan_settings {
     bool given; /* the section `plan` */
     struct stagesim_texts
-        platforms;               /* products, or their files; with a number of nodes (dgx-h100:16) that size alone */
-    struct stagesim_texts nics;  /* network interfaces that are tried; none: the products' own */
-    struct stagesim_list tapers; /* oversubscriptions that are tried; none: the products' own */
-    double by;                   /* seconds that there are; 0: any */
+        platforms;                 /* products, or their files; with a number of nodes (dgx-h100:16) that size alone */
+    struct stagesim_texts nics;    /* network interfaces that are tried; none: the products' own */
+    struct stagesim_list tapers;   /* oversubscriptions that are tried; none: the products' own */
+    struct stagesim_texts what_if; /* changes of the recommended cluster that are weighed: "memory=1.2" */
+    double by;                     /* seconds that there are; 0: any */
     const char *below_text, *carbon_text; /* as typed; NULL: none */
     double below, carbon;                 /* money, kilograms of carbon dioxide, at most; 0: any */
     const char *currency;                 /* NULL: none is named */

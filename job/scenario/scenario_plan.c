@@ -21,6 +21,9 @@ static const struct stagesim_field plan_fields[] = {
     {"nics", STAGESIM_FIELD_TEXTS, VALUE(nics), .doc = "network interfaces that each is tried with; default: its own"},
     {"tapers", STAGESIM_FIELD_RATIOS, VALUE(tapers), .least = 1, .most = 1000,
      .doc = "oversubscriptions that each is tried with; default: its own"},
+    {"what_if", STAGESIM_FIELD_TEXTS, VALUE(what_if),
+     .doc = "changes whose worth for the recommended cluster is found: products, memory or memory_bandwidth of its "
+            "GPUs, or a target of what-if.md, with a factor: [memory=1.2, nic=2]; default: none"},
     {"by", STAGESIM_FIELD_TIME, VALUE(by), .least = 1, .most = SECONDS_MOST,
      .doc = "how long the training may take, such as 90d; default: any time"},
     {"below", STAGESIM_FIELD_TEXT, VALUE(below_text), .doc = "how much it may cost, such as 20e6USD; default: any sum"},

@@ -173,10 +173,21 @@ static int search_it(const struct scenario *scenario, double ceiling, const stru
     return code;
 }
 
-int fleet_ask(const struct fleet *fleet, uint32_t question, double ceiling, const struct fleet_request *request,
-              struct fleet_found *found)
+size_t fleet_layout_sets(const struct fleet_question *question, const struct fleet_found *found,
+                         struct scenario_set *sets, size_t most, struct arena *arena)
 {
-    const struct fleet_question *asked = &fleet->questions.list[question];
+    char *rest, *lines = arena_copy(arena, found->sets);
+    size_t count = 0;
+    for (size_t i = 0; i < question->change_count && count < most; i++)
+        sets[count++] = (struct scenario_set){.text = question->changes[i]};
+    for (char *line = strtok_r(lines, "\n", &rest); line && count < most; line = strtok_r(NULL, "\n", &rest))
+        sets[count++] = (struct scenario_set){.text = line};
+    return count;
+}
+
+int fleet_ask(const struct fleet *fleet, const struct fleet_question *asked, double ceiling,
+              const struct fleet_request *request, struct fleet_found *found)
+{
     struct arena *arena = arena_create();
     struct scenario_set sets[sizeof asked->changes / sizeof *asked->changes] = {{0}};
     struct diag diag = {.out = stderr};

@@ -121,7 +121,7 @@ struct standing {
     double steps; /* 0: no question is answered yet */
 };
 
-static double money_of(const struct fleet_question *question, size_t offer, const struct fleet_found *found)
+double fleet_training_money(const struct fleet_question *question, size_t offer, const struct fleet_found *found)
 {
     const struct fleet_course *course = &found->courses[offer];
     struct fleet_use use = {course->seconds, course->joules, course->nodes * (question->gpus / question->nodes),
@@ -138,7 +138,7 @@ static void note_answer(struct standing *standing, const struct fleet_question *
     for (size_t i = 0; i < question->offer_count; i++)
         if (!found->courses[i].stuck)
             fleet_front_add(&standing->front,
-                            (struct fleet_point){found->courses[i].seconds, money_of(question, i, found)});
+                            (struct fleet_point){found->courses[i].seconds, fleet_training_money(question, i, found)});
 }
 
 /* Whether clusters are cut: of carbon a bound knows nothing. */
@@ -216,7 +216,7 @@ static int ask_next(struct fleet *fleet, const struct fleet_request *request, st
         if (!request->quiet)
             diag_print(stderr, "%u of %zu: %s, %u GPUs\n", i + 1, fleet->questions.count, question->text,
                        question->gpus);
-        int code = fleet_ask(fleet, i, isfinite(ceiling) ? ceiling : 0, request, found);
+        int code = fleet_ask(fleet, question, isfinite(ceiling) ? ceiling : 0, request, found);
         if (code != EXIT_DONE)
             return code;
         if (found->status != FLEET_UNASKED && !write_down(journal, i, found)) {
@@ -309,7 +309,7 @@ static void add_ways(struct fleet *fleet, uint32_t i)
         struct fleet_way way = {.question = i,
                                 .offer = k,
                                 .seconds = found->courses[k].seconds,
-                                .money = money_of(question, k, found),
+                                .money = fleet_training_money(question, k, found),
                                 .kilograms = kilograms_of(fleet, question->offers[k], &found->courses[k])};
         way.allowed = is_allowed(&fleet->scenario->plan, &way);
         fleet->ways[fleet->way_count++] = way;

@@ -97,14 +97,22 @@ int fleet_merge(struct fleet *fleet, const char *const *files, size_t count);
  * with neither the one with least days times money. */
 void fleet_judge(struct fleet *fleet, const struct fleet_request *request, struct arena *arena);
 
+/* What the training costs with an offer of the question. */
+double fleet_training_money(const struct fleet_question *question, size_t offer, const struct fleet_found *found);
+
 /* The time of an iteration that days follow from: with contention where that was asked. */
 double fleet_iteration(const struct fleet_found *found);
 
 /* ---- ask.c ---- */
 
+/* The cluster with the layout that was found, as sets of the scenario, at most `most` of them; how many. Memory from
+ * the arena. */
+size_t fleet_layout_sets(const struct fleet_question *question, const struct fleet_found *found,
+                         struct scenario_set *sets, size_t most, struct arena *arena);
+
 /* Searches the question's layouts: of those whose iteration is longer than `ceiling` (0: any) nothing is asked. A
  * status of FLEET_UNASKED: it was interrupted. Returns an exit code. */
-int fleet_ask(const struct fleet *fleet, uint32_t question, double ceiling, const struct fleet_request *request,
-              struct fleet_found *found);
+int fleet_ask(const struct fleet *fleet, const struct fleet_question *question, double ceiling,
+              const struct fleet_request *request, struct fleet_found *found);
 
 #endif

@@ -12,6 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *fleet_platform_value(const struct fleet_question *question, struct arena *arena)
+{
+    const char *text = arena_print(arena, "platform={preset: '%s', nodes: %u", question->product, question->nodes);
+    if (question->per_node)
+        text = arena_print(arena, "%s, gpus_per_node: %u", text, question->per_node);
+    if (question->nic)
+        text = arena_print(arena, "%s, nic: %s", text, question->nic);
+    if (question->taper > 0)
+        text = arena_print(arena, "%s, oversubscription: %.17g", text, question->taper);
+    return arena_print(arena, "%s}", text);
+}
+
 struct making {
     const struct scenario *scenario;
     struct fleet_questions *questions;
@@ -125,18 +137,6 @@ static void leave_out(struct making *making, const char *text)
         questions->left_out[questions->left_out_count++] = text;
 }
 
-static const char *platform_value(const struct making *making, const struct product *product,
-                                  const struct fleet_question *question)
-{
-    struct arena *arena = making->arena;
-    const char *text = arena_print(arena, "platform={preset: '%s', nodes: %u", product->found, question->nodes);
-    if (question->nic)
-        text = arena_print(arena, "%s, nic: %s", text, question->nic);
-    if (question->taper > 0)
-        text = arena_print(arena, "%s, oversubscription: %.17g", text, question->taper);
-    return arena_print(arena, "%s}", text);
-}
-
 /* Whether the product comes in that shape. */
 static bool is_built(struct making *making, const struct product *product, const struct fleet_question *question)
 {
@@ -144,6 +144,7 @@ static bool is_built(struct making *making, const struct product *product, const
     struct platform_source source = {.text = question->text,
                                      .request = {.preset = product->found,
                                                  .nodes = question->nodes,
+                                                 .per_node = question->per_node,
                                                  .nic = question->nic,
                                                  .oversubscription = question->taper}};
     if (platform_source_check(&source, &fault))
@@ -152,23 +153,47 @@ static bool is_built(struct making *making, const struct product *product, const
     return false;
 }
 
+/* GPUs of each node that a cluster of so many uses: all, or of nodes that come with fewer the largest number of which
+ * there are whole nodes, at least half of all in more than one (64 of 72). 0: it has no such size. */
+static uint32_t used_devices(const struct preset *preset, uint32_t gpus)
+{
+    if (gpus % preset->devices == 0)
+        return preset->devices;
+    if (!preset->any_devices)
+        return 0;
+    if (gpus < preset->devices)
+        return gpus;
+    for (uint32_t devices = preset->devices; 2 * devices >= preset->devices; devices--)
+        if (gpus % devices == 0)
+            return devices;
+    return 0;
+}
+
 static void add_question(struct making *making, const struct product *product, uint32_t gpus, const char *nic,
                          double taper)
 {
     struct fleet_questions *questions = making->questions;
     struct arena *arena = making->arena;
-    uint32_t devices = product->preset->devices;
-    struct fleet_question question = {
-        .platform = product->name, .nic = nic, .taper = taper, .gpus = gpus, .nodes = gpus / devices};
+    uint32_t devices = used_devices(product->preset, gpus);
+    struct fleet_question question = {.platform = product->name,
+                                      .product = product->found,
+                                      .nic = nic,
+                                      .taper = taper,
+                                      .gpus = gpus,
+                                      .nodes = devices ? gpus / devices : 0,
+                                      .per_node = devices == product->preset->devices ? 0 : devices};
     question.text = arena_print(arena, "%s:%u%s%s", product->name, question.nodes, nic ? ", " : "", nic ? nic : "");
+    if (question.per_node)
+        question.text = arena_print(arena, "%s, %u of %u", question.text, devices, product->preset->devices);
     if (taper > 0)
         question.text = arena_print(arena, "%s, taper %.4g", question.text, taper);
-    if (gpus % devices) {
-        leave_out(making, arena_print(arena, "%s: %u GPUs are no whole nodes of %u", product->name, gpus, devices));
-        return;
-    }
     if (!take_offers(making, &question, product)) {
         report_priceless(making, product);
+        return;
+    }
+    if (!devices) {
+        leave_out(making, arena_print(arena, "%s: %u GPUs are no whole nodes of %u", product->name, gpus,
+                                      product->preset->devices));
         return;
     }
     if (!question.offer_count)
@@ -176,7 +201,7 @@ static void add_question(struct making *making, const struct product *product, u
     else if (questions->count == making->room)
         diag_error(making->diag, product->at, "there are more than %u clusters; allow fewer", FLEET_QUESTIONS_MAX);
     else if (is_built(making, product, &question)) {
-        question.changes[question.change_count++] = platform_value(making, product, &question);
+        question.changes[question.change_count++] = fleet_platform_value(&question, arena);
         question.changes[question.change_count++] = arena_print(arena, "search.gpus=%u", gpus);
         question.changes[question.change_count++] = "search.objective=time";
         question.merit = merit_of(product->preset, &question);

@@ -14,8 +14,10 @@ struct fleet_question {
     const char *text;     /* "dgx-h100:16, ib-hdr" */
     const char *nic;      /* NULL: the product's own */
     double taper;         /* 0: the product's own */
+    const char *product;  /* for the generator: the platform, or its file's path */
     uint32_t gpus, nodes;
-    const char *changes[3]; /* of the scenario, as --set takes them; change_count of them */
+    uint32_t per_node;      /* fewer GPUs of each node than it has; 0: all */
+    const char *changes[4]; /* of the scenario, as --set takes them; change_count of them */
     size_t change_count;
     const struct plan_offer *offers[FLEET_OFFERS_MAX]; /* offer_count of them */
     size_t offer_count;
@@ -28,6 +30,9 @@ struct fleet_questions {
     const char **left_out; /* why sizes are none of a platform, left_out_count of them */
     size_t left_out_count;
 };
+
+/* "platform={preset: ...}", as --set takes it. Memory from the arena. */
+const char *fleet_platform_value(const struct fleet_question *question, struct arena *arena);
 
 /* Of every platform of plan.platforms (none: the scenario's) every size of search.gpus (none: the scenario's) that its
  * nodes make, with every network. False with the mistakes reported: unknown products, platforms without a price,

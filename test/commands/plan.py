@@ -145,6 +145,32 @@ def parts(stagesim, folder):
     check.that(str(best["iteration_s"]) in json.dumps(timed), "best.yaml takes what the plan says")
 
 
+def worth(stagesim, folder):
+    """A change is worth what a search says of such a product, and its slope is that of two runs of the layout."""
+    question(random.Random(5), folder)
+    folder.joinpath("prices.yaml").write_text(f"offers:\n  - {{platform: dgx-h100, gpu_hour: 2, {SAID}}}\n")
+    few = ("--set", "plan={platforms: [dgx-h100], what_if: [memory=0.05, products=1.5, nic=0.5]}", "--gpus", "16",
+           "--set", "search.micro=[4, 8]", "--set", "model.sequence=4096")
+    run(stagesim, "plan", "job.yaml", "--quiet", "-o", "worth", *few, cwd=folder)
+    found = json.loads(folder.joinpath("worth/plan.json").read_text())
+    own, changes = found["best"][0], {change["change"]: change for change in found["what_if"]}
+    same = "device: {name: H100-SXM5-80GB, from: H100-SXM5-80GB, source: a draw"
+    for name, more in (("memory=0.05", "memory: 4GiB"), ("products=1.5", "peak: {bf16: 1483.5Tf, fp16: 1483.5Tf, "
+                                                         "fp32: 100.5Tf, tf32: 741.75Tf, fp8: 2968.5Tf}")):
+        folder.joinpath("own.yaml").write_text(f"from: dgx-h100\nsummary: another\n{same}, {more}}}\n")
+        best = run(stagesim, "search", "job.yaml", "--quiet", "--top", "1", "--format", "json", *few, "--set",
+                   "platform=own.yaml:2", "--exhaustive", cwd=folder)
+        steps = round(own["days"] * 86400 / own["iteration_s"])
+        check.near(changes[name]["days"] * 86400 / steps, json.loads(best.stdout)["best"][0]["iteration_s"], name)
+    check.that(changes["memory=0.05"]["layout"] != own["layout"], f"less memory, another layout: {changes}")
+    slow = [json.loads(run(stagesim, "run", "worth/best.yaml", "--format", "json", "--quiet", "--scale",
+                           f"nic={factor}", cwd=folder).stdout) for factor in (1, 1 / 1.01)]
+    times = [row[0]["iteration_s"] if isinstance(row, list) else row["iteration_s"] for row in slow]
+    check.near(changes["nic=0.5"]["slope"], math.log(times[1] / times[0]) / math.log(1 / 1.01), "slope", 1e-6)
+    bad = run(stagesim, "plan", "job.yaml", "--quiet", *few, "--set", "plan.what_if=[memory]", cwd=folder, expect=1)
+    check.that("is no change; expected products, memory" in bad.stderr, bad.stderr)
+
+
 def words(stagesim, folder):
     """A deadline that nobody meets, a job that fits nowhere, spot that is taken away."""
     question(random.Random(5), folder)
@@ -173,6 +199,7 @@ def main():
         check.that(QUESTIONS < 10 or cut > 0, "something is cut")
         if QUESTIONS < 10:
             parts(stagesim, folder)
+            worth(stagesim, folder)
             words(stagesim, folder)
     return check.done()
 
