@@ -130,10 +130,20 @@ const char *html_cause_definition(enum cause cause)
     return definitions[cause];
 }
 
+bool html_no_picture(FILE *out)
+{
+    bool none = !cairo_version_string();
+    if (none)
+        fputs("<p class=\"note\">No chart: this stagesim was built without cairo, which draws it.</p>\n", out);
+    return none;
+}
+
 bool html_chart(FILE *out, html_draw *draw, void *user, const char *prefix, const char *slim_prefix, bool field,
                 struct fault *fault)
 {
     const struct picture_form broad = {.prefix = prefix}, slim = {.prefix = slim_prefix, .width = 260, .font_size = 9};
+    if (html_no_picture(out))
+        return true;
     fprintf(out, "<figure class=\"paper%s\">\n<div class=\"broad\">\n", field ? " field" : "");
     bool done = draw(out, &broad, user, fault);
     fputs("</div>\n<div class=\"slim\">\n", out);

@@ -34,6 +34,9 @@ void html_share_bar(FILE *out, double share);
 /* What a cause is, in a sentence. */
 const char *html_cause_definition(enum cause cause);
 
+/* In the place of a picture: true, with a sentence that says why, where there is no cairo to draw it. */
+bool html_no_picture(FILE *out);
+
 /* Draws the picture into `out`; false with the fault filled. */
 typedef bool html_draw(FILE *out, const struct picture_form *form, void *user, struct fault *fault);
 /* A figure of a chart, drawn twice: for wide screens, and for phones, which show the one that fits. Their ids begin

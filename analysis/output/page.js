@@ -387,6 +387,7 @@ class Panel {
     drawShares(line, area, coarse) {
         const {run} = this, step = coarse ? 3 : 1, {start, end, style} = run, [a, b] = this.span();
         const columns = Math.ceil((this.width - this.left) / step), count = run.kinds.length;
+        if (columns < 1) return; // in a frame that is not shown
         const shares = new Float32Array(columns * count), before = new Float64Array(count), now = new Float64Array(count);
         const sums = run.kinds.map(kind => run.sums[kind]), place = run.kinds.reduce((all, kind, k) => (all[kind] = k, all), {});
         const per = (b - a) / ((this.width - this.left) / step), weight = 1 / per / (line.to - line.from);

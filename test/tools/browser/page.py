@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""page.py [--edits N] STAGESIM PAGE [FOLDER]: the playground (PAGE, which tools/browser/build made) in a real Chromium,
+at 1280 and 390 points, light and dark: its figures are those of the native program; every control is used; each step of
+the tour can be answered; links of today and of earlier versions open; mistakes are shown at their place; random edits
+neither freeze nor crash it. Nothing is said on the console and nothing requested. Pictures go to FOLDER.
+
+Left out (exit code 77) where there is no page or no Chromium."""
+import argparse
+import json
+import pathlib
+import random
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+import chromium  # noqa: E402
+from tool import ROOT, Checker, run, summary
+
+FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 60))))"
+RUNS = "+(document.body.dataset.runs || 0)"
+ITERATION = "playground.results.a && playground.results.a.summary.time.iteration_s"
+SET = "playground.view.dispatch({changes: {from: 0, to: playground.view.state.doc.length, insert: %s}})"
+CONTRAST = """(() => {
+    const parts = colour => colour.match(/[\\d.]+/g).map(Number);
+    const light = ([r, g, b]) => [r, g, b].map(v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+    const below = node => { for (; node; node = node.parentElement) {
+        const found = parts(getComputedStyle(node).backgroundColor);
+        if (found.length < 4 || found[3] === 1) return found; } return [255, 255, 255]; };
+    let worst = 21;
+    for (const node of document.querySelectorAll('h1,h2,p,label,button,footer,summary,.label')) {
+        if (!node.textContent.trim() || !node.getClientRects().length || node.disabled) continue;
+        const a = light(parts(getComputedStyle(node).color)), b = light(below(node));
+        worst = Math.min(worst, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05));
+    }
+    return worst;
+})()"""
+check = Checker()
+
+
+def until(browser, condition, seconds=40):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if browser.run(f"!!({condition})"):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def edit(browser, text):
+    before = browser.run(RUNS)
+    browser.run(SET % json.dumps(text))
+    return until(browser, f"{RUNS} > {before}")
+
+
+def figures(browser, binary, folder):
+    """Against the native program, over texts of other kinds."""
+    for name in ("demo", "llama3-70b", "resnet-50"):
+        text = (ROOT / f"scenarios/{name}.yaml").read_text()
+        check.that(edit(browser, text), f"{name}: no answer")
+        native = summary(binary, ROOT / f"scenarios/{name}.yaml", folder / name, "--engine", "analytic")
+        shown = browser.run("playground.results.a ? JSON.stringify(playground.results.a.summary) : '{}'")
+        for part in ("time", "bubble", "memory", "idle"):
+            check.that(json.loads(shown).get(part) == native.get(part), f"{name}: {part} differs")
+        if name != "resnet-50":  # which has no pipeline
+            check.that(until(browser, "document.getElementById('bound-a').textContent"), f"{name}: no bound")
+        verdict = browser.run("playground.pageOf('a').querySelector('.verdict').textContent")
+        check.that("an iteration" in verdict, f"{name}: {verdict}")
+
+
+def controls(browser, first):
+    edit(browser, first)
+    before = browser.run(ITERATION)
+    for key, value in (("batch.micro_batches", 15), ("parallel.pipeline", 1), ("what_if", 0)):
+        runs = browser.run(RUNS)
+        browser.run(f"""(() => {{ const slider = document.querySelector('[data-key="{key}"]');
+            slider.value = {value}; slider.dispatchEvent(new Event('input')); }})()""")
+        check.that(until(browser, f"{RUNS} > {runs}"), f"slider {key}: no answer")
+        after = browser.run(ITERATION)
+        check.that(after and (after != before or key == "what_if"), f"slider {key}: {before} and {after}")
+        before = after
+    text = browser.run("playground.state.a")
+    check.that("micro_batches: 16" in text and "pipeline: 2" in text and "what_if: [nic=0.1]" in text, text)
+    runs = browser.run(RUNS)
+    browser.run("(() => { const gpu = document.getElementById('gpu'); gpu.value = 'dgx-a100'; gpu.onchange(); })()")
+    until(browser, f"{RUNS} > {runs}")
+    check.that("platform: dgx-a100:1" in browser.run("playground.state.a"), "GPU")
+    browser.run("document.getElementById('schedule').click()")
+    check.that(until(browser, "document.querySelectorAll('#schedules svg').length >= 30", 90), "pictures of schedules")
+    runs = browser.run(RUNS)
+    browser.run("document.querySelector('#schedules [data-name=gpipe]').click()")
+    until(browser, f"{RUNS} > {runs}")
+    check.that("schedule: gpipe" in browser.run("playground.state.a"), "schedule")
+    runs = browser.run(RUNS)
+    browser.run("document.getElementById('tab-b').click()")
+    until(browser, f"{RUNS} > {runs}")
+    edit(browser, first.replace("20ms", "10ms"))
+    browser.run("document.getElementById('both').click()")
+    check.that(until(browser, "document.getElementById('versus').textContent.includes('less')"), "two variants")
+    check.that(browser.run("[...document.querySelectorAll('article')].every(node => !node.hidden)"), "side by side")
+    browser.run("document.getElementById('both').click(); document.getElementById('tab-a').click()")
+    until(browser, "document.getElementById('status').className === 'good'")
+    svg = browser.run("playground.picture()")
+    check.that(svg.startswith("<svg") and svg.count("<path") > 3, "SVG")
+    check.that(browser.run("playground.pngOf(playground.picture()).then(blob => blob.size)") > 2000, "PNG")
+    for button in ("copy-yaml", "copy-command", "copy-link"):
+        browser.run(f"document.getElementById('{button}').click()")
+        check.that(until(browser, "document.getElementById('status').textContent.includes('copied') || "
+                                  "document.getElementById('copied').open"), button)
+        browser.run("document.getElementById('copied').close(); document.getElementById('status').textContent = ''")
+
+
+def mistakes(browser, first):
+    edit(browser, first.replace("schedule: 1f1b", "schedule: 1f1bb"))
+    said = browser.run("document.getElementById('mistakes').textContent")
+    line = first[:first.index("schedule:")].count("\n") + 1
+    check.that(f"line {line}: " in said and "did you mean '1f1b'" in said, f"a wrong word: {said}")
+    check.that(until(browser, "document.querySelector('.cm-lintRange-error')"), "no mark in the text")
+    edit(browser, first + "bach: {}\n")
+    check.that("batch" in browser.run("document.getElementById('mistakes').textContent"), "a wrong key")
+    edit(browser, "{[")
+    check.that(browser.run("document.getElementById('status').className") == "bad", "no YAML")
+    edit(browser, first)
+    check.that(browser.run("document.getElementById('status').className") == "good", "mended")
+    check.that(browser.run("document.querySelectorAll('#mistakes li').length") == 0, "mistakes stay")
+
+
+def links(browser, page, first):
+    link = browser.run("playground.encode({a: 'x: 1\\n', b: 'y: é\\n', shown: 'b', both: true})")
+    kept = browser.run(f"playground.decode({json.dumps(link)}).then(JSON.stringify)")
+    check.that(json.loads(kept) == {"a": "x: 1\n", "b": "y: é\n", "shown": "b", "both": True}, f"{kept}")
+    for stored, text in json.loads((pathlib.Path(__file__).parent / "links.json").read_text()).items():
+        kept = browser.run(f"playground.decode({json.dumps(stored)}).then(JSON.stringify)")
+        check.that(json.loads(kept) == text, f"a stored link: {kept}")
+    for bad in ("#2.abc", "#1.abc", "#1.q1Y"):
+        said = browser.run(f"playground.decode({json.dumps(bad)}).then(() => '', error => error.message)")
+        check.that("link" in said, f"{bad}: {said!r}")
+    edit(browser, first.replace("10ms", "11ms"))
+    until(browser, "location.hash.length > 20")
+    link = browser.run("playground.encode(playground.state)")
+    browser.open(page)
+    until(browser, ITERATION)
+    runs = browser.run(RUNS)
+    browser.run(f"location.hash = {json.dumps(link)}")
+    check.that(until(browser, f"{RUNS} > {runs}") and "11ms" in browser.run("playground.state.a"), "a link opens")
+
+
+def edits(browser, first, count):
+    """Keys are pressed faster than runs end; what is left must be a page that answers."""
+    chance = random.Random(38)
+    texts = []
+    for _ in range(count):
+        at, end = sorted(chance.randrange(len(first)) for _ in range(2))
+        texts.append([at, min(end, at + 8), "".join(chance.choice("0123456789 :[]{}\nabmsGB-,'\"#") for _ in range(
+            chance.randrange(6)))])
+    worst = browser.run(f"""(async () => {{ let worst = 0;
+        for (const [from, to, insert] of {json.dumps(texts)}) {{
+            const length = playground.view.state.doc.length, begin = performance.now();
+            playground.view.dispatch({{changes: {{from: Math.min(from, length), to: Math.min(to, length), insert}}}});
+            worst = Math.max(worst, performance.now() - begin);
+            if (Math.random() < 0.05) await new Promise(done => setTimeout(done, 80));
+            if (playground.view.state.doc.length > 2000) {SET % json.dumps(first)};
+        }} return worst; }})()""")
+    check.that(worst < 2000, f"a key took {worst:.0f} ms")
+    check.that(edit(browser, first) and until(browser, "document.getElementById('status').className === 'good'"),
+               "the page does not answer after random edits")
+
+
+# What answers each step of the tour: words of the scenario that change.
+ANSWERS = [("micro_batches: 1", "micro_batches: 8"), ("gpipe", "1f1b"), ("1f1b", "interleaved"), ("zb-h1", "zb-h2"),
+           ("gpipe", "chimera"), ("1f1b", "v-min"),
+           ("tensor: 8, pipeline: 4, data: 1", "tensor: 4, pipeline: 4, data: 2"),
+           ("tensor: 16, pipeline: 2", "tensor: 8, pipeline: 4"), ("global: 128", "global: 512"), ("zb-h1", "1f1b")]
+
+
+def take_tour(browser):
+    """No step is answered at its start, and each by what is written above."""
+    check.that(browser.run("playground.STEPS.length") == len(ANSWERS) == 10, "ten steps")
+    browser.run("document.getElementById('take-tour').click()")
+    for number, (word, answer) in enumerate(ANSWERS):
+        start = browser.run(f"playground.STEPS[{number}].start")
+        check.that(word in start and edit(browser, start + "\n"), f"step {number + 1} has no result")
+        said = browser.run("document.getElementById('tour-said').textContent")
+        check.that(said == "", f"step {number + 1} is answered at its start: {said}")
+        edit(browser, start.replace(word, answer))
+        said = browser.run("document.getElementById('tour-said').textContent")
+        status = browser.run("document.getElementById('status').textContent")
+        check.that(said.startswith("Yes. "), f"step {number + 1} is not answered: {status}")
+        browser.run("document.getElementById('tour-next').click()")
+    browser.run("document.getElementById('tour-close').click()")
+    check.that(browser.run("document.getElementById('tour').hidden"), "the tour stays")
+
+
+def look(browser, page, pictures):
+    for width in (1280, 390):
+        for dark in (False, True):
+            what = f"playground-{width}-{'dark' if dark else 'light'}"
+            browser.size(width, 900, width < 600)
+            browser.scheme(dark)
+            browser.open(page)
+            check.that(until(browser, ITERATION), f"{what}: no result")
+            browser.run(FRAMES)
+            wide = browser.run("document.documentElement.scrollWidth")
+            check.that(wide <= width, f"{what}: {wide} points wide")
+            worst = browser.run(CONTRAST)
+            check.that(worst >= 4.5, f"{what}: contrast {worst:.2f}")
+            if pictures:
+                browser.picture(pictures / f"{what}.png")
+                if width < 600:
+                    browser.run("document.querySelector('[data-view=see]:not(body)').click()")
+                    browser.run(FRAMES)
+                    browser.picture(pictures / f"{what}-result.png")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("binary", type=pathlib.Path)
+    parser.add_argument("page", type=pathlib.Path)
+    parser.add_argument("pictures", type=pathlib.Path, nargs="?")
+    parser.add_argument("--edits", type=int, default=400)
+    asked = parser.parse_args()
+    binary, page, pictures = str(asked.binary.resolve()), asked.page.resolve(), asked.pictures
+    if not page.exists() or not chromium.find():
+        print("skipped: tools/browser/build has not been run (it needs emscripten and npm), or there is no Chromium")
+        return 77
+    first = (ROOT / "tools/browser/page/first.yaml").read_text()
+    with tempfile.TemporaryDirectory() as scratch, chromium.Browser(1280, 900) as browser:
+        look(browser, page, pictures)
+        browser.size(1280, 900)
+        browser.open(page)
+        check.that(until(browser, ITERATION), "no first result")
+        figures(browser, binary, pathlib.Path(scratch))
+        controls(browser, first)
+        take_tour(browser)
+        mistakes(browser, first)
+        links(browser, page, first)
+        edits(browser, first, asked.edits)
+        check.that(not browser.messages, f"the console says {browser.messages[:3]}")
+        inside = ("file://" + str(page), "about:", "blob:", "data:")
+        beyond = [each for each in browser.requests if not each.startswith(inside)]
+        check.that(not beyond, f"requests {beyond[:3]}")
+    return check.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

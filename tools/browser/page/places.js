@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the keys of a scenario are in its text, and changes of single values that leave the rest as it is.
+import {ensureSyntaxTree, syntaxTree} from '@codemirror/language';
+
+const MAPS = new Set(['BlockMapping', 'FlowMapping']);
+const treeOf = state => ensureSyntaxTree(state, state.doc.length, 50) || syntaxTree(state);
+const textOf = (state, node) => state.sliceDoc(node.from, node.to);
+const keyOf = (state, pair) => {
+    const key = pair.getChild('Key');
+    return key ? textOf(state, key).trim().replace(/^(['"])(.*)\1$/, '$2') : '';
+};
+const valueOf = pair => {
+    let value = null;
+    for (let child = pair.firstChild; child; child = child.nextSibling)
+        if (child.name !== 'Key' && child.name !== ':' && child.name !== 'Comment') value = child;
+    return value;
+};
+const mapOf = node => {
+    for (; node; node = node.firstChild) if (MAPS.has(node.name)) return node;
+    return null;
+};
+const pairOf = (state, map, key) =>
+    map && map.getChildren('Pair').find(pair => keyOf(state, pair) === key) || null;
+
+// The keys around a place, outermost first; `inKey`: whether the place is in the key of the last one.
+export const pathAt = (state, at) => {
+    const path = [];
+    let node = treeOf(state).resolveInner(at, -1), inKey = false;
+    for (let n = node; n; n = n.parent) {
+        if (n.name === 'Key') inKey = !path.length;
+        if (n.name === 'Pair') path.unshift(keyOf(state, n));
+    }
+    return {path, inKey, node};
+};
+
+// {from, to, text} of the value at a path; null: there is none.
+export const valueAt = (state, path) => {
+    let map = mapOf(treeOf(state).topNode.firstChild), pair = null;
+    for (const key of path) {
+        pair = pairOf(state, map, key);
+        if (!pair) return null;
+        map = mapOf(valueOf(pair));
+    }
+    const value = pair && valueOf(pair);
+    return value ? {from: value.from, to: value.to, text: textOf(state, value)} : null;
+};
+
+// The value as the text of one scalar, '' where it is none.
+export const scalarAt = (state, path) => {
+    const value = valueAt(state, path);
+    return value && !/^[[{]|\n/.test(value.text) ? value.text.replace(/^(['"])(.*)\1$/, '$2') : '';
+};
+
+// The change that gives the path (one key, or a section and a key) a value.
+export const changeAt = (state, path, text) => {
+    const old = valueAt(state, path);
+    if (old) return {from: old.from, to: old.to, insert: text};
+    const [section, key] = path, map = mapOf(treeOf(state).topNode.firstChild), doc = state.doc;
+    const pair = path.length > 1 && pairOf(state, map, section), inner = pair && mapOf(valueOf(pair));
+    if (inner && inner.name === 'FlowMapping')
+        return {from: inner.from + 1, insert: `${key}: ${text}${inner.getChild('Pair') ? ', ' : ''}`};
+    if (inner) {
+        const line = doc.lineAt(inner.from);
+        return {from: line.from, insert: `${' '.repeat(inner.from - line.from)}${key}: ${text}\n`};
+    }
+    const end = doc.length, before = end && state.sliceDoc(end - 1) !== '\n' ? '\n' : '';
+    return {from: end, insert: `${before}${key === undefined ? `${section}: ${text}` : `${section}: {${key}: ${text}}`}\n`};
+};

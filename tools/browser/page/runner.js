@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands of stagesim in a worker: one at a time, and a new one ends the old.
+const HOME = '/usr/share/stagesim/scenarios';
+
+// Bytes that are embedded in the page: gzip in base64, in a script that is no program.
+const embedded = async id => {
+    const text = document.getElementById(id).textContent.trim(), raw = atob(text), bytes = new Uint8Array(raw.length);
+    for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
+};
+
+let parts = null; // the compiled module and the address of the worker's program, made once
+const load = () => parts ||= (async () => {
+    const [bytes, program] = await Promise.all([embedded('wasm'), embedded('worker')]);
+    return {module: await WebAssembly.compile(bytes),
+            address: URL.createObjectURL(new Blob([program], {type: 'text/javascript'}))};
+})();
+
+export class Runner {
+    constructor() {
+        this.count = 0;
+        this.worker = this.waiting = null;
+    }
+
+    async start() {
+        const {module, address} = await load();
+        this.worker = new Worker(address);
+        this.worker.onmessage = ({data}) => {
+            const waiting = this.waiting;
+            if (!waiting || waiting.id !== data.id) return;
+            this.waiting = null;
+            waiting.done(data);
+        };
+        this.worker.postMessage({module});
+    }
+
+    // Ends what runs; who waits for it gets null.
+    cancel() {
+        this.count++;
+        if (!this.waiting) return;
+        const {done} = this.waiting;
+        this.worker.terminate();
+        this.worker = this.waiting = null;
+        done(null);
+    }
+
+    // {code, output, messages, texts: the wanted files of the folder `out`}, or null where something else came.
+    async run(words, {files = {}, out = null, wanted = []} = {}) {
+        this.cancel();
+        const id = this.count;
+        if (!this.worker) await this.start();
+        if (id !== this.count) return null;
+        return new Promise(done => {
+            this.waiting = {id, done};
+            this.worker.postMessage({id, words, files, out, wanted, home: HOME});
+        });
+    }
+}
