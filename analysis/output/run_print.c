@@ -70,12 +70,17 @@ static void print_steady(FILE *out, const struct report *report)
     char length[READABLE_MAX], start[READABLE_MAX];
     const struct steady *steady = &report->run.steady;
     if (steady->micro_batches && !steady->period)
-        fprintf(out, "%-18s %u of %u micro-batches were run: the times of the others advance linearly\n",
+        fprintf(out, "%-18s %u of %u micro-batches were run; the times of the others advance linearly\n",
                 "steady state", steady->micro_batches, report->micro_batches);
-    else if (steady->micro_batches)
-        fprintf(out, "%-18s %u of %u micro-batches were run: from %s on %s for every %u\n", "steady state",
-                steady->micro_batches, report->micro_batches, readable_seconds(start, steady->start),
-                readable_seconds(length, steady->length), steady->period);
+    else if (steady->micro_batches) {
+        fprintf(out, "%-18s %u of %u micro-batches were run; from %s on, ", "steady state", steady->micro_batches,
+                report->micro_batches, readable_seconds(start, steady->start));
+        readable_seconds(length, steady->length);
+        if (steady->period == 1)
+            fprintf(out, "each takes %s\n", length);
+        else
+            fprintf(out, "every %u take %s\n", steady->period, length);
+    }
 }
 
 static void print_bubble(FILE *out, const struct report *report)
@@ -278,7 +283,7 @@ static void print_sensitivity(FILE *out, const struct report *report)
     if (!report->has_critical_path || report->critical_length <= 0)
         return;
     double percent = 0.01 / report->critical_length;
-    fprintf(out, "%-18s 1 %% less time to compute %s, per byte %s, of latency %s\n", "gain",
+    fprintf(out, "%-18s time to compute %s, time per byte %s, latency %s\n", "gain of 1 % less",
             readable_percent(compute, percent * report->sensitive_compute),
             readable_percent(bandwidth, percent * report->sensitive_bandwidth),
             readable_percent(latency, percent * report->sensitive_latency));
