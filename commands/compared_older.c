@@ -53,8 +53,8 @@ void compared_remove_older(const struct comparison *comparison)
 {
     int top = open(comparison->options->output, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (size_t i = 0; comparison->older && i < comparison->older_count && top >= 0; i++)
-        if (!is_new(comparison, comparison->older[i]))
-            remove_run(comparison, top, comparison->older[i]);
+        if (!is_new(comparison, comparison->older[i].directory))
+            remove_run(comparison, top, comparison->older[i].directory);
     if (top >= 0)
         close(top);
 }

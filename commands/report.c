@@ -25,9 +25,10 @@
 struct directory {
     const char *path;
     bool is_comparison;
-    struct jobs_view *jobs; /* of a run of several jobs; NULL: it is none */
-    const char **names;     /* [count]: "NAME/" of each run, "" where the directory is the run's own */
-    struct saved_run *runs;
+    const char **names;          /* [count]: "NAME/" of each run, "" where the directory is the run's own */
+    struct saved_run *runs;      /* [count] */
+    struct jobs_view **jobs;     /* [count]: of a run of several jobs; NULL: it is none */
+    struct comparison_row *rows; /* [count], of a comparison */
     size_t count;
     struct output *output; /* open until all directories are written */
 };
@@ -60,12 +61,13 @@ static bool list_runs(struct reporting *reporting, struct directory *directory)
     directory->is_comparison = exists(reporting, directory->path, "comparison.json");
     if (directory->is_comparison) {
         const char *file = arena_print(arena, "%s/comparison.json", directory->path);
-        directory->names = saved_comparison_read(file, &directory->count, arena, &reporting->diag);
-        for (size_t i = 0; i < directory->count && directory->names; i++)
-            directory->names[i] = arena_print(arena, "%s/", directory->names[i]);
-        return directory->names != NULL;
+        directory->rows = saved_comparison_read(file, &directory->count, arena, &reporting->diag);
+        directory->names = arena_array(arena, directory->count, sizeof *directory->names);
+        for (size_t i = 0; i < directory->count && directory->rows; i++)
+            directory->names[i] = arena_print(arena, "%s/", directory->rows[i].directory);
+        return directory->rows != NULL;
     }
-    if (!exists(reporting, directory->path, "summary.json")) {
+    if (!exists(reporting, directory->path, "summary.json") && !exists(reporting, directory->path, JOBS_SAVED)) {
         diag_error(&reporting->diag, (struct place){directory->path, 0, 0},
                    "there is neither a summary.json nor a comparison.json; expected a directory that `stagesim run -o` "
                    "or `compare -o` "
@@ -89,27 +91,28 @@ static void check_iterations(struct reporting *reporting, const struct directory
             reporting->form.iterations, there, there, reporting->form.iterations);
 }
 
-static void read_jobs(struct reporting *reporting, struct directory *directory)
+static struct jobs_view *read_jobs(struct reporting *reporting, const char *path)
 {
     struct jobs_view *view = arena_alloc(reporting->arena, sizeof *view);
-    if (jobs_view_read(arena_print(reporting->arena, "%s/" JOBS_SAVED, directory->path), view, reporting->arena,
-                       &reporting->diag))
-        directory->jobs = view;
+    bool read =
+        jobs_view_read(arena_print(reporting->arena, "%s/" JOBS_SAVED, path), view, reporting->arena, &reporting->diag);
+    return read ? view : NULL;
 }
 
 static void read_directory(struct reporting *reporting, struct directory *directory)
 {
-    if (exists(reporting, directory->path, JOBS_SAVED)) {
-        read_jobs(reporting, directory);
-        return;
-    }
     if (!list_runs(reporting, directory))
         return;
     directory->runs = arena_array(reporting->arena, directory->count, sizeof *directory->runs);
+    directory->jobs = arena_array(reporting->arena, directory->count, sizeof(struct jobs_view *));
     for (size_t i = 0; i < directory->count; i++) {
         int length = (int)strlen(directory->names[i]);
         const char *path = arena_print(reporting->arena, "%s%s%.*s", directory->path, length ? "/" : "",
                                        length ? length - 1 : 0, directory->names[i]);
+        if (exists(reporting, path, JOBS_SAVED)) {
+            directory->jobs[i] = read_jobs(reporting, path);
+            continue;
+        }
         saved_run_read(path, &directory->runs[i], reporting->arena, &reporting->diag);
         check_iterations(reporting, directory, i);
     }
@@ -139,15 +142,8 @@ static bool write_run(const struct reporting *reporting, struct directory *direc
     struct run_files files;
     return run_files_open_drawn(&files, pictures_of(reporting, directory->path, name, "timeline"), &reporting->form,
                                 true, directory->output, name, fault) &&
-           run_files_draw(&files, run->report, run->gantt, fault);
-}
-
-static bool write_jobs(const struct reporting *reporting, const struct directory *directory, struct fault *fault)
-{
-    struct run_files files;
-    return run_files_open_drawn(&files, pictures_of(reporting, directory->path, "", "timeline"), &reporting->form, true,
-                                directory->output, "", fault) &&
-           jobs_view_draw(&files, directory->jobs, fault);
+           (directory->jobs[index] ? jobs_view_draw(&files, directory->jobs[index], fault)
+                                   : run_files_draw(&files, run->report, run->gantt, fault));
 }
 
 static bool write_top(const struct reporting *reporting, struct directory *directory, struct fault *fault)
@@ -157,11 +153,12 @@ static bool write_top(const struct reporting *reporting, struct directory *direc
     const struct gantt **gantts = arena_array(arena, directory->count, sizeof *gantts);
     const char **links = arena_array(arena, directory->count, sizeof *links);
     for (size_t i = 0; i < directory->count; i++) {
-        rows[i] = comparison_row_of(directory->runs[i].report);
-        gantts[i] = directory->runs[i].gantt;
+        bool jobs = directory->jobs[i];
+        rows[i] = jobs ? directory->rows[i] : comparison_row_of(directory->runs[i].report);
+        gantts[i] = jobs ? directory->jobs[i]->gantt : directory->runs[i].gantt;
         links[i] = arena_print(arena, "%sreport.html", directory->names[i]);
     }
-    struct comparison_view view = {directory->runs[0].report->run.scenario_name, gantts, rows, links, directory->count};
+    struct comparison_view view = {rows[0].scenario, gantts, rows, links, directory->count};
     return comparison_write_pictures(&view, pictures_of(reporting, directory->path, "", "comparison"), &reporting->form,
                                      directory->output, fault) &&
            comparison_write_report(&view, directory->output, fault);
@@ -170,7 +167,7 @@ static bool write_top(const struct reporting *reporting, struct directory *direc
 static bool write_directory(const struct reporting *reporting, struct directory *directory, struct fault *fault)
 {
     directory->output = output_create(directory->path, fault);
-    bool ok = directory->output != NULL && (!directory->jobs || write_jobs(reporting, directory, fault));
+    bool ok = directory->output != NULL;
     for (size_t i = 0; i < directory->count && ok; i++)
         ok = write_run(reporting, directory, i, fault);
     return ok && (!directory->is_comparison || write_top(reporting, directory, fault)) &&
@@ -231,10 +228,12 @@ static int report(struct reporting *reporting, int count, char *const *paths)
     }
     int code = reporting->diag.errors ? EXIT_BAD_INPUT : write_all(reporting);
     for (size_t i = 0; i < reporting->count; i++) {
-        for (size_t run = 0; run < reporting->directories[i].count && reporting->directories[i].runs; run++)
-            gantt_destroy(reporting->directories[i].runs[run].gantt);
-        if (reporting->directories[i].jobs)
-            jobs_view_finish(reporting->directories[i].jobs);
+        const struct directory *directory = &reporting->directories[i];
+        for (size_t run = 0; run < directory->count && directory->runs; run++)
+            if (directory->jobs[run])
+                jobs_view_finish(directory->jobs[run]);
+            else
+                gantt_destroy(directory->runs[run].gantt);
     }
     return code;
 }

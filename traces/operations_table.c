@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum column {
     RANK,
@@ -240,18 +241,33 @@ static void number_messages(struct table *table)
     free(next);
 }
 
+/* What is no such table at its first bytes is not read any further. */
+static bool begins_well(struct trace_reader *reader, const char *text, size_t size)
+{
+    struct csv *csv = csv_open(reader->file, text, size, &columns, reader->diag, NULL);
+    if (csv)
+        csv_close(csv);
+    return csv;
+}
+
 /* The whole file. */
 static char *load(struct trace_reader *reader, struct trace_file *file, size_t *size)
 {
     char *text = NULL;
     size_t capacity = 0, got;
     struct fault fault = {.text = ""};
-    *size = 0;
-    do {
+    struct stat info;
+    bool first = true, too_large = stat(reader->file, &info) == 0 && info.st_size > BYTES_MAX;
+    *size = too_large ? (size_t)info.st_size : 0;
+    for (got = !too_large; got && *size <= BYTES_MAX; first = false) {
         text = array_grow(text, &capacity, *size + (1 << 16), 1);
         got = trace_file_read(file, text + *size, capacity - *size, &fault);
         *size += got;
-    } while (got && *size <= BYTES_MAX);
+        if (first && memchr(text, '\n', got) && !begins_well(reader, text, got)) {
+            free(text);
+            return NULL;
+        }
+    }
     if (*size > BYTES_MAX)
         fault_set(&fault, "it is larger than %d MiB", BYTES_MAX >> 20);
     if (!*fault.text)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { COLUMN_NODE, COLUMN_FROM, COLUMN_TO, COLUMNS };
-enum { LOG_BYTES_MAX = 1 << 30 };
+enum { LOG_BYTES_MAX = 256 << 20 };
 
 static const char *const column_names[COLUMNS] = {"node", "from", "to"};
 static const struct csv_columns columns = {column_names, COLUMNS, COLUMNS, "a log of idle nodes", true};

@@ -65,7 +65,7 @@ struct arrival_log *arrival_log_load(const char *file, struct place at, enum arr
     char *text = csv_load(file, ARRIVAL_BYTES_MAX, &size);
     if (!text) {
         diag_error(diag, at, "%s: %s", file,
-                   errno == EFBIG    ? "the file is larger than 1 GiB"
+                   errno == EFBIG    ? "the file is larger than 512 MiB"
                    : errno == EINVAL ? "not a regular file"
                                      : strerror(errno));
         return NULL;

@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TABLES_MAX = 64, FILE_MAX = 1 << 30 };
+enum { TABLES_MAX = 64, FILE_MAX = 64 << 20 };
 
 /* What comes back from the process that loads the platform. */
 struct fitted {

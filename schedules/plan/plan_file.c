@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_SIZE_MAX = 1 << 30 };
+enum { FILE_SIZE_MAX = 256 << 20 };
 
 enum column {
     WORKER,
@@ -147,7 +147,10 @@ struct plan *plan_file_read(const char *path, enum pytorch_dialect dialect, stru
     size_t size = 0;
     char *text = csv_load(path, FILE_SIZE_MAX, &size);
     if (!text) {
-        diag_error(diag, (struct place){path, 0, 0}, "the schedule cannot be read: %s", strerror(errno));
+        if (errno == EFBIG)
+            diag_error(diag, (struct place){path, 0, 0}, "the schedule is larger than %d MiB", FILE_SIZE_MAX >> 20);
+        else
+            diag_error(diag, (struct place){path, 0, 0}, "the schedule cannot be read: %s", strerror(errno));
         return NULL;
     }
     struct plan *plan = plan_file_parse(path, text, size, dialect, diag);

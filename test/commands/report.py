@@ -99,6 +99,21 @@ def comparisons(check, binary, folder):
     draw_again(check, binary, folder / "twice", "twice", "--picture", "svg,png")
 
 
+def several_jobs(check, binary, folder):
+    """A comparison of jobs that share a platform with a job of its own: the bytes that it wrote itself."""
+    first, again = folder / "shared", folder / "shared-again"
+    scenarios = [tool.ROOT / "scenarios" / name for name in ("shared-fabric.yaml", "demo.yaml")]
+    tool.run(binary, "compare", *scenarios, "-o", first, "--trace", "csv", "--report", "--picture", "svg")
+    shutil.copytree(first, again)
+    drawn = [path for path in again.glob("**/*") if path.suffix in (".svg", ".html")]
+    check.that(len(drawn) == 6, f"a comparison of two with two pages and three pictures has {drawn}")
+    for path in drawn:
+        path.write_text("")
+    tool.run(binary, "report", again)
+    for path in drawn:
+        check.that(path.read_bytes() == (first / path.relative_to(again)).read_bytes(), f"{path}: other bytes")
+
+
 def formats(check, binary, folder):
     """Without --picture the formats that are there are written, and svg where there are none; several directories at
     once."""
@@ -205,7 +220,7 @@ def main():
     check, binary = tool.Checker(), tool.binary_argument()
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        for part in (runs, comparisons, formats, damaged, damaged_comparison, usage, kinds):
+        for part in (runs, comparisons, several_jobs, formats, damaged, damaged_comparison, usage, kinds):
             part(check, binary, folder)
     return check.done()
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/output/saved/saved_run.h"
 
+#include "analysis/output/comparison.h"
 #include "analysis/output/saved/saved_operations.h"
 #include "analysis/output/saved/saved_summary.h"
 #include "base/arena.h"
@@ -8,6 +9,7 @@
 #include "base/document.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,15 +57,46 @@ static bool is_directory_name(const struct node *node)
 }
 
 /* A run under both engines has two rows. */
-static bool is_listed(const char *name, const char **names, size_t count)
+static bool is_listed(const char *name, const struct comparison_row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (!strcmp(names[i], name))
+        if (!strcmp(rows[i].directory, name))
             return true;
     return false;
 }
 
-const char **saved_comparison_read(const char *file, size_t *count, struct arena *arena, struct diag *diag)
+static const char *text_of(const struct node *row, const char *key)
+{
+    const struct node *node = node_get(row, key);
+    return node && node->kind == NODE_SCALAR ? node->text : "";
+}
+
+static double number_of(const struct node *row, const char *key)
+{
+    return strtod(text_of(row, key), NULL);
+}
+
+/* One of several jobs that share a platform: the row above it, with a directory, is that of all. */
+static bool is_job_of(const struct node *row, const struct comparison_row *all)
+{
+    size_t length = strlen(all->scenario);
+    const char *name = text_of(row, "scenario");
+    return length && !strncmp(name, all->scenario, length) && name[length] == '/';
+}
+
+static void read_row(const struct node *row, struct comparison_row *out)
+{
+    *out = (struct comparison_row){.iteration = number_of(row, "iteration_s"),
+                                   .samples_per_s = number_of(row, "samples_per_s"),
+                                   .bubble = number_of(row, "bubble_ratio"),
+                                   .asynchronous = !strcmp(text_of(row, "synchronous"), "false")};
+    snprintf(out->scenario, sizeof out->scenario, "%s", text_of(row, "scenario"));
+    snprintf(out->schedule, sizeof out->schedule, "%s", text_of(row, "schedule"));
+    snprintf(out->engine, sizeof out->engine, "%s", text_of(row, "engine"));
+    snprintf(out->directory, sizeof out->directory, "%s", text_of(row, "directory"));
+}
+
+struct comparison_row *saved_comparison_read(const char *file, size_t *count, struct arena *arena, struct diag *diag)
 {
     static const struct document_kind kind = {NODE_LIST, COMPARISON_SIZE_MAX,
                                               "the list of runs that `stagesim compare -o DIR` writes",
@@ -73,16 +106,18 @@ const char **saved_comparison_read(const char *file, size_t *count, struct arena
     *count = 0;
     if (!list)
         return NULL;
-    const char **names = arena_array(arena, list->count + 1, sizeof *names);
+    struct comparison_row *rows = arena_array(arena, list->count + 1, sizeof *rows);
     for (const struct node *row = list->first; row; row = row->next) {
         const struct node *name = row->kind == NODE_MAP ? node_get(row, "directory") : NULL;
+        if (!name && *count && row->kind == NODE_MAP && is_job_of(row, &rows[*count - 1]))
+            continue;
         if (!is_directory_name(name))
             diag_error(diag, name ? name->at : row->at,
                        "expected a run with its \"directory\", the name of one below this");
-        else if (!is_listed(name->text, names, *count))
-            names[(*count)++] = name->text;
+        else if (!is_listed(name->text, rows, *count))
+            read_row(row, &rows[(*count)++]);
     }
     if (!*count && diag->errors == before)
         diag_error(diag, list->at, "there is no run in this comparison");
-    return diag->errors == before ? names : NULL;
+    return diag->errors == before ? rows : NULL;
 }

@@ -7,6 +7,7 @@
 #include "base/diagnostics.h"
 
 struct arena;
+struct comparison_row;
 
 struct saved_run {
     struct report *report; /* in the arena */
@@ -17,8 +18,9 @@ struct saved_run {
  * to diag. */
 bool saved_run_read(const char *directory, struct saved_run *run, struct arena *arena, struct diag *diag);
 
-/* The directories of the runs of a `compare -o`, in its order, from its comparison.json; `count` of them. NULL after
+/* The rows of the runs of a `compare -o`, in its order, from its comparison.json; `count` of them. Each has its
+ * directory, its names, and what is known of a run of several jobs: the others' is in their directories. NULL after
  * every mistake went to diag. Memory from the arena. */
-const char **saved_comparison_read(const char *file, size_t *count, struct arena *arena, struct diag *diag);
+struct comparison_row *saved_comparison_read(const char *file, size_t *count, struct arena *arena, struct diag *diag);
 
 #endif
