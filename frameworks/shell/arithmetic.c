@@ -100,7 +100,8 @@ static int64_t value_of(struct sum *sum, const struct cells *cells, const char *
         sum->open = shell_unknown_as(sum->shell, name, open);
         if (sum->shell->state->nounset) /* it may be a name, which nobody sets */
             shell_needed(sum->shell, name, sum->source, sum->place);
-        else if (plain.count > 1) /* with letters around it, it may be no number */
+        else if (plain.count > 1 ||
+                 !shell_may_count(sum->shell, open)) /* with letters around it, it may be no number */
             shell_doubt(sum->shell, sum->source, sum->place);
         return 0;
     }

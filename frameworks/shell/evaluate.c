@@ -53,7 +53,7 @@ bool shell_evaluate(struct shell *s, const struct cells *cells, int64_t *value, 
     uint32_t unused;
     const char *written = shell_text(s, cells, &unused), *text = shell_text(s, &plain, open);
     if (*open) {
-        if (joins_letters(&plain))
+        if (joins_letters(&plain) || !shell_may_count(s, *open))
             shell_doubt(s, source, at);
         return false;
     }

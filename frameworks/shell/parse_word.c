@@ -136,15 +136,54 @@ static void find_assignment(const struct parser *p, struct raw *raw)
     raw->array = raw->value < p->end && text[raw->value] == '(';
 }
 
-/* A line that goes on within $NAME or NAME=, which bash reads as one. */
+static bool is_letter(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Whether a $NAME ends at a place and goes on behind the end of the line. */
+static bool cuts_name(const char *text, size_t from, size_t at)
+{
+    size_t start = at;
+    while (start > from && is_letter(text[start - 1]))
+        start--;
+    return start < at && start > from && strchr("${", text[start - 1]) && is_letter(text[at + 2]);
+}
+
+/* A line that goes on within $NAME, NAME=, $(( or )), which bash reads as one. */
 static bool is_cut(const struct parser *p, const struct raw *raw)
 {
     const char *text = p->source->text;
-    for (size_t i = raw->from; i + 2 < raw->to; i++)
-        if (text[i] == '\\' && text[i + 1] == '\n' &&
-            ((i > raw->from && text[i - 1] == '$') ||
-             (shell_name_end(p->source, raw->from, i) == i && memchr(text + i, '=', raw->to - i))))
+    for (size_t i = raw->from; i + 2 < raw->to; i++) {
+        if (text[i] != '\\' || text[i + 1] != '\n')
+            continue;
+        char before = i > raw->from ? text[i - 1] : ' ';
+        bool bracket = strchr("()", before) && strchr("()", text[i + 2]);
+        if (before == '$' || bracket || cuts_name(text, raw->from, i) ||
+            (shell_name_end(p->source, raw->from, i) == i && memchr(text + i, '=', raw->to - i)))
             return true;
+    }
+    return false;
+}
+
+/* Whether the words of an array are parted by what is no blank. */
+static bool has_operators(const struct parser *p, const struct raw *raw)
+{
+    const char *text = p->source->text;
+    for (size_t at = raw->value + 1; at + 1 < raw->to;) {
+        size_t end = at + 1;
+        if (text[at] == '#')
+            end = at + strcspn(text + at, "\n");
+        else if (text[at] == '\\' && text[at + 1] == '\n')
+            end = at + 2;
+        else if (strchr("<>", text[at]) && text[at + 1] == '(')
+            end = shell_bracket_end(p->source, at + 1, raw->to - 1);
+        else if (!strchr(" \t\n", text[at]))
+            end = shell_word_end(p->source, at, raw->to - 1);
+        if (end == at)
+            return true;
+        at = end;
+    }
     return false;
 }
 
@@ -166,6 +205,8 @@ bool parser_word(struct parser *p, bool assignments, struct raw *raw)
     else if (shell_word_is_open(p->source, raw->name ? raw->value : raw->from, p->end))
         parser_fail(p, "the end of a quote or bracket that begins here");
     raw->to = (uint32_t)to;
+    if (raw->array && !p->failed && has_operators(p, raw))
+        parser_fail(p, "blanks between the words of an array");
     if (is_cut(p, raw))
         parser_fail(p, "a name on one line");
     p->at = to;

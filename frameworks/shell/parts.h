@@ -146,6 +146,8 @@ struct state *shell_child(struct shell *s);
 struct variable *shell_find(struct shell *s, const char *name);
 /* Whether bash or the system sets a name. */
 bool shell_is_of_system(const char *name);
+/* False: it is a text of the system's, such as a folder. */
+bool shell_may_count(const struct shell *s, uint32_t unknown);
 /* At the depth of calls now, or where it is; declares it where it is nowhere. */
 struct variable *shell_declare(struct shell *s, const char *name, bool local);
 /* What a name stands for: of a reference that of its target. NULL: not known. */

@@ -134,6 +134,18 @@ bool shell_is_of_system(const char *name)
     return !strncmp(name, "BASH", 4) || !strncmp(name, "LC_", 3);
 }
 
+bool shell_may_count(const struct shell *s, uint32_t unknown)
+{
+    static const char *const counts[] = {"UID",          "EUID",          "PPID",    "RANDOM", "SRANDOM",
+                                         "SECONDS",      "LINENO",        "COLUMNS", "LINES",  "HISTCMD",
+                                         "EPOCHSECONDS", "EPOCHREALTIME", "SHLVL",   "OPTIND", NULL};
+    const struct unknown *entry = &s->unknowns[unknown];
+    bool other = !shell_is_of_system(entry->name);
+    for (const char *const *each = counts; *each && !other; each++)
+        other = !strcmp(entry->name, *each);
+    return other;
+}
+
 /* ---- values ---- */
 
 /* What -1 and on stand for, of an array that is not empty. */

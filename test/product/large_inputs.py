@@ -25,7 +25,8 @@ BEGINNINGS = {
 BESIDE = {
     "platform.yaml": "platform: platform.xml\nworkload: stages\nstages: {forward: 1ms, backward: 2ms}\n",
     "queue.yaml": "platform: dgx-a100:16\nqueue: {log: log.csv}\n",
-    "plan.yaml": "platform: dgx-a100:1\nworkload: stages\nschedule: {file: plan.csv}\nstages: {forward: 1ms, backward: 2ms}\n",
+    "plan.yaml": "platform: dgx-a100:1\nworkload: stages\nschedule: {file: plan.csv}\n"
+                 "stages: {forward: 1ms, backward: 2ms}\n",
     "profile.yaml": "platform: dgx-a100:1\nworkload: transformer\nmodel: gpt2-64\ncompute: {profile: profile.csv}\n",
 }
 COMMANDS = [
