@@ -155,14 +155,15 @@ static void run_trap(struct call *c)
 
 /* ---- variables ---- */
 
-static void unset_one(struct call *c, size_t i, bool functions)
+/* 0, or 1 where bash takes the name for none. */
+static int unset_one(struct call *c, size_t i, bool functions)
 {
     struct shell *s = c->s;
     const char *name = text_of(c, i);
     size_t length = shell_name_length(name);
     if (is_open(c, i)) {
         lose(c, "a variable whose name is not known is unset");
-        return;
+        return 0;
     }
     if (functions)
         shell_define_function(s, name, NULL);
@@ -171,25 +172,35 @@ static void unset_one(struct call *c, size_t i, bool functions)
                           shell_unknown(s, name, "an element is unset", c->step->source, c->step->at));
     else if (length && !name[length])
         shell_unset(s, name, c->step->source, c->step->at);
+    else
+        return 1;
+    return 0;
 }
 
 static void run_unset(struct call *c)
 {
     bool functions = false;
-    for (size_t i = 1; i < c->count; i++) {
-        const char *text = text_of(c, i);
-        if (i == 1 && !strcmp(text, "-n") && c->count == 3 && !is_open(c, 2)) {
+    int status = 0;
+    size_t i = 1;
+    for (; i < c->count && text_of(c, i)[0] == '-' && !is_open(c, i); i++) {
+        const char *option = text_of(c, i);
+        functions |= !strcmp(option, "-f");
+        if (!strcmp(option, "-n") && c->count == 3 && !is_open(c, 2)) {
             shell_unset_reference(c->s, text_of(c, 2));
+            c->s->state->status = 0;
             return;
         }
-        if (text[0] == '-') {
-            functions |= !strcmp(text, "-f");
-            continue;
+        if (option[strspn(option, "-fvn")]) { /* it has no such option */
+            c->s->state->status = 2;
+            return;
         }
-        bool variable = shell_find(c->s, text) != NULL, function = shell_function(c->s, text);
-        unset_one(c, i, functions || (!variable && (function || shell_doubted_function(c->s, text))));
     }
-    c->s->state->status = 0;
+    for (; i < c->count; i++) {
+        const char *text = text_of(c, i);
+        bool variable = shell_find(c->s, text) != NULL, function = shell_function(c->s, text);
+        status |= unset_one(c, i, functions || (!variable && (function || shell_doubted_function(c->s, text))));
+    }
+    c->s->state->status = status;
 }
 
 static void run_let(struct call *c)

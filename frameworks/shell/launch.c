@@ -87,6 +87,16 @@ static uint32_t condition_of(const struct shell *s)
     return maybe;
 }
 
+/* A word as text, without names at its beginning that nobody sets: $NONE--option is an option. */
+static const char *option_text(struct shell *s, const struct cells *word, uint32_t *open)
+{
+    size_t at = 0;
+    while (at < word->count && word->items[at].c == CELL_OPEN && !s->unknowns[word->items[at].at].why)
+        at++;
+    const struct cells rest = {word->items + at, word->count - at, word->count - at};
+    return at ? shell_text(s, &rest, open) : shell_text(s, word, open);
+}
+
 void shell_offer(struct shell *s, const struct cells *words, size_t count, uint16_t source, size_t at)
 {
     size_t options = 0;
@@ -95,7 +105,7 @@ void shell_offer(struct shell *s, const struct cells *words, size_t count, uint1
     if (s->silent || s->broken || is_cut_off(s, shell_text(s, &words[0], &open), source, at))
         return;
     for (size_t i = 0; i < count; i++) {
-        const char *text = shell_text(s, &words[i], &open);
+        const char *text = option_text(s, &words[i], &open);
         options += is_option(text);
         wanted |= s->request->is_option(text);
         unknown = unknown ? unknown : alone(s, &words[i]);

@@ -205,6 +205,7 @@ static struct step *parse_test(struct parser *p)
     struct step *step = new_step(p, STEP_TEST);
     size_t room = 0;
     bool expression = false;
+    p->test = true;
     for (parser_lines(p); !p->failed && p->at < p->end && !parser_next_is(p, "]]"); parser_lines(p)) {
         struct raw raw = {.from = (uint32_t)p->at};
         bool two = at_text(p, "&&") || at_text(p, "||");
@@ -217,6 +218,7 @@ static struct step *parse_test(struct parser *p)
         expression = raw.to == raw.from + 2 && !strncmp(p->source->text + raw.from, "=~", 2);
         parser_append(p, step, &room, &raw);
     }
+    p->test = false;
     need(p, "]]");
     return step;
 }

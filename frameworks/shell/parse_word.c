@@ -187,6 +187,31 @@ static bool has_operators(const struct parser *p, const struct raw *raw)
     return false;
 }
 
+/* NAME[ begins an element where a command begins, and bash reads on to its ], over blanks and lines. */
+static bool is_half_element(const struct parser *p, size_t to)
+{
+    size_t name = shell_name_end(p->source, p->at, p->end);
+    return name > p->at && name < p->end && p->source->text[name] == '[' && subscript_end(p, name) - 1 >= to;
+}
+
+/* ?(...) and its relatives, which bash reads elsewhere than between [[ and ]] only after shopt -s extglob. */
+static bool has_group(const struct parser *p, size_t from, size_t to)
+{
+    const char *text = p->source->text;
+    if (p->test || strstr(text, "extglob") || strstr(p->shell->sources[0].text, "extglob"))
+        return false;
+    for (size_t at = from; at < to;) {
+        if (text[at] == '(' && at > from && strchr("?*+@!", text[at - 1]))
+            return true;
+        at = text[at] == '\\'                                ? at + 2
+             : strchr("'\"`", text[at])                      ? shell_quote_end(p->source, at, to)
+             : text[at] == '$'                               ? shell_dollar_end(p->source, at, to)
+             : strchr("<>", text[at]) && text[at + 1] == '(' ? shell_bracket_end(p->source, at + 1, to)
+                                                             : at + 1;
+    }
+    return false;
+}
+
 bool parser_word(struct parser *p, bool assignments, struct raw *raw)
 {
     const char *text = p->source->text;
@@ -209,6 +234,10 @@ bool parser_word(struct parser *p, bool assignments, struct raw *raw)
         parser_fail(p, "blanks between the words of an array");
     if (is_cut(p, raw))
         parser_fail(p, "a name on one line");
+    if (assignments && !raw->name && is_half_element(p, to))
+        parser_fail(p, "the ] of an element");
+    if (!raw->array && has_group(p, raw->from, to))
+        parser_fail(p, "a blank, or shopt -s extglob before this");
     p->at = to;
     return to > raw->from;
 }

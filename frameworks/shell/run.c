@@ -359,10 +359,10 @@ enum flow shell_run(struct shell *s, const struct step *step)
     } else
         flow = run_redirected(s, step);
     bool fails = may_end(step->kind) && !s->tolerant && s->state->status > 0;
-    if (flow == FLOW_NEXT && fails && s->state->may_exit && !s->state->errexit)
+    if (flow == FLOW_NEXT && fails && (s->state->may_exit || s->state->trapped) && !s->state->errexit)
         process_may_end(s, step);
     bool may_fail = may_end(step->kind) && !s->tolerant && s->state->status < 0 && !s->assumed;
-    if (flow == FLOW_NEXT && may_fail && (s->state->errexit || s->state->may_exit))
+    if (flow == FLOW_NEXT && may_fail && (s->state->errexit || s->state->may_exit || s->state->trapped))
         process_may_end(s, step);
     return flow == FLOW_NEXT && fails && s->state->errexit ? FLOW_EXIT : flow;
 }

@@ -5,14 +5,16 @@
 #include "base/paths.h"
 #include "frameworks/shell/parts.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* A file of options alone: what stands behind a command. */
 static bool is_options(const char *text)
 {
+    bool script = !strncmp(text, "#!", 2);
     for (text += strspn(text, " \t\n"); *text == '#'; text += strspn(text, " \t\n"))
         text += strcspn(text, "\n");
-    return !strncmp(text, "--", 2);
+    return !script && !strncmp(text, "--", 2) && isalpha((unsigned char)text[2]);
 }
 
 /* Its lines are one command. */

@@ -100,6 +100,7 @@ struct state {
     bool may_export, may_pipe; /* the same of `set -a`, and of `set -o pipefail` */
     bool strange;              /* commands that are not known may have defined functions */
     bool inherits;             /* shopt -s inherit_errexit */
+    bool trapped;              /* a trap of errors may end the script */
 };
 
 #endif

@@ -100,6 +100,7 @@ struct parser {
     struct redirect *documents; /* whose lines have not come yet */
     unsigned nest;
     bool failed;
+    bool test; /* between [[ and ]] */
 };
 
 /* The commands of text[from..to) of a source; NULL after a mistake was reported, or where there are none. */

@@ -28,6 +28,13 @@ static void check_end(struct shell *s, const struct cells *action, uint16_t sour
         shell_refuse(s, source, at, "'trap' runs a launch at the end of the script, which is not followed");
 }
 
+/* Whether an action may end the script: it does more than print. */
+static bool may_exit(const char *action, uint32_t open)
+{
+    bool prints = !strncmp(action, "echo ", 5) || !strncmp(action, "printf ", 7) || !*action || !strcmp(action, "-");
+    return open || !prints || strpbrk(action, ";&|\n");
+}
+
 void shell_trap(struct shell *s, const struct cells *words, size_t count, uint16_t source, size_t at)
 {
     const char *action = count > 1 ? text_of(s, &words[1]) : "";
@@ -37,6 +44,8 @@ void shell_trap(struct shell *s, const struct cells *words, size_t count, uint16
         shell_text(s, &words[1], &open);
     for (size_t i = 2; i < count; i++) {
         const char *signal = text_of(s, &words[i]);
+        if (!strcmp(signal, "ERR"))
+            s->state->trapped = may_exit(action, open);
         bool always = !strcmp(signal, "DEBUG") || !strcmp(signal, "RETURN");
         if (!strcmp(signal, "EXIT") && !open && strcmp(action, "-") != 0)
             check_end(s, &words[1], source, at);
