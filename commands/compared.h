@@ -26,8 +26,8 @@ struct comparison {
     struct diag diag;
     struct comparison_run *runs;
     size_t count, capacity;
-    size_t asked;                 /* runs, of which `count` were done; 0: all were */
-    struct comparison_row *older; /* the runs of the comparison that was in the same place; NULL: none */
+    size_t asked;            /* runs, of which `count` were done; 0: all were */
+    struct saved_row *older; /* the runs of the comparison that was in the same place; NULL: none */
     size_t older_count;
 };
 

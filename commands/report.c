@@ -25,10 +25,10 @@
 struct directory {
     const char *path;
     bool is_comparison;
-    const char **names;          /* [count]: "NAME/" of each run, "" where the directory is the run's own */
-    struct saved_run *runs;      /* [count] */
-    struct jobs_view **jobs;     /* [count]: of a run of several jobs; NULL: it is none */
-    struct comparison_row *rows; /* [count], of a comparison */
+    const char **names;      /* [count]: "NAME/" of each run, "" where the directory is the run's own */
+    struct saved_run *runs;  /* [count] */
+    struct jobs_view **jobs; /* [count]: of a run of several jobs; NULL: it is none */
+    struct saved_row *rows;  /* [count], of a comparison */
     size_t count;
     struct output *output; /* open until all directories are written */
 };
@@ -146,6 +146,19 @@ static bool write_run(const struct reporting *reporting, struct directory *direc
                                    : run_files_draw(&files, run->report, run->gantt, fault));
 }
 
+/* Of several jobs on one platform. */
+static struct comparison_row row_of_jobs(const struct saved_row *saved)
+{
+    struct comparison_row row = {.iteration = saved->iteration,
+                                 .samples_per_s = saved->samples_per_s,
+                                 .bubble = saved->bubble,
+                                 .asynchronous = saved->asynchronous};
+    snprintf(row.scenario, sizeof row.scenario, "%s", saved->scenario);
+    snprintf(row.schedule, sizeof row.schedule, "%s", saved->schedule);
+    snprintf(row.engine, sizeof row.engine, "%s", saved->engine);
+    return row;
+}
+
 static bool write_top(const struct reporting *reporting, struct directory *directory, struct fault *fault)
 {
     struct arena *arena = reporting->arena;
@@ -154,7 +167,7 @@ static bool write_top(const struct reporting *reporting, struct directory *direc
     const char **links = arena_array(arena, directory->count, sizeof *links);
     for (size_t i = 0; i < directory->count; i++) {
         bool jobs = directory->jobs[i];
-        rows[i] = jobs ? directory->rows[i] : comparison_row_of(directory->runs[i].report);
+        rows[i] = jobs ? row_of_jobs(&directory->rows[i]) : comparison_row_of(directory->runs[i].report);
         gantts[i] = jobs ? directory->jobs[i]->gantt : directory->runs[i].gantt;
         links[i] = arena_print(arena, "%sreport.html", directory->names[i]);
     }

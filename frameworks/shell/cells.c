@@ -283,6 +283,26 @@ struct cells shell_without_free(struct shell *s, const struct cells *cells)
     return out;
 }
 
+struct cells *shell_arguments_of(struct shell *s, const struct cells *words, size_t count, size_t *left,
+                                 uint32_t *unknown)
+{
+    struct cells *arguments = arena_array(s->arena, count, sizeof *arguments);
+    *left = 0;
+    *unknown = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct cells plain = shell_without_free(s, &words[i]);
+        bool quoted = !words[i].count;
+        for (size_t k = 0; k < words[i].count; k++)
+            quoted |= words[i].items[k].quoted;
+        for (size_t k = 0; k < plain.count; k++)
+            if (plain.items[k].c == CELL_OPEN && !plain.items[k].quoted) /* it may be several */
+                *unknown = shell_unknown_as(s, "@", plain.items[k].at);
+        if (plain.count || quoted)
+            arguments[(*left)++] = plain;
+    }
+    return arguments;
+}
+
 /* ---- sources ---- */
 
 uint16_t shell_add_source(struct shell *s, const char *file, const char *text, size_t size, const struct cell *origin)

@@ -409,11 +409,7 @@ enum flow shell_call(struct shell *s, const struct step *body, const struct cell
         shell_refuse(s, body->source, body->at, "functions that call one another deeper than %d", CALLS_MAX);
         return FLOW_EXIT;
     }
-    state->arguments = arena_array(s->arena, count, sizeof *arguments);
-    memcpy(state->arguments, words, count * sizeof *arguments);
-    state->argument_count = count;
-    state->arguments_unknown =
-        has_open(words, count) ? shell_unknown(s, "@", "arguments that are not known", body->source, body->at) : 0;
+    state->arguments = shell_arguments_of(s, words, count, &state->argument_count, &state->arguments_unknown);
     s->call = &own;
     s->loop = NULL;
     shell_begin_span(s, &own.span);

@@ -87,14 +87,14 @@ static uint32_t condition_of(const struct shell *s)
     return maybe;
 }
 
-/* A word as text, without names at its beginning that nobody sets: $NONE--option is an option. */
+/* A word as text, without names that nobody sets: -$NONE-option is an option. */
 static const char *option_text(struct shell *s, const struct cells *word, uint32_t *open)
 {
-    size_t at = 0;
-    while (at < word->count && word->items[at].c == CELL_OPEN && !s->unknowns[word->items[at].at].why)
-        at++;
-    const struct cells rest = {word->items + at, word->count - at, word->count - at};
-    return at ? shell_text(s, &rest, open) : shell_text(s, word, open);
+    struct cells rest = {0};
+    for (size_t i = 0; i < word->count; i++)
+        if (word->items[i].c != CELL_OPEN || s->unknowns[word->items[i].at].why)
+            shell_add(s, &rest, word->items[i]);
+    return shell_text(s, &rest, open);
 }
 
 void shell_offer(struct shell *s, const struct cells *words, size_t count, uint16_t source, size_t at)

@@ -246,7 +246,7 @@ static struct step *parse_brackets(struct parser *p)
 static struct step *parse_function(struct parser *p, size_t name_end)
 {
     struct step *step = new_step(p, STEP_FUNCTION);
-    if (name_end == p->at)
+    if (name_end == p->at || memchr(p->source->text + p->at, '[', name_end - p->at))
         parser_fail(p, "the name of a function");
     step->name = arena_print(p->shell->arena, "%.*s", (int)(name_end - p->at), p->source->text + p->at);
     p->at = name_end;

@@ -131,6 +131,10 @@ int shell_has_text(struct shell *s, const struct cells *cells);
 uint32_t shell_needed(struct shell *s, const char *name, uint16_t source, size_t at);
 /* The script may end there, and is taken to go on. */
 void shell_doubt(struct shell *s, uint16_t source, size_t at);
+/* $1 and on of these words, of which names that nobody sets are none; `left` of them. `unknown`: some may be several.
+ */
+struct cells *shell_arguments_of(struct shell *s, const struct cells *words, size_t count, size_t *left,
+                                 uint32_t *unknown);
 /* Without the names that nobody sets. */
 struct cells shell_without_free(struct shell *s, const struct cells *cells);
 /* Whether a word has only such names, without quotes: then it is none. */

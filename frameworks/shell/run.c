@@ -129,7 +129,9 @@ static enum flow run_words(struct shell *s, const struct plain *p)
     else if (shell_builtin(s, p->step, p->name, words, count, &flow))
         return flow;
     else if (shell_print(s, p->name, words, count, p->step->source, p->step->at))
-        s->assumed = true;
+        s->assumed = strcmp(p->name, "printf") != 0;
+    else if (p->name[0] == '%') /* a job, of which scripts have none */
+        s->state->status = 1;
     else {
         shell_program(s, p->words, p->count, p->step->source, p->step->at);
         if (s->state->strange &&

@@ -95,13 +95,8 @@ static size_t read_options(struct setting *c, bool *arguments_given)
 static void set_arguments(struct setting *c, size_t i)
 {
     struct state *state = c->s->state;
-    state->arguments = c->words + i;
-    state->argument_count = c->count - i;
-    state->arguments_unknown = 0;
-    for (; i < c->count; i++)
-        for (size_t k = 0; k < c->words[i].count; k++)
-            if (c->words[i].items[k].c == CELL_OPEN && !c->words[i].items[k].quoted)
-                state->arguments_unknown = shell_unknown_as(c->s, "@", c->words[i].items[k].at);
+    state->arguments =
+        shell_arguments_of(c->s, c->words + i, c->count - i, &state->argument_count, &state->arguments_unknown);
     state->status = 0;
 }
 

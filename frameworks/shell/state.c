@@ -233,6 +233,8 @@ void shell_set(struct shell *s, const char *name, struct value value)
     }
     if (variable->referred)
         shell_lose(s, "what may be a reference is assigned", 0, 0);
+    if (variable->integer && value.unknown && (s->state->nounset || !shell_may_count(s, value.unknown)))
+        shell_doubt(s, s->source, s->at); /* what is no number ends the script */
     if (variable->changed)
         value = (struct value){.unknown = shell_unknown(s, target, "declared in one of two ways", 0, 0)};
     if (variable->doubted) {

@@ -24,6 +24,11 @@ bool shell_subscript(struct shell *s, const struct variable *variable, uint16_t 
     if (!keyed)
         return shell_evaluate(s, &cells, index, &open, source, from);
     *key = shell_text(s, &cells, &open);
+    struct cells plain = shell_without_free(s, &cells);
+    if (!open && !**key)
+        shell_refuse(s, source, from, "an element of %s without a key, which bash refuses", variable->name);
+    if (open && !shell_has_text(s, &plain)) /* bash refuses a key that is nothing */
+        shell_doubt(s, source, from);
     return !open;
 }
 
@@ -208,7 +213,7 @@ bool shell_subject(struct shell *s, uint16_t source, size_t *at, size_t to, stru
         for (; close < to && !(text[close] == ']' && depth == 1); close++)
             depth += text[close] == '[' ? 1 : text[close] == ']' ? -1U : 0;
         *at = close < to ? close + 1 : to;
-        if (close >= to)
+        if (close >= to || close == end + 1)
             shell_refuse(s, source, end, "an expansion that bash refuses");
     }
     take_variable(s, subject, source, close > end ? end + 1 : end, close, close > end);

@@ -60,18 +60,8 @@ void shell_run_child(struct shell *s, uint16_t source, const struct child *child
         s->state->lost = shell_unknown(s, "all", "variables of another machine", source, 0);
         s->state->folder = NULL;
     }
-    s->state->arguments = arena_array(s->arena, count, sizeof *words);
-    for (size_t i = 1; i < count; i++) { /* names that nobody sets are no words */
-        struct cells plain = shell_without_free(s, &words[i]);
-        bool quoted = !words[i].count;
-        for (size_t k = 0; k < words[i].count; k++)
-            quoted |= words[i].items[k].quoted;
-        for (size_t k = 0; k < plain.count; k++)
-            if (plain.items[k].c == CELL_OPEN && !plain.items[k].quoted) /* it may be several */
-                s->state->arguments_unknown = shell_unknown_as(s, "@", plain.items[k].at);
-        if (plain.count || quoted)
-            s->state->arguments[s->state->argument_count++] = plain;
-    }
+    s->state->arguments = shell_arguments_of(s, words + (count > 0), count - (count > 0), &s->state->argument_count,
+                                             &s->state->arguments_unknown);
     s->loop = NULL;
     s->call = &own;
     s->process = &own.span;
@@ -171,14 +161,8 @@ enum flow shell_source_file(struct shell *s, const struct cells *words, size_t c
     uint16_t made = shell_source_of(s, text);
     s->sources[made].file = path;
     if (count > 2) {
-        state->arguments = arena_array(s->arena, count - 2, sizeof *words);
-        memcpy(state->arguments, words + 2, (count - 2) * sizeof *words);
-        state->argument_count = count - 2;
-        state->arguments_unknown = 0;
-        for (size_t i = 2; i < count; i++)
-            for (size_t k = 0; k < words[i].count; k++)
-                if (words[i].items[k].c == CELL_OPEN && !words[i].items[k].quoted)
-                    state->arguments_unknown = shell_unknown_as(s, "@", words[i].items[k].at);
+        state->arguments =
+            shell_arguments_of(s, words + 2, count - 2, &state->argument_count, &state->arguments_unknown);
     }
     s->call = &own;
     shell_begin_span(s, &own.span);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/output/saved/saved_run.h"
 
-#include "analysis/output/comparison.h"
 #include "analysis/output/saved/saved_operations.h"
 #include "analysis/output/saved/saved_summary.h"
 #include "base/arena.h"
@@ -9,7 +8,6 @@
 #include "base/document.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,7 +55,7 @@ static bool is_directory_name(const struct node *node)
 }
 
 /* A run under both engines has two rows. */
-static bool is_listed(const char *name, const struct comparison_row *rows, size_t count)
+static bool is_listed(const char *name, const struct saved_row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (!strcmp(rows[i].directory, name))
@@ -77,26 +75,26 @@ static double number_of(const struct node *row, const char *key)
 }
 
 /* One of several jobs that share a platform: the row above it, with a directory, is that of all. */
-static bool is_job_of(const struct node *row, const struct comparison_row *all)
+static bool is_job_of(const struct node *row, const struct saved_row *all)
 {
     size_t length = strlen(all->scenario);
     const char *name = text_of(row, "scenario");
     return length && !strncmp(name, all->scenario, length) && name[length] == '/';
 }
 
-static void read_row(const struct node *row, struct comparison_row *out)
+static struct saved_row read_row(const struct node *row)
 {
-    *out = (struct comparison_row){.iteration = number_of(row, "iteration_s"),
-                                   .samples_per_s = number_of(row, "samples_per_s"),
-                                   .bubble = number_of(row, "bubble_ratio"),
-                                   .asynchronous = !strcmp(text_of(row, "synchronous"), "false")};
-    snprintf(out->scenario, sizeof out->scenario, "%s", text_of(row, "scenario"));
-    snprintf(out->schedule, sizeof out->schedule, "%s", text_of(row, "schedule"));
-    snprintf(out->engine, sizeof out->engine, "%s", text_of(row, "engine"));
-    snprintf(out->directory, sizeof out->directory, "%s", text_of(row, "directory"));
+    return (struct saved_row){.directory = text_of(row, "directory"),
+                              .scenario = text_of(row, "scenario"),
+                              .schedule = text_of(row, "schedule"),
+                              .engine = text_of(row, "engine"),
+                              .iteration = number_of(row, "iteration_s"),
+                              .samples_per_s = number_of(row, "samples_per_s"),
+                              .bubble = number_of(row, "bubble_ratio"),
+                              .asynchronous = !strcmp(text_of(row, "synchronous"), "false")};
 }
 
-struct comparison_row *saved_comparison_read(const char *file, size_t *count, struct arena *arena, struct diag *diag)
+struct saved_row *saved_comparison_read(const char *file, size_t *count, struct arena *arena, struct diag *diag)
 {
     static const struct document_kind kind = {NODE_LIST, COMPARISON_SIZE_MAX,
                                               "the list of runs that `stagesim compare -o DIR` writes",
@@ -106,7 +104,7 @@ struct comparison_row *saved_comparison_read(const char *file, size_t *count, st
     *count = 0;
     if (!list)
         return NULL;
-    struct comparison_row *rows = arena_array(arena, list->count + 1, sizeof *rows);
+    struct saved_row *rows = arena_array(arena, list->count + 1, sizeof *rows);
     for (const struct node *row = list->first; row; row = row->next) {
         const struct node *name = row->kind == NODE_MAP ? node_get(row, "directory") : NULL;
         if (!name && *count && row->kind == NODE_MAP && is_job_of(row, &rows[*count - 1]))
@@ -115,7 +113,7 @@ struct comparison_row *saved_comparison_read(const char *file, size_t *count, st
             diag_error(diag, name ? name->at : row->at,
                        "expected a run with its \"directory\", the name of one below this");
         else if (!is_listed(name->text, rows, *count))
-            read_row(row, &rows[(*count)++]);
+            rows[(*count)++] = read_row(row);
     }
     if (!*count && diag->errors == before)
         diag_error(diag, list->at, "there is no run in this comparison");

@@ -7,7 +7,6 @@
 #include "base/diagnostics.h"
 
 struct arena;
-struct comparison_row;
 
 struct saved_run {
     struct report *report; /* in the arena */
@@ -18,9 +17,15 @@ struct saved_run {
  * to diag. */
 bool saved_run_read(const char *directory, struct saved_run *run, struct arena *arena, struct diag *diag);
 
-/* The rows of the runs of a `compare -o`, in its order, from its comparison.json; `count` of them. Each has its
- * directory, its names, and what is known of a run of several jobs: the others' is in their directories. NULL after
- * every mistake went to diag. Memory from the arena. */
-struct comparison_row *saved_comparison_read(const char *file, size_t *count, struct arena *arena, struct diag *diag);
+/* A run of a comparison, and what is known of it there: of several jobs on one platform that is all there is. */
+struct saved_row {
+    const char *directory, *scenario, *schedule, *engine;
+    double iteration, samples_per_s, bubble; /* seconds; a share */
+    bool asynchronous;
+};
+
+/* The runs of a `compare -o`, in its order, from its comparison.json; `count` of them. NULL after every mistake went to
+ * diag. Memory from the arena. */
+struct saved_row *saved_comparison_read(const char *file, size_t *count, struct arena *arena, struct diag *diag);
 
 #endif
