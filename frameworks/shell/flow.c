@@ -88,7 +88,8 @@ static int item_matches(struct shell *s, const struct step *item, const struct c
     return state;
 }
 
-static enum flow run_items(struct shell *s, const struct step *item, const struct cells *subject);
+/* `ran`: an item did, whose status stays where no other matches. */
+static enum flow run_items(struct shell *s, const struct step *item, const struct cells *subject, bool ran);
 
 /* The commands of an item and, as its ending says, of those behind it. */
 static enum flow run_item(struct shell *s, const struct step *item, const struct cells *subject)
@@ -101,12 +102,12 @@ static enum flow run_item(struct shell *s, const struct step *item, const struct
         flow = s->run(s, item->first);
     }
     if (flow == FLOW_NEXT && item->ending == '*')
-        return run_items(s, item->next, subject);
+        return run_items(s, item->next, subject, true);
     return flow;
 }
 
 /* Both ways from an item of which it is not known whether it matches. */
-static enum flow fork_item(struct shell *s, const struct step *item, const struct cells *subject)
+static enum flow fork_item(struct shell *s, const struct step *item, const struct cells *subject, bool ran)
 {
     uint32_t why = condition(s, item, "case"), maybe = s->maybe;
     size_t printed = s->capture ? s->capture->count : 0;
@@ -121,7 +122,7 @@ static enum flow fork_item(struct shell *s, const struct step *item, const struc
     s->state = copy;
     s->input = input;
     s->assumed = false;
-    enum flow no = run_items(s, item->next, subject);
+    enum flow no = run_items(s, item->next, subject, ran);
     s->assumed = good && succeeds(s);
     s->maybe = maybe;
     if (rest != s->input)
@@ -130,18 +131,18 @@ static enum flow fork_item(struct shell *s, const struct step *item, const struc
     return shell_join(s, after, yes, no, why);
 }
 
-static enum flow run_items(struct shell *s, const struct step *item, const struct cells *subject)
+static enum flow run_items(struct shell *s, const struct step *item, const struct cells *subject, bool ran)
 {
     for (; item && !s->broken; item = item->next) {
         int match = item_matches(s, item, subject);
         if (match < 0 && ++s->steps > 5000)
             shell_refuse(s, item->source, item->at, "conditions that are not known branch too often to be followed");
         if (match < 0)
-            return fork_item(s, item, subject);
+            return fork_item(s, item, subject, ran);
         if (match)
             return run_item(s, item, subject);
     }
-    s->state->status = 0;
+    s->state->status = ran ? s->state->status : 0;
     return FLOW_NEXT;
 }
 
@@ -150,7 +151,7 @@ enum flow shell_case(struct shell *s, const struct step *step)
     struct cells subject = {0}, plain;
     shell_expand_value(s, step->source, step->words[0].from, step->words[0].to, &subject);
     plain = shell_without_free(s, &subject);
-    return run_items(s, step->first, &plain);
+    return run_items(s, step->first, &plain, false);
 }
 
 /* ---- loops ---- */

@@ -97,12 +97,25 @@ static const char *option_text(struct shell *s, const struct cells *word, uint32
     return shell_text(s, &rest, open);
 }
 
+/* env with options alone behind its variables: it runs nothing. */
+static bool runs_nothing(struct shell *s, const struct cells *words, size_t count)
+{
+    uint32_t open;
+    size_t i = 1;
+    if (strcmp(shell_text(s, &words[0], &open), "env") != 0)
+        return false;
+    while (i < count && strchr(shell_text(s, &words[i], &open), '='))
+        i++;
+    return i > 1 && i < count && is_option(shell_text(s, &words[i], &open));
+}
+
 void shell_offer(struct shell *s, const struct cells *words, size_t count, uint16_t source, size_t at)
 {
     size_t options = 0;
     bool wanted = false;
     uint32_t open, unknown = 0;
-    if (s->silent || s->broken || is_cut_off(s, shell_text(s, &words[0], &open), source, at))
+    if (s->silent || s->broken || is_cut_off(s, shell_text(s, &words[0], &open), source, at) ||
+        runs_nothing(s, words, count))
         return;
     for (size_t i = 0; i < count; i++) {
         const char *text = option_text(s, &words[i], &open);

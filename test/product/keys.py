@@ -59,7 +59,7 @@ BESIDE = {"tails": ["tails.like=usual", "tails.steps=100"]}
 
 # Values that are what the key stands for where it is not given.
 SAME = {("model.norms", "2"), ("search.objective", "time"), ("search.alike", "once"), ("search.chunks", "2")}
-# SimGrid takes minutes for jobs of more ranks, whose results on it other tests have.
+# SimGrid takes minutes for jobs of more ranks, whose results on it other tests have, and so do steps that vary.
 SIMGRID_RANKS = 512
 # Layouts that are the same job, and all GPUs of a platform, are not in every search.
 SEARCHED_BY_CHANCE = ("search.alike", "search.gpus")
@@ -168,7 +168,8 @@ def check_scenario(binary, scenario, keys, searched):
             if section not in (None, workload):
                 continue
             for value in values:
-                slow = key == "engine" and value != "analytic" and ranks > SIMGRID_RANKS
+                long = key.startswith("tails.") or (key == "engine" and value != "analytic")
+                slow = long and ranks > SIMGRID_RANKS
                 if (key, value) in SAME or slow or not is_chosen(scenario, key, value):
                     continue
                 cases += 1
