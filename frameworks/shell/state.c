@@ -184,6 +184,8 @@ static struct cells as_declared(struct shell *s, const struct variable *variable
     if (variable->integer) {
         if (s->evaluate(s, cells, &number, &open, 0, 0))
             return shell_cells_of(s, arena_print(s->arena, "%lld", (long long)number), 0, 0);
+        if (open && (s->loop || s->functions || s->files)) /* what is no number ends all of these */
+            shell_refuse(s, s->source, s->at, "%s is an integer, and gets what may be none", variable->name);
         shell_add_open(s, &out, open ? open : shell_unknown(s, variable->name, "no whole number", 0, 0), true);
         return out;
     }
