@@ -55,6 +55,14 @@ static void may_fail(struct shell *s, const struct step *step, const struct redi
         streams->before = shell_copy(s, s->state);
 }
 
+/* A redirection whose word is nothing keeps its command from running. */
+static void check_word(struct shell *s, const struct step *step, const struct redirect *redirect,
+                       const struct cells *word)
+{
+    if (shell_has_text(s, word) == 0)
+        shell_refuse(s, step->source, redirect->word.from, "a redirection to nothing, which bash refuses");
+}
+
 static const struct cells *read_input(struct shell *s, const struct step *step, const struct redirect *redirect,
                                       struct streams *streams)
 {
@@ -72,6 +80,7 @@ static const struct cells *read_input(struct shell *s, const struct step *step, 
         shell_add_text(s, cells, "\n", step->source, redirect->word.from, true);
         return cells;
     }
+    check_word(s, step, redirect, cells);
     const char *path = shell_resolve(s, cells);
     const struct cells *text = path ? shell_file(s, path, &there, &why) : NULL;
     if (!text) {
@@ -88,6 +97,7 @@ static void write_output(struct shell *s, const struct step *step, const struct 
     uint32_t open;
     shell_expand_value(s, step->source, redirect->word.from, redirect->word.to, &word);
     shell_text(s, &word, &open);
+    check_word(s, step, redirect, &word);
     if (redirect->kind == REDIRECT_COPY) {
         const char *to = shell_text(s, &word, &open);
         if (!strcmp(to, "1"))
