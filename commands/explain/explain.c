@@ -5,6 +5,7 @@
 #include "commands/cli/command.h"
 #include "commands/cli/options.h"
 #include "commands/explain/explain_parts.h"
+#include "studies/explain/steps.h"
 #include "studies/explain/verdict.h"
 #include "studies/profile/clocks.h"
 
@@ -155,6 +156,7 @@ static int explain_files(const struct options *options, struct arena *arena)
         return diag.trouble && diag.errors == 1 ? EXIT_FAILED : EXIT_BAD_INPUT;
     clocks_align(recorded);
     uint32_t *steps = replay_steps(recorded, &e.step_count);
+    steps_note(recorded, steps, e.step_count);
     e.recorded = recorded;
     e.steps = steps;
     int code = EXIT_BAD_INPUT;

@@ -38,9 +38,22 @@ static const char *sums_text(const struct profile_explanation *e)
                        o->similar ? " (the trace says " : "", o->similar ? device : "", o->similar ? ")" : "", unknown);
 }
 
+/* NULL: nothing is. */
+static const char *again_text(const struct profile_explanation *e)
+{
+    char seconds[READABLE_MAX], share[READABLE_MAX];
+    if (!(e->operators.recomputed > 0))
+        return NULL;
+    return arena_print(e->arena, "%s a step, %s of the computation: activations that checkpoints compute again",
+                       readable_seconds(seconds, e->operators.recomputed),
+                       readable_percent(share, e->operators.recomputed / e->profile.parts[PROFILE_COMPUTE]));
+}
+
 void operators_print(const struct profile_explanation *e, FILE *out)
 {
     const struct operators *o = &e->operators;
+    if (again_text(e))
+        fprintf(out, "\nrecomputed   %s\n", again_text(e));
     if (!o->count)
         return;
     struct table *table = table_create();
@@ -64,6 +77,8 @@ void operators_print(const struct profile_explanation *e, FILE *out)
 void operators_page(const struct profile_explanation *e, FILE *out)
 {
     const struct operators *o = &e->operators;
+    if (again_text(e))
+        fprintf(out, "<p>Recomputed: %s.</p>\n", again_text(e));
     if (!o->count)
         return;
     fputs("<h2>Operators by kind and shape</h2>\n<p>", out);
@@ -91,6 +106,7 @@ void operators_json(struct json_writer *json, const struct profile_explanation *
     const struct operators *o = &e->operators;
     if (o->gpu)
         json_text(json, "kernels_of", o->gpu);
+    json_number(json, "recomputed_s", o->recomputed);
     json_number(json, "operators_known_s", o->known);
     json_number(json, "operators_expected_s", o->gpu ? o->expected : NAN);
     json_number(json, "operators_unknown_s", o->unknown);

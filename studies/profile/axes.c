@@ -10,21 +10,35 @@
 
 const char *const axes_names[AXES] = {"tensor", "context", "expert", "pipeline", "data"};
 
-/* What descriptions of Megatron-LM and of PyTorch's DeviceMesh say. AXES: a group of several axes, or of some ranks
- * that are none. */
-static const struct {
+/* Replicas of PyTorch's hybrid sharding are of two axes: copies, and shards of each. */
+enum { PART_COPIES = AXES, PART_SHARDS, PARTS };
+#define PART(part) (1u << (part))
+
+/* What descriptions of Megatron-LM's groups and of PyTorch's DeviceMesh say: a bit for each axis that a group is along.
+ */
+static const struct description {
     const char *what;
-    enum axis axis;
-} descriptions[] = {{"TENSOR_MODEL_PARALLEL_GROUP", AXIS_TENSOR},
-                    {"CONTEXT_PARALLEL_GROUP", AXIS_CONTEXT},
-                    {"EXPERT_MODEL_PARALLEL_GROUP", AXIS_EXPERT},
-                    {"PIPELINE_MODEL_PARALLEL_GROUP", AXIS_PIPELINE},
-                    {"DATA_PARALLEL_GROUP", AXIS_DATA},
-                    {"mesh_tp", AXIS_TENSOR},
-                    {"mesh_cp", AXIS_CONTEXT},
-                    {"mesh_ep", AXIS_EXPERT},
-                    {"mesh_pp", AXIS_PIPELINE},
-                    {"mesh_dp", AXIS_DATA}};
+    unsigned parts;
+} descriptions[] = {
+    {"TENSOR_MODEL_PARALLEL_GROUP", PART(AXIS_TENSOR)},
+    {"CONTEXT_PARALLEL_GROUP", PART(AXIS_CONTEXT)},
+    {"EXPERT_MODEL_PARALLEL_GROUP", PART(AXIS_EXPERT)},
+    {"PIPELINE_MODEL_PARALLEL_GROUP", PART(AXIS_PIPELINE)},
+    {"DATA_PARALLEL_GROUP", PART(AXIS_DATA)},
+    {"DATA_PARALLEL_GROUP_WITH_CP", PART(AXIS_DATA) | PART(AXIS_CONTEXT)},
+    {"TENSOR_AND_CONTEXT_PARALLEL_GROUP", PART(AXIS_TENSOR) | PART(AXIS_CONTEXT)},
+    {"TENSOR_AND_DATA_PARALLEL_GROUP", PART(AXIS_TENSOR) | PART(AXIS_DATA)},
+    {"TENSOR_AND_DATA_PARALLEL_GROUP_WITH_CP", PART(AXIS_TENSOR) | PART(AXIS_DATA) | PART(AXIS_CONTEXT)},
+    {"MODEL_PARALLEL_GROUP", PART(AXIS_TENSOR) | PART(AXIS_PIPELINE)},
+    {"mesh_tp", PART(AXIS_TENSOR)},
+    {"mesh_cp", PART(AXIS_CONTEXT)},
+    {"mesh_ep", PART(AXIS_EXPERT)},
+    {"mesh_pp", PART(AXIS_PIPELINE)},
+    {"mesh_dp", PART(AXIS_DATA)},
+    {"mesh_dp_replicate", PART(PART_COPIES)},
+    {"mesh_dp_shard", PART(PART_SHARDS)},
+    {"mesh_dp_cp", PART(AXIS_DATA) | PART(AXIS_CONTEXT)},
+    {"mesh_dp_shard_cp", PART(PART_SHARDS) | PART(AXIS_CONTEXT)}};
 
 /* What the groups of one size and stride exchange. */
 struct traffic {
@@ -118,22 +132,91 @@ static struct traffic *find_traffic(const struct recorded *recorded, size_t *cou
 /* ---- what it is for ---- */
 
 /* The groups that exchange most stand for the axis. */
-static void take(struct axes *axes, enum axis axis, const struct traffic *traffic, bool told)
+static void take(struct axis_found *found, const struct traffic *traffic, bool told)
 {
-    struct axis_found *found = &axes->found[axis];
     if (calls(traffic) > found->calls)
         *found = (struct axis_found){traffic->size, traffic->stride, told, calls(traffic), traffic->bytes};
 }
 
-/* Whether the description says what it is for, or that it is for no single axis. */
-static bool take_told(struct axes *axes, const struct traffic *traffic)
+static const struct description *description_of(const char *what)
 {
     for (size_t i = 0; i < sizeof descriptions / sizeof *descriptions; i++)
-        if (!strcmp(traffic->what, descriptions[i].what)) {
-            take(axes, descriptions[i].axis, traffic, true);
-            return true;
+        if (!strcmp(what, descriptions[i].what))
+            return &descriptions[i];
+    return NULL;
+}
+
+/* Whether the description says what it is for, or that it is for no axis that is known. `combined` gets those that are
+ * along several axes. */
+static bool take_told(struct axis_found parts[PARTS], const struct traffic *traffic, struct traffic *combined,
+                      size_t *count)
+{
+    const struct description *description = description_of(traffic->what);
+    if (!description)
+        return *traffic->what && strcmp(traffic->what, "default_pg") != 0 && strcmp(traffic->what, "undefined") != 0;
+    if (description->parts & (description->parts - 1)) {
+        combined[(*count)++] = *traffic;
+        return true;
+    }
+    for (int part = 0; part < PARTS; part++)
+        if (description->parts == PART(part))
+            take(&parts[part], traffic, true);
+    return true;
+}
+
+/* Of copies and shards, where their groups say both; of shards alone, where all is one copy. */
+static void join_data(struct axis_found parts[PARTS])
+{
+    struct axis_found *data = &parts[AXIS_DATA];
+    const struct axis_found *copies = &parts[PART_COPIES], *shards = &parts[PART_SHARDS];
+    if (data->size || !(copies->size || shards->size))
+        return;
+    *data = shards->size ? *shards : *copies;
+    if (!copies->size || !shards->size)
+        return;
+    data->size = copies->size * shards->size;
+    data->stride = copies->stride == shards->stride * shards->size ? shards->stride : 0;
+    data->calls += copies->calls;
+    data->bytes += copies->bytes;
+}
+
+/* A group along several axes, of which all but one are known, says that one. */
+static bool divide(struct axis_found parts[PARTS], const struct traffic *traffic)
+{
+    unsigned left = description_of(traffic->what)->parts, unknown = 0;
+    uint32_t rest = traffic->size;
+    int last = PARTS;
+    for (int part = 0; part < PARTS; part++) {
+        if (!(left & PART(part)))
+            continue;
+        if (!parts[part].size) {
+            unknown++;
+            last = part;
+        } else if (rest % parts[part].size == 0) {
+            rest /= parts[part].size;
+        } else {
+            return false;
         }
-    return *traffic->what && strcmp(traffic->what, "default_pg") != 0 && strcmp(traffic->what, "undefined") != 0;
+    }
+    if (unknown != 1 || rest < 2)
+        return false;
+    struct traffic own = *traffic;
+    own.size = rest;
+    own.stride = 0;
+    take(&parts[last], &own, true);
+    return true;
+}
+
+static void divide_all(struct axis_found parts[PARTS], const struct traffic *combined, size_t count)
+{
+    bool *done = array_zeroed(count, sizeof *done);
+    for (bool again = true; again;) {
+        again = false;
+        for (size_t i = 0; i < count; i++)
+            if (!done[i] && divide(parts, &combined[i]))
+                again = done[i] = true;
+    }
+    free(done);
 }
 
 /* Inner groups first. */
@@ -159,7 +242,7 @@ static void take_collectives(struct axes *axes, const struct traffic *groups, si
     const enum axis order[][3] = {{AXIS_DATA}, {AXIS_TENSOR, AXIS_DATA}, {AXIS_TENSOR, AXIS_CONTEXT, AXIS_DATA}};
     for (size_t i = 0; i < count; i++)
         if (!axes->found[order[count - 1][i]].told)
-            take(axes, order[count - 1][i], &groups[i], false);
+            take(&axes->found[order[count - 1][i]], &groups[i], false);
 }
 
 /* Groups without a description, by what they exchange. One of the whole job has a meaning only if it is the only one:
@@ -175,7 +258,7 @@ static void take_untold(struct axes *axes, struct traffic *traffics, size_t coun
         if (exchange == EXCHANGE_COLLECTIVES)
             groups[kept++] = *traffic;
         else if (!axes->found[axis].told)
-            take(axes, axis, traffic, false);
+            take(&axes->found[axis], traffic, false);
     }
     bool any = kept > 1;
     for (int axis = 0; axis < AXES; axis++)
@@ -209,11 +292,19 @@ static uint64_t multiply(uint64_t ranks, uint32_t size)
 void axes_find(const struct recorded *recorded, struct axes *axes)
 {
     *axes = (struct axes){.ranks = 1};
-    size_t count, untold = 0;
-    struct traffic *traffics = find_traffic(recorded, &count);
+    size_t count, untold = 0, combined_count = 0;
+    struct axis_found parts[PARTS] = {{0}};
+    struct traffic *traffics = find_traffic(recorded, &count), *combined = array_zeroed(count, sizeof *combined);
     for (size_t i = 0; i < count; i++)
-        if (!take_told(axes, &traffics[i]))
+        if (!take_told(parts, &traffics[i], combined, &combined_count))
             traffics[untold++] = traffics[i];
+    divide_all(parts, combined, combined_count);
+    join_data(parts);
+    divide_all(parts, combined, combined_count);
+    free(combined);
+    memcpy(axes->found, parts, sizeof axes->found);
+    axes->copies = parts[PART_COPIES].size;
+    axes->shards = parts[PART_SHARDS].size;
     take_untold(axes, traffics, untold, recorded->world);
     free(traffics);
     drop_whole(axes, recorded->world);
@@ -255,6 +346,8 @@ const char *axes_text(const struct axes *axes, uint32_t world, struct arena *are
         if (!found->size)
             continue;
         text = arena_print(arena, "%s%s%s %u", text, *text ? ", " : "", axes_names[axis], found->size);
+        if (axis == AXIS_DATA && axes->copies && axes->shards)
+            text = arena_print(arena, "%s (%u copies of %u shards)", text, axes->copies, axes->shards);
         guessed |= !found->told;
     }
     if (!*text)

@@ -20,7 +20,8 @@ struct axis_found {
 
 struct axes {
     struct axis_found found[AXES];
-    uint64_t ranks; /* the product of sizes; experts lie on the ranks of other axes */
+    uint32_t copies, shards; /* of data, in PyTorch's hybrid sharding; 0: groups do not say it */
+    uint64_t ranks;          /* the product of sizes; experts lie on the ranks of other axes */
 };
 
 void axes_find(const struct recorded *recorded, struct axes *axes);

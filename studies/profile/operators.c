@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/paths.h"
 #include "studies/profile/operator_shape.h"
+#include "studies/profile/recompute.h"
 #include "workloads/kernels/kernel_time.h"
 
 #include <math.h>
@@ -112,21 +113,32 @@ static uint32_t operator_of(const struct recorded *recorded, const struct source
     return launch == RECORDED_NONE ? RECORDED_NONE : around(recorded, launch);
 }
 
-/* [operation]: seconds of the device's work that comes from operators with shapes; the caller frees them. */
-static double *charge(const struct recorded *recorded)
+/* [operation]: seconds of the device's work that comes from operators with shapes. */
+static void charge(const struct recorded *recorded, const struct sources *sources, double *seconds)
 {
-    struct sources sources = find_sources(recorded);
-    double *seconds = array_zeroed(recorded->count, sizeof *seconds);
-    for (size_t i = 0; i < recorded->count && sources.operators.count; i++) {
+    for (size_t i = 0; i < recorded->count && sources->operators.count; i++) {
         const struct recorded_operation *operation = &recorded->operations[i];
         if (operation->kind != RECORDED_COMPUTE && operation->kind != RECORDED_MEMORY)
             continue;
-        uint32_t source = operator_of(recorded, &sources, i);
+        uint32_t source = operator_of(recorded, sources, i);
         if (source != RECORDED_NONE)
             seconds[source] += operation->end - operation->begin;
     }
-    free(sources.operators.list);
-    free(sources.launches.list);
+}
+
+/* Seconds of kernels that compute activations again. */
+static double recomputed(const struct recorded *recorded, const struct sources *sources)
+{
+    bool *again = recompute_launches(recorded);
+    double seconds = 0;
+    for (size_t i = 0; again && i < recorded->count; i++) {
+        const struct recorded_operation *operation = &recorded->operations[i];
+        if (operation->kind != RECORDED_COMPUTE || operation->correlation == RECORDED_NONE)
+            continue;
+        uint32_t launch = find(&sources->launches, key_of(recorded, i, operation->correlation));
+        seconds += launch != RECORDED_NONE && again[launch] ? operation->end - operation->begin : 0;
+    }
+    free(again);
     return seconds;
 }
 
@@ -257,9 +269,14 @@ bool operators_find(const struct recorded *recorded, const struct profile *profi
     *operators = (struct operators){NULL};
     for (uint32_t rank = 0; rank < recorded->rank_count; rank++)
         steps += profile->ranks[rank].steps;
-    double *seconds = charge(recorded);
+    struct sources sources = find_sources(recorded);
+    double *seconds = array_zeroed(recorded->count, sizeof *seconds);
+    charge(recorded, &sources, seconds);
     add_up(recorded, seconds, steps, arena, operators);
+    operators->recomputed = recomputed(recorded, &sources) / (steps > 0 ? steps : 1);
     free(seconds);
+    free(sources.operators.list);
+    free(sources.launches.list);
     if (!expect_all(recorded, arena, operators, fault))
         return false;
     if (operators->count)

@@ -25,7 +25,8 @@ struct operators {
     const char *gpu; /* whose kernels: a table's name; NULL: none is installed of the trace's device */
     bool similar;    /* the trace calls the device otherwise: it is of that product */
     double known, expected,
-        unknown; /* seconds of a step and rank: of the known, what they should take, of the others */
+        unknown;       /* seconds of a step and rank: of the known, what they should take, of the others */
+    double recomputed; /* seconds of a step and rank: activations that are computed again */
 };
 
 /* Operators are known where the profile recorded shapes and the device's operations name the operator that they come

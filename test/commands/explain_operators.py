@@ -127,12 +127,32 @@ def check_devices():
     check.that("kernels_of" not in found and "no kernels of this GPU are installed" in text, f"V100: {text}")
 
 
+def check_recomputed():
+    """A checkpoint's backward of 1 ms: a forward again, then backwards of their own."""
+    trace = Trace()
+    for number, (first, last, name) in enumerate(((0, 1000, "CheckpointFunctionBackward"), (10, 100, "aten::mm"),
+                                                  (200, 500, "autograd::engine::evaluate_function: MmBackward0"),
+                                                  (210, 490, "aten::mm"), (600, 700, "aten::mm"))):
+        trace.add("cpu_op", name, 1000 + first, 1e-6 * (last - first), 5, **{"External id": number})
+        if name == "aten::mm":
+            trace.add("cuda_runtime", "cudaLaunchKernel", 1000 + first + 5, 2e-6, 5, correlation=number)
+            trace.add("kernel", "gemm", 3000 + 400 * number, 1e-4 * number, 7, stream=7, correlation=number)
+    trace.add("cuda_runtime", "cudaLaunchKernel", 2500, 2e-6, 5, correlation=9)
+    trace.add("kernel", "gemm", 6000, 1e-3, 7, stream=7, correlation=9)
+    trace.time = 8000
+    trace.write("again.json", "NVIDIA H100 80GB HBM3")
+    found, text = explain("again.json")
+    check.near(found["recomputed_s"], 1e-4 * (1 + 4), "recomputed", 1e-9)
+    check.that("activations that checkpoints compute again" in text, text)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         check_found(True)
         check_found(False)
         check_devices()
+        check_recomputed()
         os.chdir("/")
     return check.done()
 

@@ -112,20 +112,22 @@ def check_clocks():
     check.that(any("the clock of rank 1 is 3.000 s ahead of" in note for note in found["notes"]), f"{found['notes']}")
 
 
-def with_groups(world, groups):
-    """The mesh that explain finds for a rank 0 whose other collectives are (kernel, name, times, members)."""
+def with_groups(world, groups, told=False):
+    """The mesh that explain finds for a rank 0 whose other collectives are (kernel, name, times, members), or those and
+    what their group is called."""
     rank = Rank(0)
     rank.events = [event for event in rank.events if "nccl" not in event["name"]]
     rank.info = {"backend": "nccl", "rank": 0, "world_size": world}
-    for kernel, collective, times, members in groups:
+    for kernel, collective, times, members, *what in groups:
         for i in range(times):
             rank.launch("kernel", f"ncclDevKernel_{kernel}", 50000 + 10 * i, 50100 + 10 * i, 5, 20,
                         **{"Collective name": collective, "In msg nelems": 10, "Out msg nelems": 10,
                            "Group size": len(members), "dtype": "Float",
-                           "Process Group Name": f"{collective} {members}",
-                           "Process Group Description": "undefined", "Process Group Ranks": str(members)})
+                           "Process Group Name": f"{collective} {members} {what}",
+                           "Process Group Description": what[0] if what else "undefined",
+                           "Process Group Ranks": str(members)})
     found = explain(rank.write("groups.json"))["mesh"]
-    check.that(not any(axis["told"] for axis in found), f"nobody says what groups are for: {found}")
+    check.that(all(axis["told"] == told for axis in found), f"who says what groups are for: {found}")
     return {axis["axis"]: axis["size"] for axis in found}
 
 
@@ -147,6 +149,29 @@ def check_meshes():
     for name, groups, expected in cases:
         found = with_groups(32, groups)
         check.that(found == expected, f"groups, {name}: {found}")
+
+
+def check_described():
+    """Groups of PyTorch's hybrid sharding, and such along several axes."""
+    def group(what, *members):
+        return "AllGather_RING_LL", "allgather", 3, list(members), what
+    shards, copies = group("mesh_dp_shard", 0, 2, 4, 6), group("mesh_dp_replicate", 0, 8)
+    tensor = group("mesh_tp", 0, 1)
+    cases = [("hybrid sharding", 16, [shards, copies, tensor], {"tensor": 2, "data": 8}),
+             ("shards alone", 8, [shards, tensor], {"tensor": 2, "data": 4}),
+             ("shards with contexts", 16, [group("mesh_dp_shard_cp", *range(0, 16, 2)), group("mesh_cp", 0, 2), tensor],
+              {"tensor": 2, "context": 2, "data": 4}),
+             ("all but one", 16, [group("DATA_PARALLEL_GROUP_WITH_CP", *range(0, 16, 2)),
+                                  group("DATA_PARALLEL_GROUP", 0, 4, 8, 12),
+                                  group("TENSOR_AND_CONTEXT_PARALLEL_GROUP", 0, 1, 2, 3)],
+              {"tensor": 2, "context": 2, "data": 4}),
+             ("nothing but a product", 8, [group("MODEL_PARALLEL_GROUP", 0, 1, 2, 3)], {})]
+    for name, world, groups, expected in cases:
+        found = with_groups(world, groups, True)
+        check.that(found == expected, f"described groups, {name}: {found}")
+    with_groups(16, [shards, copies, tensor], True)
+    page = pathlib.Path("why/explain.html").read_text()
+    check.that("Mesh: tensor 2, data 8 (2 copies of 4 shards)" in page, "the mesh on the page")
 
 
 def check_missing():
@@ -300,6 +325,7 @@ def main():
         check_two()
         check_clocks()
         check_meshes()
+        check_described()
         check_missing()
         check_nsight()
         check_chakra()
