@@ -153,7 +153,11 @@ static void put_chart(FILE *out, const struct fleet *fleet, struct filters *filt
         fprintf(out, "#f%zu:not(:checked)~svg .p%zu{display:none}\n", i, i);
     fputs("</style>\n<div>\n", out);
     for (size_t i = 0; i < filters->count; i++) {
-        fprintf(out, "<input type=\"checkbox\" id=\"f%zu\" checked><label for=\"f%zu\" style=\"color:%s\">&#9679; ", i,
+        fprintf(out, "<input type=\"checkbox\" id=\"f%zu\" checked aria-label=\"show ", i);
+        html_text(out, filters->names[i]);
+        fprintf(out,
+                "\"><label for=\"f%zu\"> <i style=\"display:inline-block;width:10px;height:10px;border-radius:5px;"
+                "background:%s\"></i> ",
                 i, colour_of(i));
         html_text(out, filters->names[i]);
         fputs("</label>\n", out);

@@ -49,6 +49,8 @@ COMMANDS = {
     "train": (["train", "s.yaml", "-o", "out", "--set", "failures=llama3", "--set", "stages.forward=TIME", "--set",
                "training={steps: 1000, runs: 10}"], "out"),
     "search": (["search", "t.yaml", "-o", "out", "--jobs", "1", "--set", "model.sequence=SIZE"], "out"),
+    "plan": (["plan", "t.yaml", "-o", "out", "--jobs", "1", "--clusters", "dgx-h100:1", "--tokens", "1e9", "--engine",
+              "analytic", "--set", "transformer.price=2", "--set", "model.sequence=SIZE"], "out"),
     "check": (["check", "s.yaml"], None),
     "layouts": (["layouts", "l.yaml", "--top", "1"], None),
     "report": (["report", "saved"], None),
@@ -177,7 +179,7 @@ class Sweep:
 
     def left(self):
         """A search that did not end keeps its journal, to go on from."""
-        kept = {"out.journal"} if self.name == "search" else set()
+        kept = {"out.journal"} if self.name in ("search", "plan") else set()
         return sorted(set(path.name for path in self.folder.iterdir()) - set(self.listing) - kept) + [path.name
                                                             for path in self.temporary.iterdir()]
 

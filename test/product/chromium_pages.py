@@ -65,6 +65,9 @@ def make_pages(stagesim, folder):
     subprocess.run([stagesim, "search", ROOT / "scenarios/gpt-7.5b.yaml", "--set", "search.micro=[1,2]", "--top", "0",
                     "--quiet", "-o", folder / "search"], check=True, capture_output=True)
     pages["search"] = folder / "search" / "search.html"
+    subprocess.run([stagesim, "plan", ROOT / "scenarios/plan.yaml", "--quiet", "--gpus", "[64, 256]", "--set",
+                    "plan.what_if=nic=2", "-o", folder / "plan"], check=True, capture_output=True)
+    pages["plan"] = folder / "plan" / "plan.html"
     return pages
 
 

@@ -19,6 +19,8 @@ COMMANDS = {
             "svg,png,pdf", "--report"],
     "compare": ["compare", "s.yaml", "--schedules", "1f1b,gpipe", "--picture", "svg", "--report"],
     "search": ["search", *SEARCH],
+    "plan": ["plan", "t.yaml", "--clusters", "dgx-h100:1", "--tokens", "1e9", "--engine", "analytic", "--set",
+             "transformer.price=2"],
     "sweep": ["sweep", "s.yaml", "--set", "batch.micro_batches=4,8"],
     "train": ["train", "s.yaml", "--set", "failures=llama3", "--set", "training.steps=1000"],
     "schedule": ["schedule", "1f1b", "--workers", "4", "--micro-batches", "8", "--format", "csv"],
