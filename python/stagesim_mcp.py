@@ -55,20 +55,21 @@ def request_of(name, given):
 
 
 def call(name, given):
+    """What the tool says, as texts (the result, and messages), and whether it failed."""
     known = {each["name"]: each["inputSchema"] for each in TOOLS}
     if name not in known:
-        return f"there is no tool {name!r}; there are {', '.join(known)}", True
+        return [f"there is no tool {name!r}; there are {', '.join(known)}"], True
     wrong = sorted(set(given) - set(known[name]["properties"])) or sorted(set(known[name]["required"]) - set(given))
     if wrong:
-        return f"{name}: {', '.join(wrong)}: expected {', '.join(known[name]['properties'])}", True
+        return [f"{name}: {', '.join(wrong)}: expected {', '.join(known[name]['properties'])}"], True
     answer = stagesim.ask(**request_of(name, given))
     result = answer.get("result")
     if name == "schema" and "key" in given and not answer["code"]:
         result = result["properties"].get(given["key"])
         if result is None:
-            return f"there is no key {given['key']!r}", True
+            return [f"there is no key {given['key']!r}"], True
     text = result if isinstance(result, str) else "" if result is None else json.dumps(result)
-    return "\n".join(filter(None, [text, answer.get("messages", "").strip()])), bool(answer["code"])
+    return list(filter(None, [text, answer.get("messages", "").strip()])), bool(answer["code"])
 
 
 def reply_to(message):
@@ -84,10 +85,10 @@ def reply_to(message):
         return {"tools": TOOLS}
     if method == "tools/call":
         try:
-            text, failed = call(given.get("name"), given.get("arguments") or {})
+            texts, failed = call(given.get("name"), given.get("arguments") or {})
         except stagesim.Error as error:
-            text, failed = str(error), True
-        return {"content": [{"type": "text", "text": text}], "isError": failed}
+            texts, failed = [str(error)], True
+        return {"content": [{"type": "text", "text": text} for text in texts], "isError": failed}
     return -32601, f"there is no method {method!r}"
 
 

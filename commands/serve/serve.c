@@ -306,6 +306,25 @@ static int read_options(const struct command *command, int argc, char **argv, st
     return EXIT_DONE;
 }
 
+static void destroy_all(struct task *task)
+{
+    while (task) {
+        struct task *next = task->next;
+        task_destroy(task);
+        task = next;
+    }
+}
+
+/* All that is left, also in the process of a request: `own` is in no list there. */
+static void release(struct server *server, struct task *own)
+{
+    free(server->line);
+    destroy_all(server->first);
+    destroy_all(server->running);
+    if (own)
+        task_destroy(own);
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
     struct server server = {0};
@@ -320,10 +339,10 @@ static int run(const struct command *command, int argc, char **argv)
     }
     if (serve(&server, &own) == IS_REQUEST) {
         optind = 0; /* getopt begins anew */
-        return own->request.command->run(own->request.command, own->request.word_count, own->request.words);
+        code = own->request.command->run(own->request.command, own->request.word_count, own->request.words);
     }
-    free(server.line);
-    return EXIT_DONE;
+    release(&server, own);
+    return code;
 }
 
 const struct command command_serve = {

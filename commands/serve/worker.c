@@ -4,6 +4,7 @@
 #include "base/exit_code.h"
 #include "base/isolate.h"
 #include "base/process/clock.h"
+#include "base/sanitized.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +19,8 @@
 static void limit_memory(double megabytes)
 {
     struct rlimit limit;
-    if (megabytes <= 0 || getrlimit(RLIMIT_DATA, &limit) != 0)
-        return;
+    if (SANITIZED || megabytes <= 0 || getrlimit(RLIMIT_DATA, &limit) != 0)
+        return; /* a sanitizer reserves far more than it uses */
     double bytes = 1e6 * megabytes;
     if (limit.rlim_cur == RLIM_INFINITY || bytes < (double)limit.rlim_cur)
         limit.rlim_cur = (rlim_t)bytes;

@@ -155,14 +155,17 @@ def edits(browser, first, count):
         at, end = sorted(chance.randrange(len(first)) for _ in range(2))
         texts.append([at, min(end, at + 8), "".join(chance.choice("0123456789 :[]{}\nabmsGB-,'\"#") for _ in range(
             chance.randrange(6)))])
-    worst = browser.run(f"""(async () => {{ let worst = 0;
-        for (const [from, to, insert] of {json.dumps(texts)}) {{
-            const length = playground.view.state.doc.length, begin = performance.now();
-            playground.view.dispatch({{changes: {{from: Math.min(from, length), to: Math.min(to, length), insert}}}});
-            worst = Math.max(worst, performance.now() - begin);
-            if (Math.random() < 0.05) await new Promise(done => setTimeout(done, 80));
-            if (playground.view.state.doc.length > 2000) {SET % json.dumps(first)};
-        }} return worst; }})()""")
+    worst = 0
+    for first_of in range(0, count, 200):
+        worst = max(worst, browser.run(f"""(async () => {{ let worst = 0;
+            for (const [from, to, insert] of {json.dumps(texts[first_of:first_of + 200])}) {{
+                const length = playground.view.state.doc.length, begin = performance.now();
+                const changes = {{from: Math.min(from, length), to: Math.min(to, length), insert}};
+                playground.view.dispatch({{changes}});
+                worst = Math.max(worst, performance.now() - begin);
+                if (Math.random() < 0.05) await new Promise(done => setTimeout(done, 80));
+                if (playground.view.state.doc.length > 2000) {SET % json.dumps(first)};
+            }} return worst; }})()"""))
     check.that(worst < 2000, f"a key took {worst:.0f} ms")
     check.that(edit(browser, first) and until(browser, "document.getElementById('status').className === 'good'"),
                "the page does not answer after random edits")
