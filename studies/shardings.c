@@ -438,6 +438,18 @@ static int simulate_row(const struct scenario *scenario, struct sharding_row *ro
     return code;
 }
 
+/* Adds up the tables' laws, thousands of rows each, for the processes that simulate: they inherit what is known. */
+static void remember_tables(const struct scenario *scenario)
+{
+    const struct dlrm_parameters *parameters = scenario->parameters;
+    double batch = (double)scenario->global_batch / fmax(1, scenario->micro_batches);
+    for (uint32_t i = 0; i < parameters->tables.count; i++) {
+        struct dlrm_table table = dlrm_table_of(parameters, i);
+        dlrm_unique_rows(&table, batch * table.pooling);
+        dlrm_unique_rows(&table, batch / scenario->mesh.ranks * table.pooling);
+    }
+}
+
 static bool check(const struct scenario *scenario)
 {
     struct diag diag = {.out = stderr};
@@ -466,6 +478,8 @@ int shardings_find(const struct scenario *scenario, enum shardings_method method
         fclose(results);
     if (rows->count)
         qsort(rows->rows, rows->count, sizeof *rows->rows, by_time);
+    if (code == EXIT_DONE && top)
+        remember_tables(scenario);
     while (code == EXIT_DONE && !interruption_noted() && rows->simulated < top && rows->simulated < rows->fitting) {
         code = simulate_row(scenario, &rows->rows[rows->simulated]);
         rows->simulated += code == EXIT_DONE;

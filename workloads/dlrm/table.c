@@ -51,7 +51,7 @@ struct zipf_answer {
     double rows, exponent, lookups; /* rows 0: the place is free */
     double unique;
 };
-enum { ZIPF_BITS = 10 }; /* of the number of places */
+enum { ZIPF_BITS = 12, ZIPF_TRIES = 8 }; /* of the number of places; places that a question may have */
 static _Thread_local struct zipf_answer zipf_answers[1 << ZIPF_BITS];
 
 static uint64_t bits_of(double value)
@@ -61,18 +61,29 @@ static uint64_t bits_of(double value)
     return bits;
 }
 
-/* The one place of a question; a newer question drives out an older one. */
+static bool answers(const struct zipf_answer *known, double rows, double exponent, double lookups)
+{
+    return known->rows == rows && known->exponent == exponent && known->lookups == lookups;
+}
+
+/* Where a question's answer is, or else the first free one of its places. Where there is none, the question drives out
+ * the one in its first place. */
 static struct zipf_answer *zipf_place(double rows, double exponent, double lookups)
 {
     const uint64_t odd = 0x9e3779b97f4a7c15; /* Fibonacci hashing: the highest bits are the best */
-    uint64_t hash = ((bits_of(rows) * odd ^ bits_of(exponent)) * odd ^ bits_of(lookups)) * odd;
-    return &zipf_answers[hash >> (64 - ZIPF_BITS)];
+    uint64_t hash = ((bits_of(rows) * odd ^ bits_of(exponent)) * odd ^ bits_of(lookups)) * odd >> (64 - ZIPF_BITS);
+    for (uint64_t i = 0; i < ZIPF_TRIES; i++) {
+        struct zipf_answer *place = &zipf_answers[(hash + i) % (1 << ZIPF_BITS)];
+        if (!(place->rows > 0) || answers(place, rows, exponent, lookups))
+            return place;
+    }
+    return &zipf_answers[hash];
 }
 
 static double zipf_unique(double rows, double exponent, double lookups)
 {
     struct zipf_answer *known = zipf_place(rows, exponent, lookups);
-    if (known->rows != rows || known->exponent != exponent || known->lookups != lookups) {
+    if (!answers(known, rows, exponent, lookups)) {
         double total = zipf_sum(rows, exponent, 0, 0);
         *known = (struct zipf_answer){rows, exponent, lookups, zipf_sum(rows, exponent, lookups, total)};
     }
