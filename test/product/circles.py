@@ -3,7 +3,7 @@
 """circles.py BUILD: no two files of a folder need each other, neither directly nor around others of the folder, and no
 two folders. What a file needs is what the linker sees: symbols that its object takes and another one defines, so that
 names alike, and names that only one file knows, do not count. Then arrows are turned round in a copy, and have to be
-found."""
+found. No symbol is defined twice either: a static library links then, and calls whichever comes first."""
 import collections
 import json
 import os
@@ -42,10 +42,13 @@ def symbols(paths):
 
 
 def needs_of(build):
-    """source -> the sources of its folder that it needs -> a symbol of theirs; and the same of folders."""
+    """source -> the sources of its folder that it needs -> a symbol of theirs; the same of folders; what is defined
+    twice."""
     sources = objects(build)
     defines, takes = symbols(sorted(sources))
     definer = {name: sources[path] for path in defines for name in defines[path]}
+    twice = [f"{name} is defined in {sources[path]} and in {definer[name]}" for path in sorted(defines)
+             for name in sorted(defines[path]) if definer[name] != sources[path]]
     files = {source: {} for source in sources.values()}
     folders = {os.path.dirname(source): {} for source in files}
     for path, names in takes.items():
@@ -56,7 +59,7 @@ def needs_of(build):
                 folders[folder].setdefault(holder, f"{name} in {os.path.basename(source)}")
             elif other != source:
                 files[source].setdefault(other, name)
-    return files, folders
+    return files, folders, twice
 
 
 def reached(needs, start):
@@ -98,8 +101,8 @@ def check_search(needs, least):
 
 
 def main():
-    files, folders = needs_of(pathlib.Path(sys.argv[1]).resolve())
-    faults = [tell(needs, circle) for needs in (files, folders) for circle in circles(needs)]
+    files, folders, twice = needs_of(pathlib.Path(sys.argv[1]).resolve())
+    faults = twice + [tell(needs, circle) for needs in (files, folders) for circle in circles(needs)]
     faults = faults or [*check_search(files, 300), *check_search(folders, 200)]
     counts = [f"{len(needs)} {what}, {sum(map(len, needs.values()))} arrows"
               for needs, what in ((files, "sources"), (folders, "folders"))]
