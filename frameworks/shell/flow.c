@@ -322,9 +322,10 @@ enum flow shell_while(struct shell *s, const struct step *step)
         }
         if ((s->state->status == 0) == until)
             break;
-        if (!run_round(s, &loop, step->second, &flow, why))
+        bool more = run_round(s, &loop, step->second, &flow, why);
+        status = s->state->status; /* of `break`, too */
+        if (!more)
             break;
-        status = s->state->status;
     }
     if (s->state->status >= 0 && flow == FLOW_NEXT)
         s->state->status = status;

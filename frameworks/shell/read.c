@@ -47,6 +47,16 @@ static void forget(const struct reading *r, uint32_t why)
     r->s->state->status = -1;
 }
 
+/* Whether a name is not known to which something is read. */
+static bool has_open_name(const struct reading *r)
+{
+    for (size_t i = r->first; i < r->count; i++)
+        for (size_t k = 0; k < r->words[i].count; k++)
+            if (r->words[i].items[k].c == CELL_OPEN)
+                return true;
+    return false;
+}
+
 static bool is_known(const struct cells *cells, bool raw)
 {
     for (size_t i = 0; i < cells->count; i++)
@@ -144,7 +154,7 @@ static void run_read(struct reading *r, uint16_t source, size_t at)
         shell_refuse(s, source, at, "'read' reads the script here, which comes of standard input");
     read_options(r, "ra");
     r->separators = separators(s);
-    if (!input || !is_known(input, r->raw) || r->other || !r->separators || r->first >= r->count ||
+    if (!input || !is_known(input, r->raw) || r->other || !r->separators || has_open_name(r) || r->first >= r->count ||
         (r->array && r->first + 1 != r->count)) {
         forget(r, why);
         s->input = NULL;
@@ -173,7 +183,7 @@ static void run_mapfile(struct reading *r, uint16_t source, size_t at)
     struct value value = {.array = true};
     read_options(r, "t");
     bool trim = r->first == 2;
-    if (!input || !is_known(input, true) || r->other || r->first + 1 != r->count || !trim) {
+    if (!input || !is_known(input, true) || r->other || has_open_name(r) || r->first + 1 != r->count || !trim) {
         forget(r, shell_unknown(s, "mapfile", "lines of input that are not known", source, at));
         shell_set_unknown(s, "MAPFILE", shell_unknown(s, "MAPFILE", "lines of input", source, at));
         return;

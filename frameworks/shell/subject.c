@@ -225,6 +225,10 @@ void shell_keys(struct shell *s, struct subject *subject)
     const struct variable *variable = shell_find(s, subject->name);
     if (subject->open || !variable || !variable->set)
         return;
+    if (subject->ragged) { /* it may have more elements than are seen */
+        subject->open = shell_unknown(s, subject->name, "keys behind words that are not known", s->source, s->at);
+        return;
+    }
     for (size_t i = 0; i < subject->count; i++) {
         const struct element *element = &variable->value.items[i];
         const char *text = element->key ? element->key : arena_print(s->arena, "%lld", (long long)element->index);
