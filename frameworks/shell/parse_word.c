@@ -198,7 +198,9 @@ static bool is_half_element(const struct parser *p, size_t to)
 static bool has_group(const struct parser *p, size_t from, size_t to)
 {
     const char *text = p->source->text;
-    if (p->test || strstr(text, "extglob") || strstr(p->shell->sources[0].text, "extglob"))
+    const char *set = strstr(text, "extglob"), *line = set ? strchr(set, '\n') : NULL;
+    bool other = p->source != &p->shell->sources[0] && strstr(p->shell->sources[0].text, "extglob");
+    if (p->test || (set ? line && line < text + from : other)) /* a line is read before shopt in it runs */
         return false;
     for (size_t at = from; at < to;) {
         if (text[at] == '(' && at > from && strchr("?*+@!", text[at - 1]))
