@@ -35,7 +35,8 @@ static void read_options(struct reading *r, const char *plain)
 static void forget(const struct reading *r, uint32_t why)
 {
     for (size_t i = 1; i < r->count; i++) {
-        const char *name = text_of(r, i);
+        const char *name = text_of(r, i), *array = name[0] == '-' ? strchr(name, 'a') : NULL;
+        name = array ? array + 1 : name; /* read -aNAME */
         size_t length = shell_name_length(name);
         if (r->words[i].count && r->words[i].items[0].c == CELL_OPEN)
             shell_lose(r->s, "a variable whose name is not known is read", 0, 0);
