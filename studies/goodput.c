@@ -66,7 +66,8 @@ struct training_job goodput_job(const struct scenario *scenario, const struct re
                                  .state_bytes = state_bytes(scenario, report),
                                  .joules = report->energy,
                                  .idle_watts = report->energy >= 0 ? idle_watts(report, platform) : -1,
-                                 .price = report->run.figures.price};
+                                 .price = report->run.figures.price,
+                                 .flop = report->run.figures.model_flops};
 }
 
 bool goodput_has_length(const struct scenario *scenario)

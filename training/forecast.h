@@ -44,6 +44,7 @@ struct training_job {
     double state_bytes;        /* all that has to be saved; 0: not known */
     double joules, idle_watts; /* of an iteration; of all GPUs while they wait. Negative: not known */
     double price;              /* of a GPU for an hour; 0: not known */
+    double flop;               /* of an iteration as the model counts them, recomputation not counted; 0: not known */
 };
 
 /* Plain data. */

@@ -295,6 +295,8 @@ bool plan_html(FILE *out, const struct fleet *fleet, const struct plan_worths *w
                arena_print(arena, "stagesim plan, %zu clusters", fleet->questions.count));
     arena_destroy(arena);
     put_lines(out, "verdict", false, fleet, plan_verdict);
+    if (fleet->scenario->plan.law.count)
+        put_lines(out, "note", true, fleet, plan_law);
     for (size_t i = 0; i < fleet->way_count; i++)
         filter_of(&filters, plan_question(fleet, &fleet->ways[i])->platform);
     put_chart(out, fleet, &filters);

@@ -252,6 +252,7 @@ static void print_json(FILE *out, const struct fleet *fleet, const struct plan_w
     json_array_end(&json);
     write_others(&json, fleet);
     plan_worth_json(&json, fleet, worths);
+    plan_law_json(&json, fleet);
     json_object_end(&json);
     fputc('\n', out);
 }
@@ -265,6 +266,7 @@ static void print_remarks(FILE *out, const struct fleet *fleet, enum table_forma
     FILE *remarks = table_remarks_begin(&lines, &size);
     fputc('\n', remarks);
     plan_verdict(remarks, fleet);
+    plan_law(remarks, fleet);
     fputc('\n', remarks);
     plan_missing(remarks, fleet);
     table_remarks_end(out, format, remarks, &lines);

@@ -39,6 +39,10 @@ void plan_worth_print(FILE *out, const struct fleet *fleet, const struct plan_wo
 void plan_worth_json(struct json_writer *json, const struct fleet *fleet, const struct plan_worths *worths);
 void plan_worth_html(FILE *out, const struct fleet *fleet, const struct plan_worths *worths);
 
+/* plan_law.c: what a scaling law says of the money, as a line and as an object of JSON; nothing where none is asked. */
+void plan_law(FILE *out, const struct fleet *fleet);
+void plan_law_json(struct json_writer *json, const struct fleet *fleet);
+
 /* plan_print.c: the front as a table with the verdict around it; as CSV all clusters, as JSON all there is. */
 void plan_print(FILE *out, const struct fleet *fleet, const struct plan_worths *worths, enum table_format format);
 

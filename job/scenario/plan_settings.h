@@ -29,6 +29,7 @@ struct plan_settings {
         platforms;                 /* products, or their files; with a number of nodes (dgx-h100:16) that size alone */
     struct stagesim_texts nics;    /* network interfaces that are tried; none: the products' own */
     struct stagesim_list tapers;   /* oversubscriptions that are tried; none: the products' own */
+    struct stagesim_texts law;     /* a scaling law: its name, or its five numbers; count 0: none */
     struct stagesim_texts what_if; /* changes of the recommended cluster that are weighed: "memory=1.2" */
     double by;                     /* seconds that there are; 0: any */
     const char *below_text, *carbon_text; /* as typed; NULL: none */

@@ -24,6 +24,9 @@ static const struct stagesim_field plan_fields[] = {
     {"what_if", STAGESIM_FIELD_TEXTS, VALUE(what_if),
      .doc = "changes whose worth for the recommended cluster is found: products, memory or memory_bandwidth of its "
             "GPUs, or a target of what-if.md, with a factor: [memory=1.2, nic=2]; default: none"},
+    {"law", STAGESIM_FIELD_TEXTS, VALUE(law),
+     .doc = "scaling law by which the money is weighed: hoffmann, besiroglu, or [E, A, alpha, B, beta] of a loss of "
+            "E + A / N^alpha + B / D^beta; default: none"},
     {"by", STAGESIM_FIELD_TIME, VALUE(by), .least = 1, .most = SECONDS_MOST,
      .doc = "how long the training may take, such as 90d; default: any time"},
     {"below", STAGESIM_FIELD_TEXT, VALUE(below_text), .doc = "how much it may cost, such as 20e6USD; default: any sum"},

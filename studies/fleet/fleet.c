@@ -8,6 +8,7 @@
 #include "base/files/journal.h"
 #include "base/process/interruption.h"
 #include "job/write/scenario_write.h"
+#include "studies/fleet/law.h"
 #include "studies/goodput.h"
 
 #include <errno.h>
@@ -59,6 +60,10 @@ int fleet_create(struct fleet *fleet, const struct scenario *scenario, const str
     if (scenario->training.step > 0)
         diag_error(diag, scenario_place(scenario, "training.step"),
                    "step: each cluster has a step time of its own; leave it out");
+    struct fleet_law law;
+    if (scenario->plan.law.count && !fleet_law_read(&scenario->plan.law, &law))
+        diag_error(diag, scenario_place(scenario, "plan.law"),
+                   "law: expected hoffmann, besiroglu, or the five numbers [E, A, alpha, B, beta]");
     if (!fleet_questions_create(&fleet->questions, scenario, arena, diag))
         return EXIT_BAD_INPUT;
     fleet->found = array_zeroed(fleet->questions.count, sizeof *fleet->found);

@@ -171,6 +171,36 @@ def worth(stagesim, folder):
     check.that("is no change; expected products, memory" in bad.stderr, bad.stderr)
 
 
+def law(stagesim, folder):
+    """What a sum is best spent on is the least loss of a fine grid; Hoffmann et al. give 40 billion for Gopher's flop
+    (table A3, approach 3), and Besiroglu et al. about 20 tokens for a parameter at Chinchilla's."""
+    question(random.Random(5), folder)
+    folder.joinpath("prices.yaml").write_text(f"offers:\n  - {{platform: dgx-h100, gpu_hour: 2, {SAID}}}\n")
+    few = ("--set", "plan.platforms=[dgx-h100]", "--set", "plan.tapers=1", "--gpus", "16", "--quiet", "--format",
+           "json")
+
+    def asked(name, below):
+        out = run(stagesim, "plan", "job.yaml", *few, "--set", f"plan.law={name}", "--below", f"{below:.17g}",
+                  cwd=folder).stdout
+        return json.loads(out)["law"]
+
+    first = asked("hoffmann", 1e3)
+    check.near(first["training_flop"], 6 * first["training_parameters"] * first["training_tokens"], "6 N D")
+    gopher = asked("hoffmann", 5.76e23 / first["flop"] * 1e3)
+    check.near(gopher["flop"], 5.76e23, "flop for the money", 1e-6)
+    check.that(38e9 < gopher["parameters"] < 42e9, f"Gopher's flop: {gopher}")
+    other = asked("besiroglu", 5.76e23 / first["flop"] * 1e3)
+    check.that(15 < other["tokens"] / other["parameters"] < 30, f"tokens for a parameter: {other}")
+    own = asked("[1.6934, 406.4, 0.3392, 410.7, 0.2849]", 1e3)
+    check.near(own["parameters"], first["parameters"], "the same numbers as one's own")
+    grid = [first["parameters"] * 1.001**step for step in range(-2000, 2001)]
+    losses = [1.6934 + 406.4 / n**0.3392 + 410.7 / (first["flop"] / 6 / n)**0.2849 for n in grid]
+    check.near(min(losses), first["loss"], "the least loss", 1e-7)
+    check.near(grid[losses.index(min(losses))], first["parameters"], "where it is least", 2e-3)
+    bad = run(stagesim, "plan", "job.yaml", *few, "--set", "plan.law=kaplan", cwd=folder, expect=1)
+    check.that("expected hoffmann, besiroglu" in bad.stderr, bad.stderr)
+
+
 def words(stagesim, folder):
     """A deadline that nobody meets, a job that fits nowhere, spot that is taken away."""
     question(random.Random(5), folder)
@@ -200,6 +230,7 @@ def main():
         if QUESTIONS < 10:
             parts(stagesim, folder)
             worth(stagesim, folder)
+            law(stagesim, folder)
             words(stagesim, folder)
     return check.done()
 

@@ -31,7 +31,7 @@ WITHOUT_RESULT = {
     "platform.file": "the values are files", "platform.preset": "another platform",
     "schedule.file": "the values are files",
     **{f"plan.{key}": "of plans (test/commands/plan.py)" for key in ("platforms", "nics", "tapers", "by", "below",
-                                                                      "carbon", "what_if")},
+                                                                      "carbon", "what_if", "law")},
     **{f"prices.{key}": "of plans (test/commands/plan.py)" for key in ("currency", "offers")},
     "imported.from": "what an import left open", "imported.not_modelled": "what an import left open",
     "imported.not_known": "what an import left open", "imported.assumed": "what an import left open",
