@@ -14,6 +14,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+import tool  # noqa: E402
+
 STAGESIM, ENGINE = sys.argv[1:3]
 JOBS = int(sys.argv[3]) if len(sys.argv) > 3 else 2
 TOLERANCE = {"analytic": 1e-9, "simgrid": 1e-6}[ENGINE]
@@ -123,7 +126,8 @@ def check(folder, name, seed, faults):
 
 
 def main():
-    names, faults, extended, tried, linear = listed(), [], {}, {}, 0
+    every = listed()
+    names, faults, extended, tried, linear = tool.sampled(every), [], {}, {}, 0
     with tempfile.TemporaryDirectory() as directory:
         folder = pathlib.Path(directory)
         if run("platform", "generate", "dgx-h100", "--nodes", 2, "-o", folder / "nodes.xml").returncode:
@@ -137,7 +141,7 @@ def main():
     for name in names:
         print(f"{name}: {extended.get(name, 0)} of {tried.get(name, 0)} extended")
     print(f"{linear} because times advanced linearly")
-    if ENGINE == "analytic" and not linear:
+    if ENGINE == "analytic" and names == every and not linear:
         faults.append("no times advanced linearly")
     for name in REPEAT & tried.keys():
         if not extended[name]:

@@ -12,14 +12,10 @@ takes new instances of the family `big` in place of the file.
 """
 import argparse
 import os
-import pathlib
 import random
 import subprocess
 import sys
 import tempfile
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
-import tool  # noqa: E402
 
 FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "instances.csv")
 # Of the instances whose optimum is known so many must be met exactly, the others by so much.
@@ -99,7 +95,6 @@ def main():
     options = parser.parse_args()
     with open(FILE, encoding="utf-8") as file:
         lines = [line.rstrip("\n") for line in file if not line.startswith("#")]
-    lines = tool.sampled(lines)
     if options.random:
         lines = draw(*options.random)
     rows = solve(options.solve, lines, options.effort, options.seconds)
