@@ -31,13 +31,20 @@ struct child {
     pid_t parent;
 };
 
+/* Of what a child wrote to its standard error the end is read. A backtrace, in front of which SimGrid's words are, has
+ * a line for each caller and is longer the longer their names are; other words are the last ones. */
+enum { ENDING = 1 << 18, WORDS = 4095 };
+
 /* Cuts the backtrace off and returns the text behind SimGrid's time, file and "[category/CRITICAL] ". */
 static const char *undecorated(char *text)
 {
     char *end = strstr(text, "\nBacktrace"), *start = strstr(text, "/CRITICAL] ");
     if (end)
         *end = '\0';
-    return start && (!end || start < end) ? start + strlen("/CRITICAL] ") : text;
+    if (start && (!end || start < end))
+        return start + strlen("/CRITICAL] ");
+    size_t length = strlen(text);
+    return length > WORDS ? text + length - WORDS : text;
 }
 
 /* The end of what the child wrote to its standard error, without white space behind it. */
@@ -92,8 +99,8 @@ static void name_signal(const struct isolation *isolation, struct fault *fault)
 /* The last lines that SimGrid wrote before it gave up, without its decoration. */
 static void last_words(const struct isolation *isolation, struct fault *fault)
 {
-    char text[4096];
-    read_end(isolation->kept, text, sizeof text);
+    char *text = array_zeroed(ENDING, 1);
+    read_end(isolation->kept, text, ENDING);
     const char *words = undecorated(text);
     if (strcmp(words, "Segmentation fault.") == 0) /* SimGrid's handler; the plug-in's or the program's own it may be */
         fault_set(fault, "the simulation's process crashed (segmentation fault)");
@@ -105,6 +112,7 @@ static void last_words(const struct isolation *isolation, struct fault *fault)
         name_signal(isolation, fault);
     else
         fault_set(fault, "the simulation's process ended with code %d", WEXITSTATUS(isolation->status));
+    free(text);
 }
 
 /* The parent tells what a child ended by; it does not try to itself. */

@@ -86,6 +86,22 @@ Test(isolate, last_words_of_a_process_that_gives_up)
     cr_assert(strstr(fault.text, "code 200"), "%s", fault.text);
 }
 
+/* However long the names of the callers are: optimisation and sanitizers change which of them there are. */
+Test(isolate, words_in_front_of_a_backtrace_of_any_length)
+{
+    for (int callers = 0; callers < 2000; callers = 3 * callers + 1) {
+        char text[100], *words = malloc(100 * ((size_t)callers + 2));
+        int stage = 0;
+        struct fault fault = {""};
+        int length = sprintf(words, "[0.000000] a.cpp:9: [kernel/CRITICAL] no radicals left\nBacktrace (displayed):\n");
+        for (int i = 0; i < callers; i++)
+            length += sprintf(words + length, "  ->  #%d simgrid::kernel::routing::a_caller_with_a_long_name\n", i);
+        cr_assert_eq(run(give_up, words, text, &stage, &fault), -1);
+        cr_assert_str_eq(fault.text, "no radicals left", "%d callers: %s", callers, fault.text);
+        free(words);
+    }
+}
+
 Test(isolate, names_the_signal_that_ended_it)
 {
     char text[100];
