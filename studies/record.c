@@ -36,6 +36,24 @@ bool record_scenario(struct output *output, const char *directory, const char *f
     return done;
 }
 
+bool record_best(struct output *output, const char *directory, const struct scenario *scenario,
+                 const struct scenario_set *sets, size_t count, const char *comment, struct fault *fault)
+{
+    struct arena *arena = arena_create();
+    struct diag diag = {.out = stderr};
+    struct scenario_request request = scenario_request_with(&scenario->request, sets, count, arena);
+    const struct scenario *best = scenario_load(&request, arena, &diag);
+    FILE *out = best ? output_open(output, "best.yaml", fault) : NULL;
+    if (!best)
+        fault_set(fault, "the scenario changed during the search");
+    if (out) {
+        fprintf(out, "# %s\n", comment);
+        scenario_write(out, best, directory, true);
+    }
+    arena_destroy(arena);
+    return out != NULL;
+}
+
 /* "2.9.0"; NULL for 0.0.0, which is a library that is not there. */
 static const char *number_version(unsigned major, unsigned minor, unsigned patch, struct arena *arena)
 {

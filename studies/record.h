@@ -21,6 +21,10 @@ void record_add_notes(struct record_notes *notes, const char *lines, struct aren
  * With `study` it is one that is varied (see scenario_write_resolved). False with the fault filled. */
 bool record_scenario(struct output *output, const char *directory, const char *folder, const struct scenario *scenario,
                      bool study, struct fault *fault);
+/* Adds best.yaml: the scenario with what a study found best, ready for `stagesim run`, below a comment. False with the
+ * fault filled. */
+bool record_best(struct output *output, const char *directory, const struct scenario *scenario,
+                 const struct scenario_set *sets, size_t count, const char *comment, struct fault *fault);
 /* Adds about.json: the version, what was typed, the scenarios' inputs with their hashes, what of them changes nothing,
  * `notes` of their runs, and what stagesim was built from. False with the fault filled. */
 bool record_about(struct output *output, const char *command, const struct scenario *const *scenarios, size_t count,

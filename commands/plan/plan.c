@@ -10,7 +10,6 @@
 #include "commands/cli/slurm_array.h"
 #include "commands/cli/words.h"
 #include "commands/plan/plan_view.h"
-#include "job/write/scenario_write.h"
 #include "studies/record.h"
 #include "studies/wanted.h"
 
@@ -30,40 +29,23 @@ struct planning {
 
 /* ---- files ---- */
 
-/* What is recommended, ready for `stagesim run`. */
+/* What is recommended. */
 static bool write_best(const struct fleet *fleet, struct output *output, const char *directory, struct arena *arena,
                        struct fault *fault)
 {
-    enum { SETS_MAX = 64 };
-    struct scenario_set sets[SETS_MAX] = {{0}};
-    struct diag diag = {.out = stderr};
+    struct scenario_set sets[FLEET_LAYOUT_SETS_MAX] = {{0}};
     const struct fleet_question *question = plan_question(fleet, fleet->best);
-    size_t count = fleet_layout_sets(question, plan_found(fleet, fleet->best), sets, SETS_MAX, arena);
-    struct scenario_request request = scenario_request_with(&fleet->scenario->request, sets, count, arena);
-    const struct scenario *scenario = scenario_load(&request, arena, &diag);
-    FILE *out = output_open(output, "best.yaml", fault);
-    if (!scenario || !out)
-        return fault_set(fault, "the scenario changed during the search");
-    fprintf(out, "# %s on %u GPUs of %s, as `stagesim plan` recommends it.\n", fleet->scenario->name, question->gpus,
-            question->text);
-    scenario_write(out, scenario, directory, true);
-    return true;
+    size_t count = fleet_layout_sets(question, plan_found(fleet, fleet->best), sets, arena);
+    return record_best(output, directory, fleet->scenario, sets, count,
+                       arena_print(arena, "%s on %u GPUs of %s, as `stagesim plan` recommends it.",
+                                   fleet->scenario->name, question->gpus, question->text),
+                       fault);
 }
 
-static bool write_pictures(const struct fleet *fleet, struct output *output, struct fault *fault)
+static bool draw(FILE *out, const void *found, enum canvas_format format, const struct picture_form *form,
+                 struct fault *fault)
 {
-    struct picture_form form = wanted_form(fleet->scenario);
-    unsigned pictures = fleet->scenario->pictures ? fleet->scenario->pictures : PICTURE_SVG;
-    for (int format = 0; format < PICTURE_FORMATS; format++) {
-        char name[64];
-        snprintf(name, sizeof name, "plan.%s", canvas_format_name((enum canvas_format)format));
-        if (!picture_wanted(pictures, (enum canvas_format)format))
-            continue;
-        FILE *out = output_open(output, name, fault);
-        if (!out || !plan_picture(out, fleet, (enum canvas_format)format, &form, fault))
-            return false;
-    }
-    return true;
+    return plan_picture(out, found, format, form, fault);
 }
 
 static bool write_files(struct planning *planning, struct output *output, struct fault *fault)
@@ -76,7 +58,8 @@ static bool write_files(struct planning *planning, struct output *output, struct
         return false;
     plan_print(csv, fleet, &planning->worths, TABLE_CSV);
     plan_print(json, fleet, &planning->worths, TABLE_JSON);
-    return plan_html(html, fleet, &planning->worths, fault) && write_pictures(fleet, output, fault) &&
+    return plan_html(html, fleet, &planning->worths, fault) &&
+           wanted_pictures(fleet->scenario, output, "plan", draw, fleet, fault) &&
            (!fleet->best || write_best(fleet, output, directory, planning->arena, fault)) &&
            record_scenario(output, directory, "", planning->scenario, true, fault) &&
            record_about(output, planning->command, &planning->scenario, 1, NULL, fault);
@@ -131,11 +114,7 @@ static int find(struct planning *planning)
     if (code != EXIT_DONE || planning->options->shard)
         return code;
     fleet_judge(fleet, &planning->request, planning->arena);
-    struct diag diag = {.out = stderr};
-    planning->worths.list =
-        fleet_worth_find(fleet, &planning->request, &planning->worths.count, planning->arena, &diag);
-    if (diag.errors)
-        return EXIT_BAD_INPUT;
+    planning->worths.list = fleet_worth_find(fleet, &planning->request, &planning->worths.count, planning->arena);
     plan_print(fleet->way_count ? stdout : stderr, fleet, &planning->worths,
                fleet->way_count ? planning->options->format : TABLE_TEXT);
     return fleet->way_count ? EXIT_DONE : EXIT_BAD_INPUT;
@@ -234,6 +213,7 @@ static int run_plan(const struct options *options, const char *typed, int argc, 
         (options->shard && !shard_read(options->shard, &planning.request.shard, &planning.request.shards)))
         return EXIT_BAD_INPUT;
     fill_request(&planning);
+    fleet_worth_check(planning.scenario, arena, &diag); /* a mistake must not be found after an hour */
     int code = fleet_create(&planning.fleet, planning.scenario, &planning.request, arena, &diag);
     if (code != EXIT_DONE)
         return code;

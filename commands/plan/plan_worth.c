@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What changes of the recommended cluster are worth. */
 #include "analysis/output/html.h"
+#include "base/diagnostics.h"
 #include "base/table.h"
 #include "commands/plan/plan_view.h"
 
@@ -34,7 +35,7 @@ void plan_worth_print(FILE *out, const struct fleet *fleet, const struct plan_wo
         const struct fleet_worth *worth = &worths->list[i];
         table_cell(table, "%s", worth->text);
         if (worth->reason) {
-            table_cell(table, "not known: %.60s", worth->reason);
+            table_cell(table, "not known");
             for (int k = 0; k < 6; k++)
                 table_cell(table, "%s", "");
             continue;
@@ -48,6 +49,9 @@ void plan_worth_print(FILE *out, const struct fleet *fleet, const struct plan_wo
         table_cell(table, "%s", worth->best.schedule);
     }
     table_finish(table, out, table_style_of(format, out));
+    for (size_t i = 0; i < worths->count; i++)
+        if (worths->list[i].reason)
+            diag_print(out, "%s is not known: %s\n", worths->list[i].text, worths->list[i].reason);
 }
 
 void plan_worth_json(struct json_writer *json, const struct fleet *fleet, const struct plan_worths *worths)

@@ -13,7 +13,6 @@
 #include "commands/search/search_output.h"
 #include "commands/search/search_parts.h"
 #include "commands/search/search_picture.h"
-#include "job/write/scenario_write.h"
 #include "studies/record.h"
 #include "studies/search/estimate.h"
 #include "studies/search/training.h"
@@ -31,33 +30,18 @@ static bool write_best(const struct search *search, struct output *output, const
                        struct fault *fault)
 {
     struct scenario_set sets[SEARCH_SETS_MAX];
-    struct diag diag = {.out = stderr};
     size_t count = search_space_sets(&search->space, search->scenario, search->ranked[search->best[0]], sets, arena);
-    struct scenario_request request = scenario_request_with(&search->scenario->request, sets, count, arena);
-    const struct scenario *scenario = scenario_load(&request, arena, &diag);
-    FILE *out = output_open(output, "best.yaml", fault);
-    if (!scenario || !out)
-        return fault_set(fault, "the scenario changed during the search");
-    fprintf(out, "# The best of %llu layouts of %s on %s GPUs that `stagesim search` tried.\n",
-            (unsigned long long)search->space.count, search->scenario->name, search->space.gpus_text);
-    scenario_write(out, scenario, directory, true);
-    return true;
+    return record_best(output, directory, search->scenario, sets, count,
+                       arena_print(arena, "The best of %llu layouts of %s on %s GPUs that `stagesim search` tried.",
+                                   (unsigned long long)search->space.count, search->scenario->name,
+                                   search->space.gpus_text),
+                       fault);
 }
 
-static bool write_pictures(const struct search *search, struct output *output, struct fault *fault)
+static bool draw(FILE *out, const void *found, enum canvas_format format, const struct picture_form *form,
+                 struct fault *fault)
 {
-    struct picture_form form = wanted_form(search->scenario);
-    unsigned pictures = search->scenario->pictures ? search->scenario->pictures : PICTURE_SVG;
-    for (int format = 0; format < PICTURE_FORMATS; format++) {
-        char name[64];
-        snprintf(name, sizeof name, "search.%s", canvas_format_name((enum canvas_format)format));
-        if (!picture_wanted(pictures, (enum canvas_format)format))
-            continue;
-        FILE *out = output_open(output, name, fault);
-        if (!out || !search_picture(out, search, (enum canvas_format)format, &form, fault))
-            return false;
-    }
-    return true;
+    return search_picture(out, found, format, form, fault);
 }
 
 static bool write_files(const struct search *search, struct output *output, const char *directory, const char *command,
@@ -71,7 +55,7 @@ static bool write_files(const struct search *search, struct output *output, cons
     search_print(json, search, top, TABLE_JSON);
     FILE *html = output_open(output, "search.html", fault);
     return html && search_html(html, search, top, fault) && write_best(search, output, directory, arena, fault) &&
-           write_pictures(search, output, fault) &&
+           wanted_pictures(search->scenario, output, "search", draw, search, fault) &&
            record_scenario(output, directory, "", search->scenario, true, fault) &&
            record_about(output, command, &search->scenario, 1, NULL, fault);
 }

@@ -93,15 +93,17 @@ static void look_through(const struct search *search, struct fleet_found *found)
                                                                         : FLEET_DOES_NOT_FIT;
 }
 
-static void write_sets(const struct scenario_set *sets, size_t count, struct fleet_found *found)
+/* False: there is no room for all of them. */
+static bool write_sets(const struct scenario_set *sets, size_t count, struct fleet_found *found)
 {
     size_t length = 0;
     for (size_t i = 0; i < count; i++) {
         int more = snprintf(found->sets + length, sizeof found->sets - length, "%s%s", i ? "\n" : "", sets[i].text);
         if (more < 0 || (size_t)more >= sizeof found->sets - length)
-            break;
+            return false;
         length += (size_t)more;
     }
+    return true;
 }
 
 static double count_steps(const struct scenario *scenario, const struct training_job *job)
@@ -119,7 +121,10 @@ static int detail(const struct search *search, struct fleet_found *found, struct
     bool contention = search->scenario->engine != ENGINE_ANALYTIC;
     struct simulation_result simulated;
     const char *values[DIMENSIONS];
-    write_sets(sets, count, found);
+    if (!write_sets(sets, count, found)) {
+        fprintf(stderr, "stagesim: a layout has more than the %d characters that a plan keeps\n", FLEET_SETS_MAX);
+        return EXIT_FAILED;
+    }
     search_space_values(&search->space, index, values, arena);
     snprintf(found->name, sizeof found->name, "%s", search_space_name(&search->space, index, arena));
     snprintf(found->schedule, sizeof found->schedule, "%s",
@@ -174,13 +179,14 @@ static int search_it(const struct scenario *scenario, double ceiling, const stru
 }
 
 size_t fleet_layout_sets(const struct fleet_question *question, const struct fleet_found *found,
-                         struct scenario_set *sets, size_t most, struct arena *arena)
+                         struct scenario_set sets[FLEET_LAYOUT_SETS_MAX], struct arena *arena)
 {
     char *rest, *lines = arena_copy(arena, found->sets);
     size_t count = 0;
-    for (size_t i = 0; i < question->change_count && count < most; i++)
+    for (size_t i = 0; i < question->change_count; i++)
         sets[count++] = (struct scenario_set){.text = question->changes[i]};
-    for (char *line = strtok_r(lines, "\n", &rest); line && count < most; line = strtok_r(NULL, "\n", &rest))
+    for (char *line = strtok_r(lines, "\n", &rest); line && count < FLEET_LAYOUT_SETS_MAX;
+         line = strtok_r(NULL, "\n", &rest))
         sets[count++] = (struct scenario_set){.text = line};
     return count;
 }
@@ -189,7 +195,7 @@ int fleet_ask(const struct fleet *fleet, const struct fleet_question *asked, dou
               const struct fleet_request *request, struct fleet_found *found)
 {
     struct arena *arena = arena_create();
-    struct scenario_set sets[sizeof asked->changes / sizeof *asked->changes] = {{0}};
+    struct scenario_set sets[FLEET_CHANGES_MAX] = {{0}};
     struct diag diag = {.out = stderr};
     memset(found, 0, sizeof *found);
     for (size_t i = 0; i < asked->change_count; i++)

@@ -64,7 +64,7 @@ int fleet_create(struct fleet *fleet, const struct scenario *scenario, const str
     if (scenario->plan.law.count && !fleet_law_read(&scenario->plan.law, &law))
         diag_error(diag, scenario_place(scenario, "plan.law"),
                    "law: expected hoffmann, besiroglu, or the five numbers [E, A, alpha, B, beta]");
-    if (!fleet_questions_create(&fleet->questions, scenario, arena, diag))
+    if (!fleet_questions_create(&fleet->questions, scenario, arena, diag) || diag->errors)
         return EXIT_BAD_INPUT;
     fleet->found = array_zeroed(fleet->questions.count, sizeof *fleet->found);
     fleet->fingerprint = fingerprint(fleet, request);

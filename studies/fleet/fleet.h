@@ -7,6 +7,7 @@
 #include "analysis/band/band.h"
 #include "studies/fleet/front.h"
 #include "studies/fleet/questions.h"
+#include "studies/search/space.h"
 #include "training/forecast.h"
 
 enum fleet_status {
@@ -20,6 +21,8 @@ enum fleet_status {
 extern const char *const fleet_status_names[FLEET_STATUSES];
 
 enum { FLEET_NAME_MAX = 96, FLEET_SETS_MAX = 1024, FLEET_REASON_MAX = 240 };
+/* How many sets a cluster with a layout may have: those of the search and of the question. */
+enum { FLEET_LAYOUT_SETS_MAX = SEARCH_SETS_MAX + FLEET_CHANGES_MAX };
 
 /* A training with an offer. */
 struct fleet_course {
@@ -105,10 +108,9 @@ double fleet_iteration(const struct fleet_found *found);
 
 /* ---- ask.c ---- */
 
-/* The cluster with the layout that was found, as sets of the scenario, at most `most` of them; how many. Memory from
- * the arena. */
+/* The cluster with the layout that was found, as sets of the scenario; how many. Memory from the arena. */
 size_t fleet_layout_sets(const struct fleet_question *question, const struct fleet_found *found,
-                         struct scenario_set *sets, size_t most, struct arena *arena);
+                         struct scenario_set sets[FLEET_LAYOUT_SETS_MAX], struct arena *arena);
 
 /* Searches the question's layouts: of those whose iteration is longer than `ceiling` (0: any) nothing is asked. A
  * status of FLEET_UNASKED: it was interrupted. Returns an exit code. */

@@ -29,9 +29,11 @@ struct making {
     struct fleet_questions *questions;
     const struct plan_offer *offers; /* offer_count of them */
     size_t offer_count;
-    bool *used; /* [offer] */
+    bool *used;   /* [offer] */
+    bool crowded; /* a cluster has more offers than a question has room for, and this was said */
     struct arena *arena;
     struct diag *diag;
+    unsigned errors; /* that were there before */
     size_t room, left_out_room;
 };
 
@@ -87,6 +89,15 @@ static double merit_of(const struct preset *preset, const struct fleet_question 
 
 /* ---- offers ---- */
 
+static void report_crowd(struct making *making, const struct product *product, size_t offer)
+{
+    if (!making->crowded)
+        diag_error(making->diag, node_entry_place(making->scenario->root, "prices.offers", offer),
+                   "offers: this one is the %dth of %s for one size; expected at most %d", FLEET_OFFERS_MAX + 1,
+                   product->name, FLEET_OFFERS_MAX);
+    making->crowded = true;
+}
+
 /* Those of the platform that have so many GPUs; false: it has none whatever the size. */
 static bool take_offers(struct making *making, struct fleet_question *question, const struct product *product)
 {
@@ -97,9 +108,12 @@ static bool take_offers(struct making *making, struct fleet_question *question, 
             continue;
         any = true;
         making->used[i] = true;
-        if ((offer->most && offer->most < question->gpus) || question->offer_count == FLEET_OFFERS_MAX)
+        if (offer->most && offer->most < question->gpus)
             continue;
-        question->offers[question->offer_count++] = offer;
+        if (question->offer_count == FLEET_OFFERS_MAX)
+            report_crowd(making, product, i);
+        else
+            question->offers[question->offer_count++] = offer;
     }
     return any;
 }
@@ -214,8 +228,8 @@ static void add_networks(struct making *making, const struct product *product, u
     const struct plan_settings *settings = &making->scenario->plan;
     size_t nics = settings->nics.count ? settings->nics.count : 1,
            tapers = settings->tapers.count ? settings->tapers.count : 1;
-    for (size_t i = 0; i < nics && !making->diag->errors; i++)
-        for (size_t k = 0; k < tapers && !making->diag->errors; k++)
+    for (size_t i = 0; i < nics && making->diag->errors == making->errors; i++)
+        for (size_t k = 0; k < tapers && making->diag->errors == making->errors; k++)
             add_question(making, product, gpus, settings->nics.count ? settings->nics.texts[i] : NULL,
                          settings->tapers.count ? settings->tapers.values[k] : 0);
 }
@@ -236,7 +250,7 @@ static void add_sizes(struct making *making, const struct product *product)
         return;
     }
     struct stagesim_list sizes = search_gpus(scenario, own, making->arena);
-    for (size_t i = 0; i < sizes.count && !making->diag->errors; i++)
+    for (size_t i = 0; i < sizes.count && making->diag->errors == making->errors; i++)
         add_networks(making, product, (uint32_t)sizes.values[i]);
 }
 
@@ -305,6 +319,7 @@ bool fleet_questions_create(struct fleet_questions *questions, const struct scen
                             .questions = questions,
                             .arena = arena,
                             .diag = diag,
+                            .errors = errors,
                             .room = FLEET_QUESTIONS_MAX,
                             .left_out_room = FLEET_QUESTIONS_MAX};
     *questions = (struct fleet_questions){.list = arena_array(arena, making.room, sizeof *questions->list),

@@ -7,7 +7,7 @@
 
 struct arena;
 
-enum { FLEET_OFFERS_MAX = 8, FLEET_QUESTIONS_MAX = 10000 };
+enum { FLEET_OFFERS_MAX = 8, FLEET_QUESTIONS_MAX = 10000, FLEET_CHANGES_MAX = 4 };
 
 struct fleet_question {
     const char *platform; /* as the user named it, without nodes */
@@ -16,8 +16,8 @@ struct fleet_question {
     double taper;         /* 0: the product's own */
     const char *product;  /* for the generator: the platform, or its file's path */
     uint32_t gpus, nodes;
-    uint32_t per_node;      /* fewer GPUs of each node than it has; 0: all */
-    const char *changes[4]; /* of the scenario, as --set takes them; change_count of them */
+    uint32_t per_node;                      /* fewer GPUs of each node than it has; 0: all */
+    const char *changes[FLEET_CHANGES_MAX]; /* of the scenario, as --set takes them; change_count of them */
     size_t change_count;
     const struct plan_offer *offers[FLEET_OFFERS_MAX]; /* offer_count of them */
     size_t offer_count;

@@ -2,6 +2,7 @@
 #include "studies/fleet/worth.h"
 
 #include "base/arena.h"
+#include "base/diagnostics.h"
 #include "base/document.h"
 #include "base/exit_code.h"
 #include "base/isolate.h"
@@ -97,17 +98,25 @@ static const char *make_product(const struct fleet_question *question, const str
 
 /* ---- a question with the change ---- */
 
+/* With what the scenario changes of the platform anyway. */
+static const char *what_if_value(const struct scenario *scenario, const struct change *change, struct arena *arena)
+{
+    const char *text = "what_if=[";
+    for (size_t i = 0; i < scenario->what_if_count; i++)
+        text = arena_print(arena, "%s'%s', ", text, scenario->what_if[i].text);
+    return arena_print(arena, "%s'%s=%.17g']", text, change->property, change->factor);
+}
+
 /* `file`: a product in place of the question's own; NULL: there is none. */
-static struct fleet_question changed(const struct fleet_question *question, const struct change *change,
-                                     const char *file, struct arena *arena)
+static struct fleet_question changed(const struct fleet *fleet, const struct fleet_question *question,
+                                     const struct change *change, const char *file, struct arena *arena)
 {
     struct fleet_question other = *question;
     if (file) {
         other.product = file;
         other.changes[0] = fleet_platform_value(&other, arena);
     } else {
-        other.changes[other.change_count++] =
-            arena_print(arena, "what_if=['%s=%.17g']", change->property, change->factor);
+        other.changes[other.change_count++] = what_if_value(fleet->scenario, change, arena);
     }
     return other;
 }
@@ -115,9 +124,8 @@ static struct fleet_question changed(const struct fleet_question *question, cons
 /* Of the layout that is known on the changed cluster; 0 after a mistake was reported. */
 static double time_of_layout(const struct fleet *fleet, const struct fleet_question *question, struct arena *arena)
 {
-    enum { SETS_MAX = 64 };
-    struct scenario_set sets[SETS_MAX] = {{0}};
-    size_t count = fleet_layout_sets(question, &fleet->found[fleet->best->question], sets, SETS_MAX - 1, arena);
+    struct scenario_set sets[FLEET_LAYOUT_SETS_MAX + 1] = {{0}};
+    size_t count = fleet_layout_sets(question, &fleet->found[fleet->best->question], sets, arena);
     double iteration = 0;
     sets[count++].text = fleet->scenario->engine == ENGINE_ANALYTIC ? "engine=analytic" : "engine=simgrid";
     return simulate_iteration(fleet->scenario, sets, count, &iteration) == EXIT_DONE ? iteration : 0;
@@ -132,7 +140,7 @@ static double ask(const struct fleet *fleet, const struct fleet_request *request
     double iteration = 0;
     if (change.device && !file)
         return 0;
-    struct fleet_question other = changed(question, &change, file, arena);
+    struct fleet_question other = changed(fleet, question, &change, file, arena);
     *reason = "it cannot be simulated";
     if (!worth) {
         iteration = time_of_layout(fleet, &other, arena);
@@ -162,6 +170,26 @@ struct answer {
     char reason[FLEET_REASON_MAX]; /* where there is no iteration */
 };
 
+/* The first mistake that was reported to `said`, in one line and without its place, which is a --set of ours; NULL:
+ * there is none. */
+static const char *first_mistake(FILE *said, struct arena *arena)
+{
+    static const char error[] = "error: ";
+    char text[1024];
+    rewind(said);
+    text[fread(text, 1, sizeof text - 1, said)] = '\0';
+    char *found = strstr(text, error), *to;
+    if (!found)
+        return NULL;
+    found += sizeof error - 1;
+    to = found;
+    for (const char *from = found; *from && !(from[0] == '\n' && from[1] != ' '); from++)
+        if (*from != '\n' && !(*from == ' ' && to > found && to[-1] == ' '))
+            *to++ = *from;
+    *to = '\0';
+    return arena_copy(arena, found);
+}
+
 static int ask_apart(void *user, struct isolated *self)
 {
     const struct asking *asking = user;
@@ -169,9 +197,14 @@ static int ask_apart(void *user, struct isolated *self)
     struct answer answer;
     struct fleet_worth worth = {.reason = NULL};
     const char *reason = "";
+    FILE *said = tmpfile();
     memset(&answer, 0, sizeof answer);
+    if (said)
+        dup2(fileno(said), STDERR_FILENO);
     answer.iteration =
         ask(asking->fleet, asking->request, asking->change, asking->search ? &worth : NULL, &reason, arena);
+    const char *mistake = said ? first_mistake(said, arena) : NULL;
+    reason = mistake ? mistake : reason;
     answer.seconds = worth.seconds;
     answer.money = worth.money;
     answer.best = worth.best;
@@ -220,25 +253,33 @@ static void weigh(const struct fleet *fleet, const struct fleet_request *request
     worth->best = answer.best;
 }
 
-struct fleet_worth *fleet_worth_find(const struct fleet *fleet, const struct fleet_request *request, size_t *count,
-                                     struct arena *arena, struct diag *diag)
+bool fleet_worth_check(const struct scenario *scenario, struct arena *arena, struct diag *diag)
 {
-    const struct stagesim_texts *texts = &fleet->scenario->plan.what_if;
-    struct fleet_worth *worths = arena_array(arena, texts->count + 1, sizeof *worths);
+    const struct stagesim_texts *texts = &scenario->plan.what_if;
     unsigned errors = diag->errors;
-    *count = 0;
     for (size_t i = 0; i < texts->count; i++) {
-        struct change change = {.factor = 1};
+        struct change change;
         struct what_if other;
         struct fault fault = {""};
         if (!read_change(texts->texts[i], &change, arena) ||
             (!change.device && !what_if_parse(texts->texts[i], &other, arena, &fault)))
-            diag_error(diag, node_entry_place(fleet->scenario->root, "plan.what_if", i),
+            diag_error(diag, node_entry_place(scenario->root, "plan.what_if", i),
                        "what_if: '%.60s' is no change; expected products, memory, memory_bandwidth or a target of "
                        "what-if.md with a factor, such as memory=1.2 or nic=2",
                        texts->texts[i]);
-        if (diag->errors != errors || !fleet->best || interruption_noted())
-            continue;
+    }
+    return diag->errors == errors;
+}
+
+struct fleet_worth *fleet_worth_find(const struct fleet *fleet, const struct fleet_request *request, size_t *count,
+                                     struct arena *arena)
+{
+    const struct stagesim_texts *texts = &fleet->scenario->plan.what_if;
+    struct fleet_worth *worths = arena_array(arena, texts->count + 1, sizeof *worths);
+    *count = 0;
+    for (size_t i = 0; i < texts->count && fleet->best && !interruption_noted(); i++) {
+        struct change change;
+        read_change(texts->texts[i], &change, arena);
         worths[*count].text = texts->texts[i];
         weigh(fleet, request, change, &worths[(*count)++], arena);
     }

@@ -15,9 +15,12 @@ struct fleet_worth {
     struct fleet_found best;
 };
 
-/* Asks for every change; *count of them. NULL after a mistake was reported, or where nothing is recommended or asked.
- * Memory from the arena. */
+/* Whether plan.what_if can be read; false with the mistakes reported. Which links there are the cluster says. */
+bool fleet_worth_check(const struct scenario *scenario, struct arena *arena, struct diag *diag);
+
+/* Asks for every change, which were checked; *count of them. NULL where nothing is recommended or asked. Memory from
+ * the arena. */
 struct fleet_worth *fleet_worth_find(const struct fleet *fleet, const struct fleet_request *request, size_t *count,
-                                     struct arena *arena, struct diag *diag);
+                                     struct arena *arena);
 
 #endif

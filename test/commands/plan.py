@@ -167,8 +167,19 @@ def worth(stagesim, folder):
                            f"nic={factor}", cwd=folder).stdout) for factor in (1, 1 / 1.01)]
     times = [row[0]["iteration_s"] if isinstance(row, list) else row["iteration_s"] for row in slow]
     check.near(changes["nic=0.5"]["slope"], math.log(times[1] / times[0]) / math.log(1 / 1.01), "slope", 1e-6)
-    bad = run(stagesim, "plan", "job.yaml", "--quiet", *few, "--set", "plan.what_if=[memory]", cwd=folder, expect=1)
-    check.that("is no change; expected products, memory" in bad.stderr, bad.stderr)
+    both = run(stagesim, "plan", "job.yaml", "--quiet", *few, "--set", "what_if=[gpu-0-0=0.5]", "--set",
+               "plan.what_if=[nic=2, foo=2]", "--format", "json", cwd=folder)
+    slowed = json.loads(both.stdout)
+    check.that(slowed["what_if"][0]["days"] > 1.5 * own["days"], f"the slow GPU is gone: {slowed['what_if'][0]}")
+    check.that("'foo' is no kind of links" in slowed["what_if"][1]["reason"], slowed["what_if"][1])
+    bad = run(stagesim, "plan", "job.yaml", *few, "--set", "plan.what_if=[memory]", "--set", "plan.law=kaplan",
+              cwd=folder, expect=1)
+    check.that("is no change; expected products, memory" in bad.stderr and bad.stderr.count("error: ") == 2
+               and "1 of 1" not in bad.stderr, f"both mistakes, before anything is asked: {bad.stderr}")
+    folder.joinpath("prices.yaml").write_text("offers:\n" + "".join(
+        f"  - {{platform: dgx-h100, name: o{i}, gpu_hour: {i + 1}, {SAID}}}\n" for i in range(10)))
+    many = run(stagesim, "plan", "job.yaml", *few, cwd=folder, expect=1)
+    check.that("prices.yaml:10:" in many.stderr and many.stderr.count("error: ") == 1, f"ten offers: {many.stderr}")
 
 
 def law(stagesim, folder):
