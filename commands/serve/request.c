@@ -10,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Formats of what is printed that programs read; the other commands print what they print. */
-static const char *const with_format[] = {"run",    "compare", "schedule", "collective", "kernel", "layouts",
-                                          "search", "sweep",   "train",    "explain",    "list",   NULL};
 /* Options that are given once for each value; of others the values are joined by commas. */
 static const char *const each[] = {"set", "what-if", "option", NULL};
 static const char *const members[] = {"id",  "command", "scenario", "arguments", "options",
@@ -263,6 +260,13 @@ static void read_member(struct reading *r, const char *key)
     }
 }
 
+/* Whether its --format has JSON, by what its --help says. Of `platform` only some of the commands have one. */
+static bool prints_json(const struct command *command)
+{
+    const char *line = strstr(command->help, "  --format ");
+    return line && strcmp(command->name, "platform") != 0 && memmem(line, strcspn(line + 1, "\n"), "json", 4);
+}
+
 static void append(struct request *request, const struct words *words)
 {
     for (size_t i = 0; i < words->count; i++)
@@ -281,7 +285,7 @@ static void put_together(struct reading *r)
     append(request, &r->arguments);
     append(request, &r->scenarios);
     append(request, &r->options);
-    if (!r->has_format && is_one_of(request->command->name, with_format))
+    if (!r->has_format && prints_json(request->command))
         request->words[request->word_count++] = arena_copy(r->arena, "--format=json");
     append(request, &r->sets);
 }

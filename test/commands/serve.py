@@ -64,6 +64,10 @@ def same_as_commands(binary, folder):
         ({"command": "run", "scenario": str(folder / "none.yaml")}, ["run", folder / "none.yaml"]),
         ({"command": "run", "scenario": str(job), "options": {"enginx": "analytic"}},
          ["run", job, "--enginx=analytic"]),
+        ({"command": "plan", "scenario": str(ROOT / "scenarios/plan.yaml"), "set": {"search.gpus": 32},
+          "options": {"clusters": "dgx-h100", "quiet": True, "engine": "analytic"}},
+         ["plan", str(ROOT / "scenarios/plan.yaml"), "--clusters", "dgx-h100", "--quiet", "--engine", "analytic",
+          "--format", "json", "--set", "search.gpus=32"]),
     ]
     answers = ask(binary, *({"id": f"a{i}", **request} for i, (request, _) in enumerate(cases)), "", "  ")
     check.that(len(answers) == len(cases) + 1, f"{len(answers)} answers to {len(cases)} requests")
