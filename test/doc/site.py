@@ -11,9 +11,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "test" / "support"), str(ROOT / "test" / "product")]
+sys.path.insert(0, str(ROOT / "test" / "support"))
 import chromium  # noqa: E402
-import chromium_pages  # noqa: E402
 import tool  # noqa: E402
 
 SEARCH = """new Promise(done => { const from = Date.now(); (function look() {
@@ -34,7 +33,7 @@ BUTTONS = """(async () => { const blocks = [...document.querySelectorAll('.langu
     }
     return [blocks.length, bare]; })()"""
 
-CONTRAST = chromium_pages.CONTRAST.replace("h1,h2,p,", "article h1,article h2,article a,p,")
+CONTRAST = chromium.contrast("article h1,article h2,article a,p,td,th,dt,dd,summary,button,figcaption span")
 
 
 class Page(html.parser.HTMLParser):
@@ -85,7 +84,7 @@ def look(check, site, pictures):
                     browser.open(page)
                     browser.run("localStorage.clear()")  # which keeps the colours of the first visit
                     browser.open(page)
-                    browser.run(chromium_pages.FRAMES)
+                    browser.run(chromium.FRAMES)
                     ground = browser.run("getComputedStyle(document.body).backgroundColor")
                     check.that((ground == "rgb(255, 255, 255)") != dark, f"{what}: the ground is {ground}")
                     wide = browser.run("document.documentElement.scrollWidth")
@@ -106,12 +105,12 @@ def use(check, site):
         check.that(any("definitions.html" in link for link in found), f"the search finds {found[:5]}")
         check.that(not browser.messages, f"the search: the console says {browser.messages[:3]}")
         browser.open(site / "compare.html")
-        browser.run(chromium_pages.FRAMES)
+        browser.run(chromium.FRAMES)
         copied = browser.run(COPY)
         check.that(copied == "stagesim compare scenarios/demo.yaml --schedules gpipe,1f1b,chimera\n",
                    f"copied is {copied!r}")
         browser.open(site / "tutorials.html")
-        browser.run(chromium_pages.FRAMES)
+        browser.run(chromium.FRAMES)
         copied = browser.run(COPY)
         check.that(copied and copied.splitlines()[0].startswith("stagesim schedule ") and len(copied.splitlines()) == 3,
                    f"copied is {copied!r}")
@@ -119,7 +118,7 @@ def use(check, site):
         for page in sorted(site.glob("*.html")):
             if 'class="language-console' in page.read_text(encoding="utf-8"):
                 browser.open(page)
-                browser.run(chromium_pages.FRAMES)
+                browser.run(chromium.FRAMES)
                 blocks, bare = browser.run(BUTTONS)
                 seen += blocks
                 check.that(not bare, f"{page.name}: {bare} of {blocks} console blocks have no copy button")

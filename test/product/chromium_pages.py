@@ -28,23 +28,7 @@ engine: analytic
 VIEW = "[stagesim.viewers[0].from, stagesim.viewers[0].to]"
 PLACE = """(() => { const box = document.querySelector('%s').getBoundingClientRect();
              return [box.left, box.top, box.width, box.height]; })()"""
-FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 60))))"
-# The page's contrast of text to what lies below it, as WCAG defines it.
-CONTRAST = """(() => {
-    const parts = colour => colour.match(/[\\d.]+/g).map(Number);
-    const light = ([r, g, b]) => [r, g, b].map(v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
-        .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
-    const below = node => { for (; node; node = node.parentElement) {
-        const found = parts(getComputedStyle(node).backgroundColor);
-        if (found.length < 4 || found[3] === 1) return found; } return [255, 255, 255]; };
-    let worst = 21;
-    for (const node of document.querySelectorAll('h1,h2,p,td,th,dt,dd,summary,button,figcaption span')) {
-        if (!node.textContent.trim() || !node.getClientRects().length) continue;
-        const a = light(parts(getComputedStyle(node).color)), b = light(below(node));
-        worst = Math.min(worst, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05));
-    }
-    return worst;
-})()"""
+CONTRAST = chromium.contrast("h1,h2,p,td,th,dt,dd,summary,button,figcaption span")
 
 
 def make_pages(stagesim, folder):
@@ -90,7 +74,7 @@ def look(check, name, page, pictures):
                 browser.size(width, 900, width < 600)
                 browser.scheme(dark)
                 browser.open(page)
-                browser.run(FRAMES)
+                browser.run(chromium.FRAMES)
                 wide = browser.run("document.documentElement.scrollWidth")
                 check.that(wide <= width, f"{what}: {wide} points wide")
                 worst = browser.run(CONTRAST)
@@ -110,21 +94,21 @@ def use_timeline(check, page, pictures):
     with chromium.Browser(1280, 1000) as browser:
         browser.open(page)
         browser.run("document.querySelector('.timelines').scrollIntoView()")
-        browser.run(FRAMES)
+        browser.run(chromium.FRAMES)
         left, top, wide, _ = browser.run(PLACE % "figure.tl canvas")
         before = pixels(browser)
         browser.mouse("mouseMoved", left + wide * 0.17, top + 32)
-        browser.run(FRAMES)
+        browser.run(chromium.FRAMES)
         tip = browser.run("document.getElementById('tip').hidden ? '' : document.getElementById('tip').innerText")
         check.that("worker 0" in tip and " ms" in tip, f"the tip says {tip!r}")
         if pictures:
             browser.picture(pictures / "hover.png")
         browser.wheel(left + wide / 2, top + 40, -300)
-        browser.run(FRAMES)
+        browser.run(chromium.FRAMES)
         a, b = browser.run(VIEW)
         check.that(0 < a < 0.5 < b < 1, f"the wheel with Ctrl zooms to {a} .. {b}")
         browser.drag(left + wide * 0.6, top + 40, left + wide * 0.4)
-        browser.run(FRAMES)
+        browser.run(chromium.FRAMES)
         check.that(browser.run(VIEW)[0] > a and pixels(browser) != before, "dragging moves")
         if pictures:
             browser.picture(pictures / "zoom.png")
@@ -192,7 +176,7 @@ def use_comparison(check, page, pictures):
         browser.run("""(() => { const by = document.querySelector('.tools select'); by.value = 'share';
                        by.dispatchEvent(new Event('change')); })()""")
         browser.run("document.querySelector('.timelines').scrollIntoView()")
-        browser.run(FRAMES)
+        browser.run(chromium.FRAMES)
         ends = browser.run("stagesim.viewers[0].panels.filter(panel => !panel.figure.hidden)"
                            ".map(panel => { panel.layout(); return panel.x(2 ** 24); })")
         check.that(max(ends) - min(ends) < 1, "aligned by iterations all are as long")
@@ -205,7 +189,7 @@ def use_large(check, page, pictures):
     with chromium.Browser(1280, 1000) as browser:
         browser.open(page)
         browser.run("document.querySelector('.timelines').scrollIntoView()")
-        browser.run(FRAMES)
+        browser.run(chromium.FRAMES)
         spans = browser.run("""(() => { const panel = stagesim.viewers[0].panels[0], viewer = stagesim.viewers[0];
             return [[0, 1], [0.2, 0.7], [0.4, 0.45], [0.42, 0.423]].map(([a, b]) => {
                 viewer.from = a; viewer.to = b;
@@ -218,7 +202,7 @@ def use_large(check, page, pictures):
         folded = browser.run("""(() => { const panel = stagesim.viewers[0].panels[0], before = panel.lines.length;
             panel.foldAll(true); panel.draw(); return [before, panel.lines.length]; })()""")
         check.that(folded == [64, 16], f"rows fold: {folded}")
-        browser.run(FRAMES)
+        browser.run(chromium.FRAMES)
         if pictures:
             browser.picture(pictures / "folded.png")
         quiet(check, browser, page, "a large timeline")

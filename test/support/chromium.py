@@ -11,6 +11,29 @@ import subprocess
 import tempfile
 import time
 
+# Done when what was just changed has been drawn.
+FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 60))))"
+
+
+def contrast(nodes, left_out="false"):
+    """The smallest contrast of a text of the page, of the nodes that the selectors name, to what lies below it, as WCAG
+    defines it. `left_out`: an expression over `node` of those that do not count."""
+    return f"""(() => {{
+    const parts = colour => colour.match(/[\\d.]+/g).map(Number);
+    const light = ([r, g, b]) => [r, g, b].map(v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+    const below = node => {{ for (; node; node = node.parentElement) {{
+        const found = parts(getComputedStyle(node).backgroundColor);
+        if (found.length < 4 || found[3] === 1) return found; }} return [255, 255, 255]; }};
+    let worst = 21;
+    for (const node of document.querySelectorAll('{nodes}')) {{
+        if (!node.textContent.trim() || !node.getClientRects().length || {left_out}) continue;
+        const a = light(parts(getComputedStyle(node).color)), b = light(below(node));
+        worst = Math.min(worst, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05));
+    }}
+    return worst;
+}})()"""
+
 
 def find():
     """The browser's path; None where there is none."""

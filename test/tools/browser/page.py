@@ -18,25 +18,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 import chromium  # noqa: E402
 from tool import ROOT, Checker, run, summary
 
-FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 60))))"
 RUNS = "+(document.body.dataset.runs || 0)"
 ITERATION = "playground.results.a && playground.results.a.summary.time.iteration_s"
 SET = "playground.view.dispatch({changes: {from: 0, to: playground.view.state.doc.length, insert: %s}})"
-CONTRAST = """(() => {
-    const parts = colour => colour.match(/[\\d.]+/g).map(Number);
-    const light = ([r, g, b]) => [r, g, b].map(v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
-        .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
-    const below = node => { for (; node; node = node.parentElement) {
-        const found = parts(getComputedStyle(node).backgroundColor);
-        if (found.length < 4 || found[3] === 1) return found; } return [255, 255, 255]; };
-    let worst = 21;
-    for (const node of document.querySelectorAll('h1,h2,p,label,button,footer,summary,.label')) {
-        if (!node.textContent.trim() || !node.getClientRects().length || node.disabled) continue;
-        const a = light(parts(getComputedStyle(node).color)), b = light(below(node));
-        worst = Math.min(worst, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05));
-    }
-    return worst;
-})()"""
+CONTRAST = chromium.contrast("h1,h2,p,label,button,footer,summary,.label", left_out="node.disabled")
 check = Checker()
 
 
@@ -204,7 +189,7 @@ def look(browser, page, pictures):
             browser.scheme(dark)
             browser.open(page)
             check.that(until(browser, ITERATION), f"{what}: no result")
-            browser.run(FRAMES)
+            browser.run(chromium.FRAMES)
             wide = browser.run("document.documentElement.scrollWidth")
             check.that(wide <= width, f"{what}: {wide} points wide")
             worst = browser.run(CONTRAST)
@@ -213,7 +198,7 @@ def look(browser, page, pictures):
                 browser.picture(pictures / f"{what}.png")
                 if width < 600:
                     browser.run("document.querySelector('[data-view=see]:not(body)').click()")
-                    browser.run(FRAMES)
+                    browser.run(chromium.FRAMES)
                     browser.picture(pictures / f"{what}-result.png")
 
 
