@@ -62,7 +62,7 @@ static struct product read_product(struct making *making, const char *text, stru
     product.found = platform_source_product(product.name, making->scenario->directory, at.line == 0, arena);
     struct fault fault = {""};
     if (!platform_source_knows(product.found, &fault))
-        diag_error(making->diag, at, "platforms: %s; expected products, by name (`stagesim list presets`) or as files",
+        diag_error(making->diag, at, "platforms: expected products, by name (`stagesim list presets`) or as files; %s",
                    fault.text);
     else
         product.preset = preset_read(product.found, at, making->diag);
