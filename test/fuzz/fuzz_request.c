@@ -11,7 +11,9 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
-    static const struct command run = {.name = "run"}, schedule = {.name = "schedule"}, serve = {.name = "serve"};
+    static const struct command run = {.name = "run", .help = "  --format FORMAT       text, csv or json\n"},
+                                schedule = {.name = "schedule", .help = "  --format FORMAT       text or csv\n"},
+                                serve = {.name = "serve", .help = "No format.\n"};
     static const struct command *const commands[] = {&run, &schedule, &serve, NULL};
     struct arena *arena = arena_create();
     struct request request;

@@ -2,6 +2,7 @@
 /* The unit of time is of no account: every schedule of the table has the same order when all times are multiplied by a
  * number, rounded as such products are. */
 #include "test/schedules/harness.h"
+#include "test/support/samples.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -86,10 +87,12 @@ Test(scaling, leaves_every_order)
 {
     static const uint32_t sizes[][2] = {{2, 4}, {3, 7}, {4, 8}, {5, 10}, {6, 12}, {8, 24}, {9, 27}, {12, 36}};
     for (const struct schedule *const *schedule = schedule_table; *schedule; schedule++) {
-        unsigned compared = 0;
+        unsigned compared = 0, number = (unsigned)(schedule - schedule_table); /* other sizes for the next schedule */
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-            compared += compare_options(*schedule, schedule_request_default(*schedule, sizes[i][0], sizes[i][1]));
-        cr_expect_geq(compared, 3, "%s: only %u requests fit", (*schedule)->name, compared);
+            if (in_sample((unsigned)i + number))
+                compared += compare_options(*schedule, schedule_request_default(*schedule, sizes[i][0], sizes[i][1]));
+        if (samples_percent() >= 100)
+            cr_expect_geq(compared, 3, "%s: only %u requests fit", (*schedule)->name, compared);
     }
 }
 

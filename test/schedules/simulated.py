@@ -11,6 +11,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import tool  # noqa: E402
+
 STAGESIM, PLATFORMS = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2]).resolve()
 EVEN = {"forward": [1], "backward": [2], "weight": [1]}
 UNEVEN = {"forward": [1, 1.25, 0.75, 1, 1, 1.5, 1, 2.5], "backward": [2, 2.5, 1.5, 2, 2, 3, 2, 5],
@@ -105,6 +108,7 @@ def main():
         for options in [plain] + OPTIONS.get(name, []):
             cases.append((name, options, EVEN, 0, False))
         cases += [(name, plain, UNEVEN, *rest) for rest in ((0, False), (1e-6, False), (LONG, False), (0, True))]
+    cases = tool.sampled(cases)
     print(f"1..{len(cases)}")
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for number, (what, faults) in enumerate(zip(cases, pool.map(guarded, cases)), 1):
