@@ -14,7 +14,9 @@ struct training_job goodput_job(const struct scenario *scenario, const struct re
 bool goodput_has_length(const struct scenario *scenario);
 /* Whether a training can be made of it: there is an iteration, and something says how many. */
 bool goodput_known(const struct scenario *scenario, const struct training_job *job);
-/* Fills report->training, and report->forecast where the scenario asks for it and it can be known. */
-void goodput_add(const struct scenario *scenario, const struct platform *platform, struct report *report);
+/* Fills report->training, and report->forecast where the scenario asks for it and it can be known. `traffic` of
+ * checkpoints; NULL: it was not simulated. */
+void goodput_add(const struct scenario *scenario, const struct platform *platform,
+                 const struct training_traffic *traffic, struct report *report);
 
 #endif

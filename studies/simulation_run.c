@@ -21,6 +21,7 @@
 #include "simulator/engines/progress.h"
 #include "simulator/engines/simgrid_part.h"
 #include "simulator/run/folded_run.h"
+#include "studies/calendar/checkpoint_traffic.h"
 #include "studies/choice.h"
 #include "studies/describe.h"
 #include "studies/evaluate.h"
@@ -229,7 +230,7 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     report->idle = idle_split_of(frame, &nested.timelines, run->arena);
     measure(report, run->platform, wall);
     guard_doing("simulating the training of %s", run->scenario->name);
-    goodput_add(run->scenario, run->platform, report);
+    goodput_add(run->scenario, run->platform, &run->traffic, report);
     int code = last ? tails_add(run->scenario, run->platform, report, run->request->quiet ? NULL : run->self->console,
                                 &run->diag)
                     : EXIT_DONE;
@@ -272,7 +273,7 @@ static bool run_shortened(struct run *run)
         return false;
     guard_doing("reporting on %s", scenario->name);
     measure(report, run->platform, clock_now() - started);
-    goodput_add(scenario, run->platform, report);
+    goodput_add(scenario, run->platform, &run->traffic, report);
     levers_find(scenario, run->platform, operations, report, run->arena);
     struct comparison_row row = comparison_row_of(report);
     struct gantt_choice choice = {.messages = true, .rows_only = true};
@@ -367,14 +368,39 @@ static int allow_files(struct run *run)
     return EXIT_BAD_INPUT;
 }
 
+/* Whether checkpoints are to be simulated on the job's links, and there is a training that they count for. */
+static bool asks_for_traffic(const struct scenario *scenario)
+{
+    return !scenario->kind && scenario->training.given && scenario->training.traffic_simulated &&
+           goodput_has_length(scenario);
+}
+
+/* Before SimGrid's engine runs in this process: each of these simulations has one of its own. */
+static int find_traffic(struct run *run)
+{
+    struct evaluation evaluation;
+    struct evaluation_request request = {.scenario = run->scenario->request};
+    double bytes = run->scenario->training.state_bytes;
+    if (!asks_for_traffic(run->scenario))
+        return EXIT_DONE;
+    if (!(bytes > 0) && !evaluate(&request, run->platform, run->arena, &run->diag, &evaluation))
+        return EXIT_BAD_INPUT;
+    if (!(bytes > 0))
+        bytes = goodput_job(run->scenario, evaluation.report, run->platform).state_bytes;
+    return checkpoint_traffic_find(run->scenario, run->platform, bytes, &run->traffic, &run->diag);
+}
+
 static int run_engines(struct run *run)
 {
     bool analytic = run->scenario->engine != ENGINE_SIMGRID, simgrid = run->scenario->engine != ENGINE_ANALYTIC;
+    int code = find_traffic(run);
+    if (code != EXIT_DONE)
+        return code;
     if (run_shortened(run))
         return EXIT_DONE;
     if (simgrid)
         run_settle(run);
-    int code = run_build(run);
+    code = run_build(run);
     if (code == EXIT_DONE)
         code = allow_files(run);
     if (code == EXIT_DONE && analytic)
@@ -456,7 +482,7 @@ int run_child(void *user, struct isolated *self)
 {
     const struct simulation_request *request = user;
     struct run run = {.request = request, .scenario = request->scenario};
-    bool simulates = request->scenario->engine != ENGINE_ANALYTIC;
+    bool simulates = request->scenario->engine != ENGINE_ANALYTIC || asks_for_traffic(request->scenario);
     int code = request->scenario->kind ? run_visit_kind(request, request->scenario, simulates, self)
                                        : run_prepared(run_engines, simulates, &run, self);
     return end_with(self, request, code);

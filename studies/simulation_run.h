@@ -23,7 +23,8 @@ struct run {
     struct platform *platform;
     struct job *job;
     struct class_store *classes;
-    struct timeline *alone; /* the analytic timeline, kept until it is compared; NULL: none */
+    struct timeline *alone;          /* the analytic timeline, kept until it is compared; NULL: none */
+    struct training_traffic traffic; /* of checkpoints; not known: not simulated */
 };
 
 /* The body of the process: user is a struct simulation_request. An exit code. */

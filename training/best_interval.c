@@ -79,7 +79,8 @@ struct best_interval best_interval_find(struct training_plan plan, uint32_t runs
 {
     static const double factors[] = {2, 0.5, 1.4142135623730951, 0.7071067811865476};
     double rate = failures_per_second(&plan, 1u << EFFECT_STOP | 1u << EFFECT_CORRUPT);
-    double formula = rate > 0 ? best_interval_formula(distribution_mean(plan.save), 1 / rate) : plan.work;
+    double save = distribution_mean(plan.save) + (plan.near ? plan.slowed_near : plan.slowed);
+    double formula = rate > 0 ? best_interval_formula(save, 1 / rate) : plan.work;
     struct trial best = try(&plan, whole_steps(&plan, formula), runs);
     for (size_t i = 0; i < sizeof factors / sizeof *factors; i++)
         for (int moves = 0; moves < 8 && move(&plan, &best, factors[i], runs); moves++)

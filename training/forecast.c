@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "training/best_interval.h"
+#include "training/shares.h"
 #include "training/spares.h"
 
 #include <math.h>
@@ -24,9 +25,9 @@ static const struct distribution *fixed(double seconds, struct arena *arena)
 
 /* Saving and loading take what the bytes take, where nothing else is said. */
 static void fill_times(struct training_plan *plan, const struct training_settings *settings, double bytes,
-                       struct arena *arena)
+                       const struct training_traffic *traffic, struct arena *arena)
 {
-    double transfer = bytes / settings->storage;
+    double transfer = traffic->known ? traffic->write : bytes / settings->storage;
     bool blocking = settings->way == CHECKPOINT_BLOCKING;
     plan->near = settings->way == CHECKPOINT_MEMORY;
     if (!plan->save)
@@ -34,8 +35,10 @@ static void fill_times(struct training_plan *plan, const struct training_setting
     if (!plan->write)
         plan->write = fixed(blocking ? 0 : transfer, arena);
     if (!plan->load)
-        plan->load = fixed(transfer, arena);
-    plan->write_near = fixed(0, arena);
+        plan->load = fixed(traffic->known ? traffic->load : transfer, arena);
+    plan->write_near = fixed(traffic->write_near, arena);
+    plan->slowed = traffic->slowed;
+    plan->slowed_near = traffic->slowed_near;
     if (!plan->load_near)
         plan->load_near = fixed(distribution_mean(plan->load) / NEAR_SPEED, arena);
 }
@@ -60,8 +63,8 @@ static void fill_interval(struct training_plan *plan, const struct training_sett
             best_interval_find(*plan, settings->runs < CHOICE_RUNS ? settings->runs : CHOICE_RUNS);
         plan->interval = best.interval;
         forecast->formula = best.formula;
-        forecast->half = best.half;
-        forecast->twice = best.twice;
+        forecast->half = best.half - best.mean;
+        forecast->twice = best.twice - best.mean;
     }
 }
 
@@ -71,16 +74,17 @@ struct training_plan *training_plan_of(const struct training_settings *settings,
     struct training_plan *plan = arena_alloc(arena, sizeof *plan);
     double bytes = settings->state_bytes > 0 ? settings->state_bytes : job->state_bytes;
     *plan = settings->plan;
-    plan->step = settings->step > 0 ? settings->step : job->iteration;
-    forecast->step = plan->step;
-    forecast->steps = settings->steps > 0 ? settings->steps : ceil(job->tokens / job->per_step);
-    forecast->work = plan->work = forecast->steps * plan->step;
     plan->nodes = job->nodes;
     plan->gpus_per_node = job->gpus_per_node;
     plan->replicas = job->replicas < job->nodes ? job->replicas : job->nodes;
     plan->stages = job->stages ? job->stages : 1;
     plan->micro_batches = settings->batch_kept ? job->micro_batches : 0;
-    fill_times(plan, settings, bytes, arena);
+    forecast->redundancy = shares_redundancy(plan);
+    plan->step = (settings->step > 0 ? settings->step : job->iteration) * forecast->redundancy;
+    forecast->step = plan->step;
+    forecast->steps = settings->steps > 0 ? settings->steps : ceil(job->tokens / job->per_step);
+    forecast->work = plan->work = forecast->steps * plan->step;
+    fill_times(plan, settings, bytes, &job->traffic, arena);
     forecast->spares_chosen = settings->spares == SPARES_AUTO;
     plan->spares = forecast->spares_chosen ? spares_for(spares_away(plan), LACKING) : settings->spares;
     fill_interval(plan, settings, forecast);
@@ -93,6 +97,7 @@ struct training_plan *training_plan_of(const struct training_settings *settings,
     forecast->state_bytes = bytes;
     forecast->save = distribution_mean(plan->save);
     forecast->write = distribution_mean(plan->write);
+    forecast->slowed = plan->slowed;
     forecast->load = distribution_mean(plan->load);
     return plan;
 }
@@ -104,6 +109,10 @@ struct training_forecast training_forecast_of(const struct training_settings *se
     const struct training_plan *plan = training_plan_of(settings, job, &forecast, arena);
     struct training_outcome *outcome = &forecast.outcome;
     *outcome = training_outcome_of(plan, settings->runs);
+    if (forecast.interval_chosen) {
+        forecast.half += outcome->mean;
+        forecast.twice += outcome->mean;
+    }
     double hours = outcome->wall.middle / 3600, gpus = (double)(plan->nodes + plan->spares) * plan->gpus_per_node;
     forecast.joules = -1;
     if (job->joules >= 0)

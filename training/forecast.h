@@ -33,7 +33,18 @@ struct training_settings {
     double evaluate_steps;       /* between evaluations; 0: none */
     unsigned way;                /* enum checkpoint_way */
     double state_bytes, storage; /* bytes; bytes per second of all storage together */
-    double far_interval;         /* seconds between states of CHECKPOINT_MEMORY that go to storage */
+    bool traffic_simulated;      /* of checkpoints, on the links that the job uses */
+    const char *const *servers;  /* names of hosts that storage is behind, server_count of them */
+    size_t server_count;
+    double far_interval; /* seconds between states of CHECKPOINT_MEMORY that go to storage */
+};
+
+/* What was simulated of the traffic of checkpoints on the links that the job uses, too. Seconds. */
+struct training_traffic {
+    bool known;
+    double write, slowed;           /* to storage, while the job goes on; how much longer the job takes for it */
+    double load;                    /* from storage */
+    double write_near, slowed_near; /* as the first two, to the memory of other nodes; 0: not asked for */
 };
 
 /* What a run says. */
@@ -45,18 +56,22 @@ struct training_job {
     double joules, idle_watts; /* of an iteration; of all GPUs while they wait. Negative: not known */
     double price;              /* of a GPU for an hour; 0: not known */
     double flop;               /* of an iteration as the model counts them, recomputation not counted; 0: not known */
+    struct training_traffic traffic; /* of checkpoints */
 };
 
 /* Plain data. */
 struct training_forecast {
     bool known;
     double step, steps, work; /* seconds of one, number, seconds of all at full speed */
+    double redundancy;        /* how many times as long a step takes for what is computed twice; 1: nothing is */
     uint32_t nodes, gpus_per_node, spares;
     bool spares_chosen, interval_chosen;
     double between;           /* seconds between failures that stop the job, on average; INFINITY: none */
     double interval, formula; /* of work between checkpoints; INFINITY: none. What the closed form says, 0: not asked */
-    double half, twice;       /* seconds of the whole with half and twice the interval; 0: not asked */
+    double half, twice;       /* the mean run, and what half and twice the interval add to it by the runs that chose it,
+                                 which meet the same failures. Seconds; 0: not asked */
     double state_bytes, save, write, load; /* bytes, 0: not known; mean seconds */
+    double slowed; /* seconds that steps take longer in all while a state goes to storage; 0: not simulated */
     struct training_outcome outcome;
     double joules;             /* of the mean run; negative: not known */
     struct training_band cost; /* 0: not known */

@@ -22,6 +22,7 @@ const struct forecast_figure forecast_figures[] = {
     NUMBER("computing_s", work),
     NUMBER("step_s", step),
     NUMBER("steps", steps),
+    NUMBER("redundancy", redundancy),
     COUNT("nodes", nodes),
     COUNT("gpus_per_node", gpus_per_node),
     COUNT("spare_nodes", spares),
@@ -32,6 +33,7 @@ const struct forecast_figure forecast_figures[] = {
     NUMBER("checkpoint_bytes", state_bytes),
     NUMBER("checkpoint_save_s", save),
     NUMBER("checkpoint_write_s", write),
+    NUMBER("checkpoint_slowed_s", slowed),
     NUMBER("checkpoint_load_s", load),
     NUMBER("half_interval_mean_s", half),
     NUMBER("twice_interval_mean_s", twice),
@@ -76,7 +78,7 @@ void forecast_write(struct json_writer *json, const struct training_forecast *fo
         const void *value = (const char *)forecast + figure->offset;
         if (figure->count)
             json_integer(json, figure->key, *(const uint32_t *)value);
-        else
+        else if (isfinite(*(const double *)value)) /* without failures, or without checkpoints */
             json_number(json, figure->key, fmax(0, *(const double *)value));
     }
     json_object_end(json);

@@ -34,11 +34,12 @@ struct failure_component {
 };
 
 enum training_policy {
-    POLICY_RESTART,  /* everything stops, and starts again when all nodes are there */
-    POLICY_SHRINK,   /* it starts again at once with as many replicas as there are nodes for */
-    POLICY_REPLICA,  /* the replica that failed drops out and comes back; the others go on */
-    POLICY_REROUTE,  /* the micro-batches of a worker that failed go to those that have its stage in other replicas */
-    POLICY_TEMPLATES /* pipelines are made anew of all nodes that are left, of other lengths */
+    POLICY_RESTART,   /* everything stops, and starts again when all nodes are there */
+    POLICY_SHRINK,    /* it starts again at once with as many replicas as there are nodes for */
+    POLICY_REPLICA,   /* the replica that failed drops out and comes back; the others go on */
+    POLICY_REROUTE,   /* the micro-batches of a worker that failed go to those that have its stage in other replicas */
+    POLICY_TEMPLATES, /* pipelines are made anew of all nodes that are left, of other lengths */
+    POLICY_REDUNDANT  /* each worker also computes the forwards of the next one, and does its work when that fails */
 };
 
 /* Components whose losses are told apart; those behind count with the last. */
@@ -50,9 +51,11 @@ struct training_plan {
     uint32_t nodes, gpus_per_node; /* of the job */
     uint32_t spares;               /* nodes beside them that wait */
     uint32_t replicas;             /* equal parts of the job that train on different samples, at least 1 */
-    uint32_t stages;               /* pipeline workers of a replica; POLICY_REROUTE */
+    uint32_t stages;               /* pipeline workers of a replica; POLICY_REROUTE, POLICY_REDUNDANT */
     uint32_t micro_batches;        /* of a replica and step where fewer replicas do the batch of all; 0: it shrinks */
-    uint32_t rack, behind_switch;  /* nodes of one; at least 1 */
+    double redundancy; /* POLICY_REDUNDANT: how many times as long a step takes for what is computed twice; 0: by the
+                          bubble */
+    uint32_t rack, behind_switch;               /* nodes of one; at least 1 */
     const struct failure_component *components; /* component_count of them */
     size_t component_count;
     double rate;                            /* factor on all rates */
@@ -72,8 +75,10 @@ struct training_plan {
     const struct distribution *save;  /* training stands still */
     const struct distribution *write; /* from then on until the state is safe */
     const struct distribution *write_near; /* the same in the memory of another node */
-    bool near;                       /* states are in the memory of other nodes: lost where two nodes fail at once */
-    double far_interval;             /* near: of work between two that go to storage as well */
+    double slowed, slowed_near; /* seconds that steps take longer in all while a state is written: to storage, to the
+                                   memory of another node. Counted where the state is saved */
+    bool near;                  /* states are in the memory of other nodes: lost where two nodes fail at once */
+    double far_interval;        /* near: of work between two that go to storage as well */
     double evaluate_every, evaluate; /* of work between two evaluations, INFINITY: none; how long each takes */
     uint64_t seed;
 };

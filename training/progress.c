@@ -90,16 +90,31 @@ static void settle(struct progress *progress, double now)
         progress->safe_far = progress->pending_work;
 }
 
+/* Whether the state as it is goes to storage when it is saved. */
+static bool goes_far(const struct progress *progress)
+{
+    const struct training_plan *plan = progress->plan;
+    return !plan->near || progress->done >= progress->next_far - 1e-9 * plan->far_interval ||
+           progress->done >= plan->work;
+}
+
+/* What the steps behind take longer while it is written: all of it is counted where it is saved. */
+static double slowed_by(const struct progress *progress, bool far)
+{
+    const struct training_plan *plan = progress->plan;
+    return progress->done >= plan->work ? 0 : far ? plan->slowed : plan->slowed_near;
+}
+
 static void end_save(struct progress *progress, double now)
 {
     const struct training_plan *plan = progress->plan;
-    double rounding = 1e-9 * plan->far_interval;
-    bool far = !plan->near || progress->done >= progress->next_far - rounding || progress->done >= plan->work;
+    bool far = goes_far(progress);
     progress->run->checkpoints++;
     progress->pending = true;
     progress->pending_far = far;
     progress->pending_work = progress->done;
-    progress->pending_at = now + distribution_draw(far ? plan->write : plan->write_near, &progress->draws);
+    double write = distribution_draw(far ? plan->write : plan->write_near, &progress->draws);
+    progress->pending_at = now + fmax(0, write - slowed_by(progress, far));
     progress->next_save = progress->done + plan->interval;
     if (far)
         progress->next_far = progress->done + (plan->near ? plan->far_interval : plan->interval);
@@ -123,13 +138,14 @@ static double leap(struct progress *progress, double now, double until)
         progress->next_save - progress->done < interval * (1 - 1e-9) || write->a > interval / speed)
         return now;
     double most = fmin(fmin(plan->work, progress->next_evaluation), plan->near ? progress->next_far : INFINITY);
-    double round = interval / speed + plan->save->a;
+    double save = plan->save->a + (plan->near ? plan->slowed_near : plan->slowed);
+    double round = interval / speed + save;
     double rounds = floor(fmin((until - now) / round, (most - progress->done) / interval)) - 1;
     if (!(rounds >= 2))
         return now;
     progress->done += rounds * interval;
     count_steps(progress, now, now + rounds * interval / speed, rounds * interval);
-    progress_count(progress, PART_CHECKPOINT, 0, rounds * plan->save->a, NULL);
+    progress_count(progress, PART_CHECKPOINT, 0, rounds * save, NULL);
     progress->run->checkpoints += (uint32_t)(rounds - 1);
     settle(progress, now + rounds * round);
     progress->safe = progress->done - interval; /* the last but one is written, and the last one on its way */
@@ -161,7 +177,8 @@ static double compute(struct progress *progress, double now, double until)
         if (progress->pending && !end) /* the one before is still being written */
             progress->next_save = progress->done + (progress->pending_at - reached) * speed;
         else
-            begin_phase(progress, PART_CHECKPOINT, reached, distribution_draw(plan->save, &progress->draws));
+            begin_phase(progress, PART_CHECKPOINT, reached,
+                        distribution_draw(plan->save, &progress->draws) + slowed_by(progress, goes_far(progress)));
     } else {
         progress->next_evaluation += plan->evaluate_every;
         begin_phase(progress, PART_EVALUATION, reached, plan->evaluate);

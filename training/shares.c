@@ -8,7 +8,7 @@
 
 static bool drops_nodes(const struct training_plan *plan)
 {
-    return plan->policy == POLICY_REROUTE || plan->policy == POLICY_TEMPLATES;
+    return plan->policy == POLICY_REROUTE || plan->policy == POLICY_TEMPLATES || plan->policy == POLICY_REDUNDANT;
 }
 
 uint32_t shares_units(const struct training_plan *plan)
@@ -79,6 +79,84 @@ static double share_rerouted(const struct training_plan *plan, const struct abse
     return least;
 }
 
+/* ---- neighbours that do each other's work: after J. Thorpe et al., "Bamboo", NSDI 2023, and its simulator ---- */
+
+/* Of a micro-batch's time in a worker that of its forward: a backward is two forwards. */
+static const double FORWARD = 1.0 / 3;
+/* Where the failure of one of so many nodes would be one too many, fewer pipelines are made of the nodes that are left.
+ */
+static const double AT_RISK = 0.05;
+
+/* Redundant forwards fill the bubble, but for its part before a worker's first own forward. */
+double shares_redundancy(const struct training_plan *plan)
+{
+    double m = plan->micro_batches, fill = plan->stages - 1.0;
+    if (plan->policy != POLICY_REDUNDANT || !(fill > 0))
+        return 1;
+    if (plan->redundancy > 0)
+        return plan->redundancy;
+    return 1 + fmax(0, m * FORWARD - fill * (1 - FORWARD)) / (m + fill);
+}
+
+/* The nodes without a worker's share at its stage and the next one, around the end of the pipeline. */
+static bool loses_neighbours(const struct training_plan *plan, const bool *dead)
+{
+    for (uint32_t replica = 0; replica < plan->replicas; replica++)
+        for (uint32_t stage = 0; stage < plan->stages; stage++) {
+            const bool *of = &dead[(size_t)replica * plan->stages];
+            if (of[stage] && of[(stage + 1) % plan->stages])
+                return true;
+        }
+    return false;
+}
+
+/* Once a part of the nodes holds the work of two, pipelines without them are made of the others, which have neighbours
+ * again. */
+static bool makes_fewer(const struct training_plan *plan, uint32_t gone)
+{
+    return gone > 0 && 2.0 * gone > AT_RISK * (plan->nodes - gone);
+}
+
+/* Marks the workers of nodes that are not there: of those that leave now alone, where pipelines were made without the
+ * others. */
+static uint32_t mark_dead(const struct training_plan *plan, const struct absence *absence, bool *dead)
+{
+    uint32_t gone = 0, before = 0;
+    uint32_t *stages = array_zeroed(plan->stages, sizeof *stages);
+    for (uint32_t place = 0; place < plan->nodes; place++) {
+        gone += !is_there(absence, place);
+        before += absence->back[place] > absence->now;
+    }
+    for (uint32_t place = 0; place < plan->nodes; place++) {
+        uint64_t last = 0;
+        uint32_t replica = (uint32_t)((uint64_t)place * plan->replicas / plan->nodes);
+        if (is_there(absence, place) || (absence->back[place] > absence->now && makes_fewer(plan, before)))
+            continue;
+        for (uint32_t stage = 0; stage < plan->stages; stage++)
+            stages[stage] = 0;
+        count_dead(plan, place, stages, &last);
+        for (uint32_t stage = 0; stage < plan->stages; stage++)
+            dead[(size_t)replica * plan->stages + stage] |= stages[stage] > 0;
+    }
+    free(stages);
+    return gone;
+}
+
+/* A worker that does two stages' work is the busiest: 2 m + p - 2 forwards and backwards in place of m + p - 1. */
+static double share_redundant(const struct training_plan *plan, const struct absence *absence)
+{
+    double m = plan->micro_batches > 0 ? plan->micro_batches : 1, p = plan->stages;
+    bool *dead = array_zeroed((size_t)plan->replicas * plan->stages, sizeof *dead);
+    uint32_t gone = mark_dead(plan, absence, dead), nodes = plan->nodes / plan->replicas;
+    bool lost = loses_neighbours(plan, dead);
+    free(dead);
+    if (lost)
+        return 0;
+    if (makes_fewer(plan, gone))
+        return share_of_replicas(plan, (plan->nodes - gone) / (nodes ? nodes : 1));
+    return fmin(1, shares_redundancy(plan) * (m + p - 1) / (2 * m + p - 2));
+}
+
 /* ---- all ---- */
 
 double shares_left(const struct training_plan *plan, const double *back, double now, const bool *leave)
@@ -89,6 +167,8 @@ double shares_left(const struct training_plan *plan, const double *back, double 
         up += is_there(&absence, unit);
     if (plan->policy == POLICY_REROUTE)
         return up == units ? 1 : share_rerouted(plan, &absence);
+    if (plan->policy == POLICY_REDUNDANT)
+        return up == units ? 1 : share_redundant(plan, &absence);
     /* Pipelines that are made anew of the nodes that are left, as fast as their nodes; one at least has to have as many
      * as before. After I. Jang et al., "Oobleck", SOSP 2023. */
     if (plan->policy == POLICY_TEMPLATES)

@@ -135,7 +135,7 @@ static int train(const struct options *options, const char *typed, struct arena 
     struct train_view view = {.scenario = scenario,
                               .forecast = &row->forecast,
                               .job = &row->training,
-                              .mfu = row->mfu,
+                              .mfu = row->mfu / fmax(1, row->forecast.redundancy),
                               .currency = scenario_word(scenario, "transformer.currency")};
     if (!options->quiet)
         scenario_tell(scenario, &diag);

@@ -29,10 +29,12 @@ static void print_failures(FILE *out, const struct train_view *view, struct aren
     const struct training_settings *settings = &view->scenario->training;
     const struct training_forecast *f = view->forecast;
     const struct failure_rates *rates = settings->rates ? failure_rates_find(settings->rates) : NULL;
-    static const char *const policies[] = {"everything starts again", "it goes on with fewer replicas",
+    static const char *const policies[] = {"everything starts again",
+                                           "it goes on with fewer replicas",
                                            "a replica drops out, and the others go on",
                                            "micro-batches of a node that drops out go to other replicas",
-                                           "pipelines are made anew of the nodes that are left"};
+                                           "pipelines are made anew of the nodes that are left",
+                                           "a worker does the work of the next one that drops out"};
     print_label(out, "failures");
     if (!isfinite(f->between)) {
         fputs("none that stop the job\n", out);
@@ -47,6 +49,10 @@ static void print_failures(FILE *out, const struct train_view *view, struct aren
             forecast_time(distribution_mean(settings->plan.detect), arena),
             forecast_time(distribution_mean(settings->plan.restart), arena),
             forecast_time(distribution_mean(settings->plan.repair), arena), policies[settings->plan.policy]);
+    if (f->redundancy > 1) {
+        print_label(out, "");
+        fprintf(out, "what is computed twice makes a step take %.3g times as long\n", f->redundancy);
+    }
     print_label(out, "spare nodes");
     fprintf(out, "%u%s; in 9 of 10 runs at most %u nodes were away at a time\n", f->spares,
             f->spares_chosen ? ", so that one waits in 99 % of the time" : "", f->outcome.spares_used);
@@ -55,6 +61,25 @@ static void print_failures(FILE *out, const struct train_view *view, struct aren
 static const char *more_days(double than, double mean, struct arena *arena)
 {
     return arena_print(arena, "%+.2g days", (than - mean) / 86400);
+}
+
+/* What was simulated on the links of the job. */
+static void print_traffic(FILE *out, const struct train_view *view, struct arena *arena)
+{
+    const struct training_traffic *traffic = &view->job->traffic;
+    if (!traffic->known)
+        return;
+    print_label(out, "");
+    if (view->scenario->training.way == CHECKPOINT_BLOCKING) {
+        fputs("written over the links of the job, which stands still\n", out);
+        return;
+    }
+    fprintf(out, "written over the links that the steps use: they take %s longer in all",
+            forecast_time(traffic->slowed, arena));
+    if (traffic->write_near > 0)
+        fprintf(out, "; a copy to another node takes %s, and steps %s longer",
+                forecast_time(traffic->write_near, arena), forecast_time(traffic->slowed_near, arena));
+    fputc('\n', out);
 }
 
 static void print_checkpoints(FILE *out, const struct train_view *view, struct arena *arena)
@@ -68,6 +93,7 @@ static void print_checkpoints(FILE *out, const struct train_view *view, struct a
     fprintf(out, "every %s of steps (%.10g), %s: steps wait %s, safe %s later, loaded in %s\n",
             forecast_time(f->interval, arena), f->interval / f->step, ways[view->scenario->training.way],
             forecast_time(f->save, arena), forecast_time(f->write, arena), forecast_time(f->load, arena));
+    print_traffic(out, view, arena);
     print_label(out, "");
     if (f->state_bytes > 0)
         fprintf(out, "a state of %s", readable_decimal_bytes(text, f->state_bytes));

@@ -34,10 +34,11 @@ extern const struct power_values power_defaults;
 /* NULL, 0: not given. */
 struct training_values {
     uint64_t steps, evaluate_every, runs, seed, rack, behind_switch, lemon_strikes, every_steps;
-    double step, evaluate, scale, lemons, lemon_rate, bytes, storage, storage_every;
+    double step, evaluate, scale, redundancy, lemons, lemon_rate, bytes, storage, storage_every;
     const char *rates, *spares, *every;
     struct stagesim_rows components;
-    unsigned policy, batch, way;
+    unsigned policy, batch, way, traffic;
+    struct stagesim_texts servers;
     const struct fields_distribution *start, *detect, *replacement, *restart, *repair, *pool, *stall, *save, *write,
         *load, *load_memory;
 };

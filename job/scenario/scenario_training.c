@@ -36,10 +36,11 @@ static const struct stagesim_field training_fields[] = {
 
 static const char *const units[] = {"gpu", "node", "rack", "switch", "job", NULL}; /* enum failure_unit */
 static const char *const effects[] = {"stop", "slow", "corrupt", "planned", NULL}; /* enum failure_effect */
-static const char *const policies[] = {"restart", "shrink",    "replica",
-                                       "reroute", "templates", NULL};           /* enum training_policy */
+static const char *const policies[] = {"restart",   "shrink",    "replica", "reroute",
+                                       "templates", "redundant", NULL};         /* enum training_policy */
 static const char *const ways[] = {"blocking", "asynchronous", "memory", NULL}; /* enum checkpoint_way */
 static const char *const batches[] = {"kept", "shrinks", NULL};
+static const char *const traffics[] = {"apart", "simulated", NULL};
 
 struct component_row {
     const char *name;
@@ -100,15 +101,19 @@ static const struct stagesim_field failures_fields[] = {
      .doc =
          "restart: everything starts again when all nodes are there; shrink: without the replicas whose nodes are "
          "missing; replica: those drop out, and the others go on; reroute: a worker's micro-batches go to those of its "
-         "stage in other replicas; templates: pipelines are made anew of the nodes that are left; default restart"},
+         "stage in other replicas; templates: pipelines are made anew of the nodes that are left; redundant: each "
+         "worker "
+         "computes the forwards of the next one as well, and does its work when it fails; default restart"},
+    {"redundancy", STAGESIM_FIELD_RATIO, VALUE(redundancy), .least = 1, .most = 10,
+     .doc = "with policy: redundant, how many times as long a step takes when nothing fails; default: redundant "
+            "forwards fill the bubble, and what is left of them makes the step longer"},
     {"batch", STAGESIM_FIELD_NAME, VALUE(batch), .names = batches,
      .doc =
          "with fewer replicas: kept: they train on the whole batch; shrinks: a step has fewer samples; default kept"},
     {"stall", STAGESIM_FIELD_DISTRIBUTION, VALUE(stall),
-     .doc = "with policy: replica, reroute or templates, how long the others stand still when one drops out, and when "
-            "it is "
-            "back; default "
-            "90s"},
+     .doc =
+         "with policy: replica, reroute, templates or redundant, how long the others stand still when one drops out, "
+         "and when it is back; default 90s"},
     {"rack", STAGESIM_FIELD_COUNT, VALUE(rack), .least = 1, .most = 1e6, .doc = "nodes of a rack, for unit: rack"},
     {"switch", STAGESIM_FIELD_COUNT, VALUE(behind_switch), .least = 1, .most = 1e6,
      .doc = "nodes behind a switch, for unit: switch"},
@@ -135,6 +140,12 @@ static const struct stagesim_field checkpoint_fields[] = {
      .doc = "size of a state; default: that of the job's weights and optimizer state"},
     {"storage", STAGESIM_FIELD_RATE, VALUE(storage), .least = 1, .most = 1e18,
      .doc = "bandwidth of all storage together, to write and to load a state; default 100GBps"},
+    {"traffic", STAGESIM_FIELD_NAME, VALUE(traffic), .names = traffics,
+     .doc = "apart: writing and loading take what the bytes take at the rate of storage; simulated: they share links "
+            "with the traffic of the job, on SimGrid; default apart"},
+    {"servers", STAGESIM_FIELD_TEXTS, VALUE(servers),
+     .doc = "names of hosts without ranks, behind which storage is, such as gpu-4-*; default: all hosts of nodes "
+            "without ranks; needs traffic: simulated"},
     {"save", STAGESIM_FIELD_DISTRIBUTION, VALUE(save),
      .doc = "how long a checkpoint stops steps; default: with blocking, the time to write the bytes; asynchronous "
             "0.5s, memory 0.04s"},
@@ -296,8 +307,7 @@ static void check_needs(struct loader *loader, const struct training_values *val
 {
     struct training_values usual = training_values_default(loader->fields.arena);
     unsigned policy = values->policy;
-    bool replica = policy == POLICY_REPLICA || policy == POLICY_REROUTE || policy == POLICY_TEMPLATES,
-         memory = values->way == CHECKPOINT_MEMORY;
+    bool replica = policy != POLICY_RESTART && policy != POLICY_SHRINK, memory = values->way == CHECKPOINT_MEMORY;
     const struct {
         bool wrong;
         const char *path, *text;
@@ -307,9 +317,13 @@ static void check_needs(struct loader *loader, const struct training_values *val
         {values->evaluate_every && !(values->evaluate > 0), "training.evaluate_every",
          "evaluations take no time; expected 'evaluate' such as 12min"},
         {!replica && strcmp(values->stall->text, usual.stall->text) != 0, "failures.stall",
-         "stall changes nothing; it needs policy: replica, reroute or templates"},
+         "stall changes nothing; it needs policy: replica, reroute, templates or redundant"},
         {policy != POLICY_SHRINK && policy != POLICY_REPLICA && values->batch != usual.batch, "failures.batch",
          "batch changes nothing; it needs policy: shrink or replica"},
+        {policy != POLICY_REDUNDANT && values->redundancy > 0, "failures.redundancy",
+         "redundancy changes nothing; it needs policy: redundant"},
+        {policy == POLICY_REDUNDANT && loader->scenario->workers < 2, "failures.policy",
+         "policy: redundant needs a pipeline, whose workers have neighbours; expected parallel.pipeline of 2 or more"},
         {!(values->lemons > 0) && fabs(values->lemon_rate - usual.lemon_rate) > 0, "failures.lemon_rate",
          "lemon_rate changes nothing without lemons"},
         {!(values->lemons > 0) && values->lemon_strikes, "failures.lemon_strikes",
@@ -317,13 +331,17 @@ static void check_needs(struct loader *loader, const struct training_values *val
         {!memory && fabs(values->storage_every - usual.storage_every) > 0, "checkpoint.storage_every",
          "storage_every changes nothing; it needs way: memory"},
         {!memory && !replica && values->load_memory, "checkpoint.load_memory",
-         "load_memory changes nothing; it needs way: memory, or policy: replica, reroute or templates"},
+         "load_memory changes nothing; it needs way: memory, or policy: replica, reroute, templates or redundant"},
         {values->rack && fails_otherwise(plan, UNIT_RACK), "failures.rack",
          "rack changes nothing; it needs a component with unit: rack"},
         {values->behind_switch && fails_otherwise(plan, UNIT_SWITCH), "failures.switch",
          "switch changes nothing; it needs a component with unit: switch"},
         {values->way == CHECKPOINT_BLOCKING && values->write, "checkpoint.write",
          "write changes nothing; it needs way: asynchronous or memory"},
+        {!values->traffic && values->servers.count > 0, "checkpoint.servers",
+         "servers changes nothing; it needs traffic: simulated"},
+        {values->traffic && (values->way == CHECKPOINT_BLOCKING ? values->save : values->write), "checkpoint.traffic",
+         "traffic: simulated finds out how long writing takes, which is given already; expected one of the two"},
     };
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
         if (needs[i].wrong && !loader->scenario->request.study)
@@ -348,6 +366,7 @@ static struct training_plan plan_of(const struct training_values *values)
                                   .load_near = drawn(values->load_memory),
                                   .stall = drawn(values->stall),
                                   .policy = values->policy,
+                                  .redundancy = values->redundancy,
                                   .save = drawn(values->save),
                                   .write = drawn(values->write),
                                   .evaluate = values->evaluate,
@@ -380,6 +399,9 @@ void scenario_read_training(struct loader *loader)
     settings->way = values.way;
     settings->state_bytes = values.bytes;
     settings->storage = values.storage;
+    settings->traffic_simulated = values.traffic;
+    settings->servers = values.servers.texts;
+    settings->server_count = values.servers.count;
     settings->far_interval = values.storage_every;
     take_components(loader, &values, &settings->plan);
     take_spares(loader, values.spares, settings);

@@ -31,6 +31,9 @@ bool search_training_check(const struct scenario *scenario, struct diag *diag)
                    "objective: %s needs to know how long the training is; expected 'steps' in training, or all tokens "
                    "in transformer.tokens",
                    objective);
+    else if (scenario->training.traffic_simulated)
+        diag_error(diag, scenario_place(scenario, "checkpoint.traffic"),
+                   "traffic: simulated is of one layout, and not simulated for each of a search; leave it out");
     else if (scenario->training.step > 0)
         diag_error(diag, scenario_place(scenario, "training.step"),
                    "step: with objective: %s each layout has a step time of its own; leave it out", objective);

@@ -65,6 +65,17 @@ def goodput(stagesim, folder):
     means = [forecast(stagesim, folder, "--set", f"failures={{{failures}, policy: {policy}}}")["mean_s"]
              for policy in ("restart", "reroute", "templates")]
     check.that(means[0] > means[1] and means[0] > means[2], f"restart, reroute, templates: {means}")
+    spread = ["--set", "platform=dgx-h100:32", "--set", "parallel={pipeline: 8, data: 4, tensor: 8}"]
+    plain = forecast(stagesim, folder, *spread, "--set", "failures.scale=0")
+    twice = forecast(stagesim, folder, *spread, "--set", "failures.scale=0", "--set", "failures.policy=redundant",
+                     "--set", "batch.micro_batches=32")
+    # 32 forwards of a third of a beat beside 32 + 7, and 7 . 2 / 3 beats of bubble that take some of them.
+    expected = 1 + (32 / 3 - 14 / 3) / 39
+    check.that(abs(twice["computing_s"] / plain["computing_s"] / expected - 1) < 1e-12, f"computed twice: {twice}")
+    check.that(twice["redundancy"] == twice["step_s"] and plain["redundancy"] == 1, f"redundancy: {twice}")
+    given = forecast(stagesim, folder, *spread, "--set", "failures.policy=redundant", "--set",
+                     "failures.redundancy=1.25")
+    check.that(given["step_s"] == 1.25, f"a redundancy that is given: {given}")
 
 
 def best(stagesim, folder):
@@ -166,6 +177,10 @@ def mistakes(stagesim, folder):
                    f"{command}: {done}")
         done = run(stagesim, command, "job.yaml", cwd=folder)
         check.that("note: training:" not in done.stdout + done.stderr, f"{command}: {done}")
+    text = said("--set", "failures.redundancy=1.2")
+    check.that("redundancy changes nothing; it needs policy: redundant" in text, text)
+    text = said("--set", "failures.policy=redundant", "--set", "parallel={data: 8}", "--set", "stages.forward=1s")
+    check.that("policy: redundant needs a pipeline" in text, text)
     text = said("--set", "failures={components: [{name: job, unit: job, every: 10s}], restart: 120s}")
     check.that("does not get on" in text, text)
     check.that("expected one scenario" in run(stagesim, "train", cwd=folder, expect=2).stderr, "no scenario")

@@ -4,6 +4,7 @@
 #include "test/support/samples.h"
 #include "test/training/simple_plan.h"
 #include "training/best_interval.h"
+#include "training/shares.h"
 #include "training/spares.h"
 
 #include <criterion/criterion.h>
@@ -211,17 +212,22 @@ Test(closed_forms, a_replica_drops_out_and_comes_back)
 }
 
 /* One of 32 workers is away for R: 7 of 8 do the 16 micro-batches of its stage's 8, 19 each, and a step of 16 + 3 beats
- * has 19 + 3. With pipelines made anew, 31 of 32 nodes are left. */
+ * has 19 + 3. With pipelines made anew, 31 of 32 nodes are left. With redundant forwards a step has 16 / 3 beats more,
+ * of which 3 . 2 / 3 fit into the bubble; where one worker does the work of two it has 2 . 16 + 2. One of 32 is too
+ * many at risk: 7 of 8 pipelines are left. */
 Test(closed_forms, micro_batches_go_around_a_worker)
 {
-    static const double shares[][2] = {{POLICY_REROUTE, 19.0 / 22}, {POLICY_TEMPLATES, 31.0 / 32}};
-    for (size_t i = 0; i < 2; i++) {
+    static const double shares[][3] = {{POLICY_REROUTE, 19.0 / 22, 32},
+                                       {POLICY_TEMPLATES, 31.0 / 32, 32},
+                                       {POLICY_REDUNDANT, (19 + 16.0 / 3 - 2) / 34, 64},
+                                       {POLICY_REDUNDANT, 16.0 / 19, 32}};
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
         double between = 200000, still = 60, away = 9000;
         struct simple_plan simple;
-        simple_plan_init(&simple, 4e7, between * 32);
+        simple_plan_init(&simple, 4e7, between * shares[i][2]);
         simple_plan_checkpoints(&simple, 1000, 0);
-        simple.plan.nodes = 32;
-        simple.plan.replicas = 8;
+        simple.plan.nodes = (uint32_t)shares[i][2];
+        simple.plan.replicas = simple.plan.nodes / 4;
         simple.plan.stages = 4;
         simple.plan.micro_batches = 16;
         simple.plan.policy = (unsigned)shares[i][0];
@@ -232,6 +238,45 @@ Test(closed_forms, micro_batches_go_around_a_worker)
         cr_assert_float_eq(lost / expected, 1, 0.06, "%g, expected %g", lost, expected);
         cr_assert_lt(outcome.parts[PART_LOST] / outcome.mean, 1e-4);
     }
+}
+
+/* Of 11 pipelines of 4 workers: which failures one worker cannot make up for, and how fast the others are. Many
+ * micro-batches: 2 for 4/3 of the time, the 1.5 of the authors' simulator. */
+Test(closed_forms, neighbours_do_each_others_work)
+{
+    static const struct {
+        uint32_t gone[3];
+        double share;
+    } cases[] = {{{10, 10, 10}, 2.0 / 3}, /* one */
+                 {{0, 1, 1}, 0},          /* it and the next one */
+                 {{3, 0, 0}, 0},          /* the first one is the last one's neighbour */
+                 {{3, 4, 4}, 10.0 / 11},  /* of two pipelines: both at risk, so 42 nodes make ten */
+                 {{0, 2, 2}, 10.0 / 11},  /* of one */
+                 {{4, 9, 38}, 10.0 / 11}};
+    struct simple_plan simple;
+    simple_plan_init(&simple, 1, 1);
+    simple.plan.nodes = 44;
+    simple.plan.replicas = 11;
+    simple.plan.stages = 4;
+    simple.plan.policy = POLICY_REDUNDANT;
+    simple.plan.micro_batches = 9000000;
+    cr_assert_float_eq(shares_redundancy(&simple.plan), 4.0 / 3, 1e-5);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double back[44] = {0};
+        bool leave[44] = {false};
+        for (size_t k = 0; k < 3; k++)
+            leave[cases[i].gone[k]] = true;
+        double share = shares_left(&simple.plan, back, 1, leave);
+        cr_assert_float_eq(share, cases[i].share, 1e-5, "%zu: %g", i, share);
+    }
+    double back[44] = {[4] = 9, [6] = 9}; /* pipelines were made without them */
+    cr_assert_float_eq(shares_left(&simple.plan, back, 1, (const bool[44]){[5] = true}), 10.0 / 11, 1e-5);
+    back[6] = 0; /* one alone has a neighbour that does its work */
+    cr_assert_float_eq(shares_left(&simple.plan, back, 1, (const bool[44]){[5] = true}), 0, 1e-5);
+    simple.plan.micro_batches = 2;
+    cr_assert_float_eq(shares_redundancy(&simple.plan), 1, 1e-12); /* all fits into the bubble */
+    simple.plan.redundancy = 1.2;
+    cr_assert_float_eq(shares_redundancy(&simple.plan), 1.2, 1e-12);
 }
 
 /* All that is lost is lost to a component, but for what would be there without failures and for missing replicas. */
