@@ -21,6 +21,7 @@ struct simulation_request {
     enum table_format format; /* of it */
     double behind;  /* seconds that are known of what the command does behind it, for its bar; 0: nothing comes */
     bool least;     /* that takes perhaps more */
+    bool trains;    /* the caller simulates the training: of it, what is known of the job comes back alone */
     FILE *mistakes; /* where mistakes go in place of standard error: a file, which the other process writes to; or NULL
                      */
 };

@@ -230,7 +230,7 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     report->idle = idle_split_of(frame, &nested.timelines, run->arena);
     measure(report, run->platform, wall);
     guard_doing("simulating the training of %s", run->scenario->name);
-    goodput_add(run->scenario, run->platform, &run->traffic, report);
+    goodput_add(run->scenario, run->platform, &run->traffic, run->request->trains, report);
     int code = last ? tails_add(run->scenario, run->platform, report, run->request->quiet ? NULL : run->self->console,
                                 &run->diag)
                     : EXIT_DONE;
@@ -273,7 +273,7 @@ static bool run_shortened(struct run *run)
         return false;
     guard_doing("reporting on %s", scenario->name);
     measure(report, run->platform, clock_now() - started);
-    goodput_add(scenario, run->platform, &run->traffic, report);
+    goodput_add(scenario, run->platform, &run->traffic, request->trains, report);
     levers_find(scenario, run->platform, operations, report, run->arena);
     struct comparison_row row = comparison_row_of(report);
     struct gantt_choice choice = {.messages = true, .rows_only = true};

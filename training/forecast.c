@@ -102,24 +102,31 @@ struct training_plan *training_plan_of(const struct training_settings *settings,
     return plan;
 }
 
+void training_forecast_finish(struct training_forecast *forecast, const struct training_plan *plan,
+                              const struct training_outcome *outcome, const struct training_job *job)
+{
+    forecast->known = true;
+    forecast->outcome = *outcome;
+    if (forecast->interval_chosen) {
+        forecast->half += outcome->mean;
+        forecast->twice += outcome->mean;
+    }
+    double hours = outcome->wall.middle / 3600, gpus = (double)(plan->nodes + plan->spares) * plan->gpus_per_node;
+    forecast->joules = -1;
+    if (job->joules >= 0)
+        forecast->joules = job->joules / job->iteration * outcome->computed +
+                           fmax(0, job->idle_watts) * (outcome->mean - outcome->computed);
+    forecast->cost = (struct training_band){outcome->wall.low / 3600 * gpus * job->price, hours * gpus * job->price,
+                                            outcome->wall.high / 3600 * gpus * job->price};
+}
+
 struct training_forecast training_forecast_of(const struct training_settings *settings, const struct training_job *job)
 {
     struct arena *arena = arena_create();
-    struct training_forecast forecast = {.known = true};
+    struct training_forecast forecast = {0};
     const struct training_plan *plan = training_plan_of(settings, job, &forecast, arena);
-    struct training_outcome *outcome = &forecast.outcome;
-    *outcome = training_outcome_of(plan, settings->runs);
-    if (forecast.interval_chosen) {
-        forecast.half += outcome->mean;
-        forecast.twice += outcome->mean;
-    }
-    double hours = outcome->wall.middle / 3600, gpus = (double)(plan->nodes + plan->spares) * plan->gpus_per_node;
-    forecast.joules = -1;
-    if (job->joules >= 0)
-        forecast.joules = job->joules / job->iteration * outcome->computed +
-                          fmax(0, job->idle_watts) * (outcome->mean - outcome->computed);
-    forecast.cost = (struct training_band){outcome->wall.low / 3600 * gpus * job->price, hours * gpus * job->price,
-                                           outcome->wall.high / 3600 * gpus * job->price};
+    struct training_outcome outcome = training_outcome_of(plan, settings->runs);
+    training_forecast_finish(&forecast, plan, &outcome, job);
     arena_destroy(arena);
     return forecast;
 }

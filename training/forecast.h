@@ -81,6 +81,9 @@ struct training_forecast {
  */
 struct training_plan *training_plan_of(const struct training_settings *settings, const struct training_job *job,
                                        struct training_forecast *forecast, struct arena *arena);
+/* The rest of a forecast that training_plan_of has begun. */
+void training_forecast_finish(struct training_forecast *forecast, const struct training_plan *plan,
+                              const struct training_outcome *outcome, const struct training_job *job);
 /* The plan simulated as often as the settings say. */
 struct training_forecast training_forecast_of(const struct training_settings *settings, const struct training_job *job);
 

@@ -40,17 +40,17 @@ static void add_run(struct training_outcome *outcome, const struct training_run 
     outcome->stuck += run->stuck;
 }
 
-struct training_outcome training_outcome_of(const struct training_plan *plan, uint32_t runs)
+struct training_outcome training_outcome_from(const struct training_plan *plan, const struct training_run *all,
+                                              uint32_t runs)
 {
     struct training_outcome outcome = {.runs = runs};
     double *values = array_zeroed(3 * (size_t)runs, sizeof *values), squares = 0;
     double *walls = values, *shares = values + runs, *spares = values + 2 * (size_t)runs;
     for (uint32_t i = 0; i < runs && !outcome.stuck; i++) {
-        struct training_run run = training_simulate(plan, i, NULL);
-        add_run(&outcome, &run);
-        walls[i] = run.wall;
-        shares[i] = plan->work / run.wall;
-        spares[i] = run.spares_used;
+        add_run(&outcome, &all[i]);
+        walls[i] = all[i].wall;
+        shares[i] = plan->work / all[i].wall;
+        spares[i] = all[i].spares_used;
     }
     for (uint32_t i = 0; i < runs; i++)
         squares += (walls[i] - outcome.mean) * (walls[i] - outcome.mean);
@@ -59,5 +59,15 @@ struct training_outcome training_outcome_of(const struct training_plan *plan, ui
     outcome.steps_share = band_of(shares, runs);
     outcome.spares_used = (uint32_t)band_of(spares, runs).high;
     free(values);
+    return outcome;
+}
+
+struct training_outcome training_outcome_of(const struct training_plan *plan, uint32_t runs)
+{
+    struct training_run *all = array_zeroed(runs, sizeof *all);
+    for (uint32_t i = 0; i < runs && !(i && all[i - 1].stuck); i++)
+        all[i] = training_simulate(plan, i, NULL);
+    struct training_outcome outcome = training_outcome_from(plan, all, runs);
+    free(all);
     return outcome;
 }

@@ -23,6 +23,9 @@ struct training_outcome {
 
 /* Simulates runs 0 .. runs - 1 of the plan's seed; at least one. */
 struct training_outcome training_outcome_of(const struct training_plan *plan, uint32_t runs);
+/* The same of runs that were simulated: [runs], up to the first that was given up. */
+struct training_outcome training_outcome_from(const struct training_plan *plan, const struct training_run *all,
+                                              uint32_t runs);
 
 /* Of `count` sorted values: the one that this share of them does not exceed. */
 double training_quantile(const double *sorted, uint32_t count, double share);

@@ -69,8 +69,9 @@ const char *option_needs(int option)
     case OPTION_TOP:
         return "k";
     case OPTION_GPUS:
-    case OPTION_JOBS:
         return "g";
+    case OPTION_JOBS:
+        return "gj";
     case OPTION_TIME_LIMIT:
         return "xd";
     case OPTION_BUDGET:

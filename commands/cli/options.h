@@ -66,9 +66,9 @@ struct options {
  * --plugins and --quiet:
  * o (-o, --picture, --picture-width, --font-size), w (-o alone), t (--trace, --report, --iterations), s (--schedules,
  * --what-if), r (--sort), q (--quantiles), p (--x, --y, --by), f (--format), l (--method), k (--top), g (--gpus,
- * --jobs), c (--calibrate), x (--exhaustive, --time-limit, --resume, --shard, --merge, --slurm), d (--time-limit
- * alone), m (--budget,
- * --seed, --restarts, --temperature, --links), b (--tokens, --by, --below, --carbon, --prices, --clusters).
+ * --jobs), j (--jobs alone), c (--calibrate), x (--exhaustive, --time-limit, --resume, --shard, --merge, --slurm),
+ * d (--time-limit alone), m (--budget, --seed, --restarts, --temperature, --links), b (--tokens, --by, --below,
+ * --carbon, --prices, --clusters).
  * False after a usage mistake was reported. Memory from the arena. */
 bool options_read(const struct command *command, const char *accepted, int argc, char **argv, struct arena *arena,
                   struct options *options);

@@ -2,12 +2,17 @@
 /* stagesim train: a whole training on the calendar. */
 #include "base/arena.h"
 #include "base/files/output.h"
+#include "base/process/clock.h"
+#include "base/process/interruption.h"
 #include "base/standard_streams.h"
 #include "commands/cli/command.h"
 #include "commands/cli/options.h"
+#include "commands/cli/parts.h"
+#include "commands/cli/slurm_array.h"
 #include "commands/cli/words.h"
 #include "commands/train/train_output.h"
 #include "job/write/inputs.h"
+#include "studies/calendar/trainings.h"
 #include "studies/goodput.h"
 #include "studies/record.h"
 #include "studies/simulation.h"
@@ -15,19 +20,21 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-/* The run whose calendar is shown. */
-static struct training_diary make_diary(const struct train_view *view, struct arena *arena)
-{
-    struct training_forecast again = {0};
-    struct training_settings settings = view->scenario->training;
-    settings.interval = view->forecast->interval; /* chosen already */
-    settings.interval_steps = 0;
-    const struct training_plan *plan = training_plan_of(&settings, view->job, &again, arena);
-    struct training_diary diary = {.end = train_month_seconds};
-    training_simulate(plan, 0, &diary);
-    return diary;
-}
+/* A training as the options want it. */
+struct wanted {
+    const struct options *options;
+    const char *typed;
+    const struct scenario *scenario;
+    struct train_view view;
+    struct training_forecast forecast;
+    struct training_job job;
+    const struct training_plan *plan;
+    struct trainings_request request;
+    struct trainings trainings;
+    struct arena *arena;
+};
 
 static bool write_json(struct output *output, const struct train_view *view, struct fault *fault)
 {
@@ -60,44 +67,173 @@ static bool write_calendar(struct output *output, const struct train_view *view,
     return svg && train_month(svg, view, CANVAS_SVG, &form, fault);
 }
 
-static int write_files(const char *directory, const char *typed, const struct train_view *view)
+static bool write_files(struct output *output, const struct wanted *wanted, struct fault *fault)
 {
-    struct fault fault = {""};
     struct record_notes notes = {0};
+    const char *directory = wanted->options->output;
+    return write_json(output, &wanted->view, fault) && write_calendar(output, &wanted->view, fault) &&
+           record_scenario(output, directory, "", wanted->scenario, false, fault) &&
+           record_about(output, wanted->typed, &wanted->scenario, 1, &notes, fault);
+}
+
+/* ---- its runs ---- */
+
+/* All runs, or those of parts that are joined; then the forecast. An exit code. */
+static int simulate_runs(struct wanted *wanted)
+{
+    struct trainings *trainings = &wanted->trainings;
+    const struct options *options = wanted->options;
+    if (options->merge) {
+        size_t count = 0;
+        const char **files =
+            parts_list(options->files + 1, (size_t)options->file_count - 1, "training", &count, wanted->arena);
+        return files ? trainings_merge(trainings, files, count) : EXIT_BAD_INPUT;
+    }
+    int code = trainings_run(trainings);
+    if (code != EXIT_DONE || !trainings->stopped)
+        return code;
+    diag_print(stderr, "stopped early: not all of %u trainings were simulated%s\n", wanted->request.runs,
+               wanted->request.journal ? "; --resume goes on" : "; with -o DIR, --resume would go on");
+    return EXIT_FAILED;
+}
+
+static int finish(struct wanted *wanted)
+{
+    int code = simulate_runs(wanted);
+    if (code != EXIT_DONE)
+        return code;
+    struct training_outcome outcome = training_outcome_from(wanted->plan, wanted->trainings.runs, wanted->request.runs);
+    training_forecast_finish(&wanted->forecast, wanted->plan, &outcome, &wanted->job);
+    if (!outcome.stuck)
+        return EXIT_DONE;
+    diag_error(&(struct diag){.out = stderr}, scenario_place(wanted->scenario, "failures"), "%s",
+               forecast_sentence(&wanted->forecast, wanted->view.currency, wanted->arena));
+    return EXIT_BAD_INPUT;
+}
+
+/* The directory is there before the trainings begin: a mistake in it must not cost an hour. The journal goes when all
+ * is written, and for no other reason. */
+static int train_into(struct wanted *wanted)
+{
+    static const char *const late[] = {
+        "forecast.json", "calendar.csv", "calendar.paje", "month.svg", "scenario.yaml", "about.json", NULL};
+    struct fault fault = {""};
+    struct training_diary diary = {.end = train_month_seconds};
+    const char *directory = wanted->options->output;
     struct output *output = output_create(directory, &fault);
-    bool written = output && write_json(output, view, &fault) && write_calendar(output, view, &fault) &&
-                   record_scenario(output, directory, "", view->scenario, false, &fault) &&
-                   record_about(output, typed, &view->scenario, 1, &notes, &fault);
-    bool done = written && output_commit(output, &fault);
-    int code = done ? EXIT_DONE : output && !fault.refused ? EXIT_FAILED : EXIT_BAD_INPUT;
+    int code = output && output_foresee(output, late, &fault) ? finish(wanted) : EXIT_BAD_INPUT;
+    if (code == EXIT_DONE) {
+        training_simulate(wanted->plan, 0, &diary);
+        wanted->view.diary = &diary;
+    }
+    bool written = code == EXIT_DONE && write_files(output, wanted, &fault);
     if (!written)
         output_abort(output);
+    else
+        written = output_commit(output, &fault);
     if (fault.text[0])
         diag_print(stderr, "stagesim: %s\n", fault.text);
+    if (code == EXIT_DONE && !written)
+        code = fault.refused ? EXIT_BAD_INPUT : EXIT_FAILED;
+    if (code == EXIT_DONE && wanted->request.journal)
+        unlink(wanted->request.journal);
+    wanted->view.diary = NULL;
+    free(diary.spans);
     return code;
 }
 
-static int show(const struct options *options, const char *typed, struct train_view *view, struct arena *arena)
+static int train_part(struct wanted *wanted)
 {
-    struct training_diary diary = {0};
-    int code = EXIT_DONE;
-    if (view->forecast->outcome.stuck) {
-        diag_error(&(struct diag){.out = stderr}, scenario_place(view->scenario, "failures"), "%s",
-                   forecast_sentence(view->forecast, view->currency, arena));
+    struct fault fault = {""};
+    bool made;
+    if (!parts_directory(wanted->options->output, &made, &fault)) {
+        diag_print(stderr, "stagesim: %s\n", fault.text);
         return EXIT_BAD_INPUT;
     }
-    if (options->output) {
-        diary = make_diary(view, arena);
-        view->diary = &diary;
-        code = write_files(options->output, typed, view);
+    int code = trainings_run(&wanted->trainings);
+    parts_directory_remove(wanted->options->output, made && code != EXIT_DONE);
+    return code;
+}
+
+static int find_missing(void *user, const char *parts, uint32_t shards, bool *missing, uint32_t *count)
+{
+    struct wanted *wanted = user;
+    struct trainings trainings;
+    struct fault fault = {""};
+    char *directories[] = {(char *)(uintptr_t)parts};
+    size_t files = 0;
+    uint32_t said = 1;
+    const char **names = parts_list(directories, 1, "training", &files, wanted->arena);
+    int code = names ? EXIT_DONE : EXIT_BAD_INPUT;
+    if (names && !trainings_create(&trainings, &wanted->request, &fault)) {
+        diag_print(stderr, "stagesim: %s\n", fault.text);
+        code = EXIT_FAILED;
+    } else if (names) {
+        code = trainings_read(&trainings, names, files, &said);
     }
-    if (code == EXIT_DONE) {
-        train_print(stdout, view, options->format);
+    *count = code == EXIT_DONE ? trainings_missing(&trainings, shards, missing) : 0;
+    if (names)
+        trainings_destroy(&trainings);
+    return code;
+}
+
+/* How long a run takes says how many tasks there should be. */
+static int train_on_slurm(struct wanted *wanted, int argc, char **argv)
+{
+    double started = clock_now();
+    training_simulate(wanted->plan, 0, NULL);
+    struct slurm_work work = {.command = "train",
+                              .options = wanted->options,
+                              .seconds = (clock_now() - started) * wanted->request.runs,
+                              .find_missing = find_missing,
+                              .user = wanted};
+    return slurm_array_run(&work, argc, argv, wanted->arena);
+}
+
+static bool fill_request(struct wanted *wanted)
+{
+    const struct options *options = wanted->options;
+    struct trainings_request *request = &wanted->request;
+    *request = (struct trainings_request){.scenario = wanted->scenario,
+                                          .job = &wanted->job,
+                                          .plan = wanted->plan,
+                                          .runs = wanted->scenario->training.runs,
+                                          .jobs = options->jobs ? options->jobs : parts_processors(),
+                                          .quiet = options->quiet,
+                                          .time_limit = options->time_limit,
+                                          .shard = 1,
+                                          .shards = 1,
+                                          .resume = options->resume};
+    if (options->shard && !shard_read(options->shard, &request->shard, &request->shards))
+        return false;
+    if (options->output && options->shard)
+        request->journal = parts_journal(options, "part", request->shard, request->shards, wanted->arena);
+    else if (options->output && !options->merge)
+        request->journal = parts_journal_of_whole(options, wanted->arena);
+    return true;
+}
+
+static int run_wanted(struct wanted *wanted, int argc, char **argv)
+{
+    struct fault fault = {""};
+    const struct options *options = wanted->options;
+    if (!fill_request(wanted))
+        return EXIT_BAD_INPUT;
+    if (options->slurm)
+        return train_on_slurm(wanted, argc, argv);
+    if (!trainings_create(&wanted->trainings, &wanted->request, &fault)) {
+        diag_print(stderr, "stagesim: %s\n", fault.text);
+        trainings_destroy(&wanted->trainings);
+        return EXIT_FAILED;
+    }
+    int code = options->shard ? train_part(wanted) : options->output ? train_into(wanted) : finish(wanted);
+    if (code == EXIT_DONE && !options->shard) {
+        train_print(stdout, &wanted->view, options->format);
         fflush(stdout);
+        if (options->output && !options->quiet)
+            diag_print(stderr, "written to %s\n", options->output);
     }
-    if (code == EXIT_DONE && options->output && !options->quiet)
-        diag_print(stderr, "written to %s\n", options->output);
-    free(diary.spans);
+    trainings_destroy(&wanted->trainings);
     return code;
 }
 
@@ -116,52 +252,89 @@ static int refuse(const struct scenario *scenario)
     return EXIT_BAD_INPUT;
 }
 
-static int train(const struct options *options, const char *typed, struct arena *arena)
+/* What a step takes, and what the job holds. */
+static int simulate_job(struct wanted *wanted, double *mfu)
 {
-    struct diag diag = {.out = stderr};
-    struct scenario_request request = {options->files[0], options->sets, options->set_count, NULL, options->plugins};
-    struct scenario *scenario = scenario_load(&request, arena, &diag);
-    if (!scenario)
-        return EXIT_BAD_INPUT;
-    if (!scenario->training.given || !goodput_has_length(scenario))
-        return refuse(scenario);
-    struct simulation_request asked = {.scenario = scenario, .command = typed, .quiet = options->quiet};
+    struct simulation_request asked = {
+        .scenario = wanted->scenario, .command = wanted->typed, .quiet = wanted->options->quiet, .trains = true};
     struct simulation_result result = {0};
     int code = simulate(&asked, &result);
     gantt_destroy(result.gantt);
     if (code != EXIT_DONE)
         return code;
-    const struct comparison_row *row = &result.rows[result.row_count - 1];
-    struct train_view view = {.scenario = scenario,
-                              .forecast = &row->forecast,
-                              .job = &row->training,
-                              .mfu = row->mfu / fmax(1, row->forecast.redundancy),
-                              .currency = scenario_word(scenario, "transformer.currency")};
+    wanted->job = result.rows[result.row_count - 1].training;
+    *mfu = result.rows[result.row_count - 1].mfu;
+    return goodput_known(wanted->scenario, &wanted->job) ? EXIT_DONE : refuse(wanted->scenario);
+}
+
+static int train(struct wanted *wanted, int argc, char **argv)
+{
+    struct diag diag = {.out = stderr};
+    const struct options *options = wanted->options;
+    struct scenario_request request = {options->files[0], options->sets, options->set_count, NULL, options->plugins};
+    struct scenario *scenario = scenario_load(&request, wanted->arena, &diag);
+    double mfu;
+    if (!scenario)
+        return EXIT_BAD_INPUT;
+    if (!scenario->training.given || !goodput_has_length(scenario))
+        return refuse(scenario);
+    wanted->scenario = scenario;
+    int code = simulate_job(wanted, &mfu);
+    if (code != EXIT_DONE)
+        return code;
+    wanted->plan = training_plan_of(&scenario->training, &wanted->job, &wanted->forecast, wanted->arena);
+    wanted->view = (struct train_view){.scenario = scenario,
+                                       .forecast = &wanted->forecast,
+                                       .job = &wanted->job,
+                                       .mfu = mfu / wanted->forecast.redundancy,
+                                       .currency = scenario_word(scenario, "transformer.currency")};
     if (!options->quiet)
         scenario_tell(scenario, &diag);
-    return row->forecast.known ? show(options, typed, &view, arena) : refuse(scenario);
+    return run_wanted(wanted, argc, argv);
+}
+
+static int check_options(const struct command *command, const struct options *options)
+{
+    if (options->exhaustive)
+        return command_usage(command, "--exhaustive is for search");
+    return parts_check(command, options);
 }
 
 static int run(const struct command *command, int argc, char **argv)
 {
     struct arena *arena = arena_create();
     struct options options;
-    const char *typed = words_command(command, &(struct words_typed){argc, argv}, NULL, 0, arena);
+    struct words_typed typed = words_typed(argc, argv, arena);
     int code = EXIT_USAGE;
-    if (options_read(command, "wf", argc, argv, arena, &options))
-        code = options.file_count == 1 ? train(&options, typed, arena)
-                                       : command_usage(command, "expected one scenario, got %d", options.file_count);
+    if (options_read(command, "wfjx", argc, argv, arena, &options))
+        code = check_options(command, &options);
+    if (code == EXIT_DONE) {
+        struct wanted wanted = {.options = &options,
+                                .typed =
+                                    words_command(command, &typed, options.files + 1, options.file_count - 1, arena),
+                                .arena = arena};
+        code = train(&wanted, argc, argv);
+    }
     arena_destroy(arena);
+    fflush(stdout);
+    interruption_end();
     return code;
 }
 
 const struct command command_train = {
     .name = "train",
-    .arguments = "SCENARIO [-o DIR] [OPTION]...",
+    .arguments = "SCENARIO [-o DIR] [OPTION]... | SCENARIO --merge DIR... [OPTION]...",
     .summary = "simulates a whole training on the calendar: failures, checkpoints, spares, days and price",
     .help = "Prints how long the training takes, with a band, and what its time goes to. The scenario's sections "
             "training, failures and checkpoint say what happens.\n\n"
             "  -o DIR                           write forecast.json, month.svg, calendar.csv and calendar.paje to DIR\n"
+            "  --jobs J                         processes at a time; default: one for each processor\n"
+            "  --time-limit TIME                such as 60s: stop then; Ctrl-C does the same\n"
+            "  --resume                         go on where trainings into DIR were ended\n"
+            "  --shard K/N|slurm                only part K of N, into DIR; slurm: K and N are those of the task of a "
+            "job array\n"
+            "  --merge DIR...                   join the parts in these directories\n"
+            "  --slurm[=OPTIONS]                run as a job array of Slurm, with these options of sbatch\n"
             "  --format table|csv|json|latex|markdown   what is printed\n"
             "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP
             "\nexample:\n  stagesim train scenarios/training.yaml --set failures.spares=4 -o out\n",
