@@ -288,6 +288,7 @@ static void run_cd(struct call *c)
     bool there = path && stat(path, &info) == 0 && S_ISDIR(info.st_mode);
     c->s->state->status = there ? 0 : -1;
     c->s->state->folder = there ? path : NULL;
+    c->s->assumed = !path || there || shell_may_have_made(c->s, path); /* elsewhere it may well be there */
 }
 
 static void run_popd(struct call *c)
@@ -357,8 +358,7 @@ static void run_inner(struct call *c)
     else if (!run_again(&inner, name) &&
              !shell_print(c->s, name, c->words + 1, c->count - 1, c->step->source, c->step->at)) {
         shell_program(c->s, c->words + 1, c->count - 1, c->step->source, c->step->at);
-        c->s->state->status = -1;
-        c->s->assumed = true;
+        shell_end_program(c->s, name);
     }
     c->flow = inner.flow;
 }
@@ -435,12 +435,11 @@ static bool run_again(struct call *c, const char *name)
     for (size_t i = 0; builtins[i].name; i++)
         if (!strcmp(builtins[i].name, name)) {
             builtins[i].run(c);
-            if (builtins[i].run == run_nothing || builtins[i].run == run_environment || builtins[i].run == run_popd ||
-                builtins[i].run == run_shopt || !strcmp(name, "pushd")) {
+            bool assumed = builtins[i].run == run_nothing || builtins[i].run == run_environment ||
+                           builtins[i].run == run_popd || builtins[i].run == run_shopt;
+            if (assumed || !strcmp(name, "pushd"))
                 print_unknown(c);
-                c->s->assumed = true;
-            }
-            c->s->assumed |= builtins[i].run == run_cd;
+            c->s->assumed |= assumed;
             return true;
         }
     return false;

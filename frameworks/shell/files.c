@@ -81,6 +81,17 @@ static const struct written *find_written(struct shell *s, const char *path)
     return NULL;
 }
 
+bool shell_may_have_made(struct shell *s, const char *path)
+{
+    size_t length = strlen(path);
+    for (const struct written *each = s->state->files; each; each = each->next) {
+        shell_spend(s, 1);
+        if (covers(each, path) || (!strncmp(each->path, path, length) && each->path[length] == '/'))
+            return true;
+    }
+    return false;
+}
+
 const struct cells *shell_file(struct shell *s, const char *path, bool *there, const char **why)
 {
     const struct written *written = find_written(s, path);
@@ -204,11 +215,11 @@ static void touch_program(struct shell *s, const char *text)
 
 void shell_touch(struct shell *s, const struct cells *words, size_t count)
 {
-    if (shell_only_reads(s, words, count))
+    uint32_t open;
+    if (shell_only_reads(s, words, count) && strcmp(base_of(shell_text(s, &words[0], &open)), "mkdir") != 0)
         return;
     for (size_t i = 1; i < count && !s->broken; i++) {
         struct cells value = value_of(&words[i]);
-        uint32_t open;
         bool option = words[i].items && words[i].items[0].c == '-';
         touch_program(s, shell_text(s, &words[i], &open));
         const char *path = option && value.count == words[i].count ? NULL : shell_written_path(s, &value);

@@ -313,6 +313,15 @@ static bool dispatch(const struct print *p, const char *name, bool *known)
     return false;
 }
 
+/* A failure that is not known is not taken for success where it is likely, or an answer. */
+static bool may_well_fail(const struct print *p, const char *name, bool good)
+{
+    if (!strcmp(name, "grep") || !strcmp(name, "printf"))
+        return true;
+    const char *path = !good && !strcmp(name, "cat") && p->count == 2 ? shell_resolve(p->s, &p->words[1]) : NULL;
+    return path && !shell_may_have_made(p->s, path);
+}
+
 bool shell_print(struct shell *s, const char *name, const struct cells *words, size_t count, uint16_t source, size_t at)
 {
     struct cells out = {0};
@@ -321,6 +330,7 @@ bool shell_print(struct shell *s, const char *name, const struct cells *words, s
     if (!known)
         return false;
     s->state->status = good && (!strcmp(name, "echo") || !strcmp(name, "printf") || !strcmp(name, "pwd")) ? 0 : -1;
+    s->assumed = !may_well_fail(&p, name, good);
     if (!s->capture)
         return true;
     if (good)

@@ -292,6 +292,8 @@ const struct cells *shell_file(struct shell *s, const char *path, bool *there, c
 /* The path of a file that is written: one of which only the name is known is any of that name, "?/NAME". NULL: any. */
 const char *shell_written_path(struct shell *s, const struct cells *word);
 void shell_write(struct shell *s, const char *path, const struct cells *text, bool known, bool more);
+/* Whether the script, or a program that it ran, may have made a file or folder of that path. */
+bool shell_may_have_made(struct shell *s, const char *path);
 /* Whether a program changes no files. */
 bool shell_only_reads(struct shell *s, const struct cells *words, size_t count);
 /* A command of another program may have written what it names, but for programs that only read. */
@@ -405,6 +407,8 @@ void shell_program(struct shell *s, const struct cells *words, size_t count, uin
 
 /* Whether a command is a program that scripts are known to run, and not a function of which nobody knows. */
 bool shell_is_program(struct shell *s, const struct cells *words, size_t count);
+/* After it: its status is not known, and is taken for success, unless it is the answer to a question, as grep's is. */
+void shell_end_program(struct shell *s, const char *name);
 
 /* ---- launch.c ---- */
 

@@ -129,7 +129,7 @@ static enum flow run_words(struct shell *s, const struct plain *p)
     else if (shell_builtin(s, p->step, p->name, words, count, &flow))
         return flow;
     else if (shell_print(s, p->name, words, count, p->step->source, p->step->at))
-        s->assumed = strcmp(p->name, "printf") != 0;
+        return flow;
     else if (p->name[0] == '%') /* a job, of which scripts have none */
         s->state->status = 1;
     else {
@@ -138,8 +138,7 @@ static enum flow run_words(struct shell *s, const struct plain *p)
             !shell_is_program(s, p->words, p->count)) /* it may be a function of what was not followed */
             shell_lose(s, arena_print(s->arena, "'%s' runs here, which may be a function", p->name), p->step->source,
                        p->step->at);
-        s->state->status = -1;
-        s->assumed = true;
+        shell_end_program(s, p->name);
     }
     return flow;
 }

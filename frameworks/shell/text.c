@@ -127,11 +127,12 @@ static bool is_environment(const char *path)
     return false;
 }
 
-static void lose_file(struct shell *s, const char *name, const char *why, uint16_t source, size_t at)
+/* `missing`: where it should be it is not. */
+static void lose_file(struct shell *s, const char *name, const char *why, bool missing, uint16_t source, size_t at)
 {
     const char *text = arena_print(s->arena, "'%s' is read in here, and %s", name, why);
     s->state->status = -1;
-    s->assumed = true;
+    s->assumed = !missing || is_environment(name);
     if (!is_environment(name)) {
         shell_lost_command(s, 1, text, source, at);
         shell_lose(s, text, source, at);
@@ -150,7 +151,7 @@ enum flow shell_source_file(struct shell *s, const struct cells *words, size_t c
     const char *path = count > 1 ? shell_resolve(s, &words[1]) : NULL;
     const struct cells *text = path ? shell_file(s, path, &there, &why) : NULL;
     if (!text || s->broken) {
-        lose_file(s, name, why, source, at);
+        lose_file(s, name, why, path && !shell_may_have_made(s, path), source, at);
         return FLOW_NEXT;
     }
     struct state *state = s->state;
