@@ -317,7 +317,7 @@ static bool declare_text(struct shell *s, const struct declaration *d, const str
         return true;
     }
     set_flags(s, d, variable);
-    shell_set(s, variable, shell_single(s, &value));
+    shell_set_word(s, variable, &value);
     return true;
 }
 

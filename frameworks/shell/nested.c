@@ -66,7 +66,7 @@ void shell_end_program(struct shell *s, const char *name)
 {
     static const char *const answers[] = {"expr", "grep", "egrep", "fgrep", "zgrep",      "diff",
                                           "cmp",  "comm", "pgrep", "which", "mountpoint", NULL};
-    s->state->status = -1;
+    s->state->status = name[0] == '-' ? 127 : -1; /* no program has such a name: a line before it was cut off */
     s->assumed = !is(base_of(name), answers);
 }
 

@@ -124,6 +124,8 @@ static void expand_default(struct expansion *e, char how, bool colon)
         if (how == '=')
             shell_set_unknown(e->s, e->subject.name,
                               shell_unknown(e->s, e->subject.name, "a default of what is not known", e->source, e->at));
+        if (how == '?')
+            shell_doubt(e->s, e->source, e->at);
         add_not_followed(e, "a default of what is not known");
     } else if (how == '+') {
         if (given)
