@@ -61,6 +61,20 @@ def settled(scenario, folder):
     for command in (("compare", scenario, "--schedules", "gpipe,pipedream"), ("sweep", scenario)):
         swept = ["--set", "batch.micro_batches=2,4"] if command[0] == "sweep" else []
         tool.run(STAGESIM, *command, *swept, "--set", "engine=analytic", "--set", "iterations=settled")
+    searched(scenario, folder)
+
+
+def searched(scenario, folder):
+    """The best layout's time is that of a run of it, on either engine."""
+    space = ("search.schedules=[1f1b]", "search.tensor=[2]", "search.pipeline=[4]", "search.micro=[1]",
+             "search.zero=[0]", "search.recompute=[none]", "iterations=settled")
+    tool.run(STAGESIM, "search", scenario, "--quiet", "-o", folder / "best", "--top", 1,
+             *[word for each in space for word in ("--set", each)])
+    first = json.loads((folder / "best/search.json").read_text())["best"][0]
+    for engine, key in (("analytic", "iteration_s"), ("simgrid", "verified_iteration_s")):
+        time = summary(folder / "best/best.yaml", folder, f"engine={engine}")["time"]
+        check.that(time["settled"], f"the best layout, {engine}: it does not stand")
+        check.near(first[key] / time["iteration_s"], 1, f"the best layout, {engine}", 1e-9)
 
 
 def refused(scenario):
