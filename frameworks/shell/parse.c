@@ -219,6 +219,8 @@ static struct step *parse_test(struct parser *p)
         parser_append(p, step, &room, &raw);
     }
     p->test = false;
+    if (!parser_is_condition(p, step))
+        parser_fail(p, "an operator of [[ ]] between words");
     need(p, "]]");
     return step;
 }

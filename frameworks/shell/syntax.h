@@ -118,6 +118,8 @@ void parser_fail(struct parser *p, const char *expected);
 bool parser_word(struct parser *p, bool assignments, struct raw *raw);
 /* A redirection. False: none begins here. */
 bool parser_redirect(struct parser *p, struct redirect **list);
+/* Whether the words of [[ ]] stand as bash takes them. */
+bool parser_is_condition(const struct parser *p, const struct step *step);
 void parser_append(struct parser *p, struct step *step, size_t *room, const struct raw *raw);
 
 #endif
