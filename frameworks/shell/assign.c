@@ -293,13 +293,11 @@ static bool declare_text(struct shell *s, const struct declaration *d, const str
                          size_t at)
 {
     uint32_t open;
-    struct cells value = {0};
-    const char *text = shell_text(s, word, &open);
+    struct cells value = {0}, own = shell_without_free(s, word);
+    const char *text = shell_text(s, &own, &open);
     size_t length = strcspn(text, "="), name = shell_name_length(text);
-    if (open && !s->unknowns[open].why && text[0] == '$') {
-        shell_is_free(s, s->unknowns[open].name);
-        return true;
-    }
+    if (!own.count)
+        return !word->count || !word->items[0].quoted;
     if (name != length || !name) {
         if (open || text[0] == '-' || text[0] == '+') /* options of a variable */
             shell_lose(s, "names and values that are not known are declared", source, at);
@@ -310,9 +308,9 @@ static bool declare_text(struct shell *s, const struct declaration *d, const str
         set_flags(s, d, variable);
         return true;
     }
-    for (size_t i = length + 1; i < word->count; i++)
-        shell_add(s, &value, word->items[i]);
-    if (word->count && word->items[word->count - 1].c == CELL_OPEN && !word->items[word->count - 1].quoted) {
+    for (size_t i = length + 1; i < own.count; i++)
+        shell_add(s, &value, own.items[i]);
+    if (own.items[own.count - 1].c == CELL_OPEN && !own.items[own.count - 1].quoted) {
         shell_lose(s, "names and values that are not known are declared", source, at);
         return true;
     }
