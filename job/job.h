@@ -88,6 +88,7 @@ struct job_outline {
     /* Times that the contention-free engine is never below: by the workers' own work, and by the plan's order (0: was
      * not asked for, or for several iterations not known). Seconds. */
     double work, order;
+    double bare, computing; /* see struct pipeline_outline_work */
     double
         any; /* the same of any order of these stages on these workers; 0: was not asked for, or several iterations */
     struct stagesim_figures figures; /* as in struct job */

@@ -152,7 +152,10 @@ void job_sketch(struct stagesim_job *job, const struct stagesim_pipeline *costs)
         pipeline_imprint(&sketch->imprint, costs, &job->job->mesh);
     if (is_repeated(job) && !is_even(job))
         return;
-    sketch->work = pipeline_outline_work(&request, job->arena);
+    struct pipeline_outline_work work = pipeline_outline_work(&request, job->arena);
+    sketch->work = work.seconds;
+    sketch->bare = work.bare;
+    sketch->computing = work.computing;
     sketch->order = job->bounds >= JOB_BOUND_ORDER ? pipeline_outline_order(&request, job->arena) : 0;
     sketch->any = job->bounds >= JOB_BOUND_ANY && !is_repeated(job) ? pipeline_outline_any(&request, job->arena) : 0;
 }

@@ -36,12 +36,10 @@ static const char *const engine_words[] = {"simgrid", "analytic", "both"};
 static const struct stagesim_field *find_field(const struct stagesim_workload *workload, const char *path)
 {
     size_t own = strlen(workload->name);
-    for (const struct stagesim_field *field = workload->fields; field && field->key; field++) {
-        bool dotted = strchr(field->key, '.');
-        if (dotted ? !strcmp(field->key, path)
-                   : !strncmp(path, workload->name, own) && path[own] == '.' && !strcmp(path + own + 1, field->key))
+    const char *key = !strncmp(path, workload->name, own) && path[own] == '.' ? path + own + 1 : path;
+    for (const struct stagesim_field *field = workload->fields; field && field->key; field++)
+        if (*field->key == *key && !strcmp(field->key, key)) /* asked for each key of every layout of a search */
             return field;
-    }
     return NULL;
 }
 

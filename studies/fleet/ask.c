@@ -72,7 +72,8 @@ static void look_through(const struct search *search, struct fleet_found *found)
     found->candidates = search->table.count;
     found->unfit = search->unfit;
     found->illegal = search->illegal;
-    found->bound = found->least_bytes = INFINITY;
+    found->bound = search->best_count ? INFINITY : 0;
+    found->least_bytes = INFINITY;
     for (uint64_t i = 0; i < search->table.count; i++) {
         const struct search_result *result = &search->table.results[i];
         double least = result->work > 0 ? result->work : result->status == SEARCH_FITS ? result->iteration : 0;
@@ -83,7 +84,6 @@ static void look_through(const struct search *search, struct fleet_found *found)
             found->least_bytes = fmin(found->least_bytes, result->peak_bytes);
         found->capacity_bytes = fmax(found->capacity_bytes, result->capacity_bytes);
     }
-    found->bound = isfinite(found->bound) ? found->bound : 0;
     found->least_bytes = isfinite(found->least_bytes) ? found->least_bytes : 0;
     if (search->reason_count)
         snprintf(found->reason, sizeof found->reason, "%.*s", (int)sizeof found->reason - 1, search->reasons[0].text);

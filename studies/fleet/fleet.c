@@ -8,6 +8,7 @@
 #include "base/files/journal.h"
 #include "base/process/interruption.h"
 #include "job/write/scenario_write.h"
+#include "studies/fleet/crew.h"
 #include "studies/fleet/law.h"
 #include "studies/goodput.h"
 
@@ -211,48 +212,82 @@ static bool write_down(int journal, uint64_t question, const struct fleet_found 
     return journal < 0 || journal_append(journal, &entry, sizeof entry);
 }
 
-static int ask_next(struct fleet *fleet, const struct fleet_request *request, struct standing *standing, uint32_t i,
-                    int journal)
+/* What a crew asks, and what it has found. */
+struct round {
+    struct fleet *fleet;
+    const struct fleet_request *request;
+    struct standing standing;
+    int journal; /* -1: none */
+};
+
+static double begin_question(void *user, uint32_t i)
 {
+    const struct round *round = user;
+    const struct fleet *fleet = round->fleet;
     const struct fleet_question *question = &fleet->questions.list[i];
-    struct fleet_found *found = &fleet->found[i];
-    double ceiling = cuts(fleet, request) ? ceiling_of(&standing->front, question, standing->steps) : INFINITY;
+    double ceiling =
+        cuts(fleet, round->request) ? ceiling_of(&round->standing.front, question, round->standing.steps) : INFINITY;
+    if (!round->request->quiet)
+        diag_print(stderr, "%u of %zu: %s, %u GPUs\n", i + 1, fleet->questions.count, question->text, question->gpus);
+    return isfinite(ceiling) ? ceiling : 0;
+}
+
+static int take_answer(void *user, uint32_t i, const struct fleet_found *found)
+{
+    struct round *round = user;
+    round->fleet->found[i] = *found;
     if (found->status == FLEET_UNASKED) {
-        if (!request->quiet)
-            diag_print(stderr, "%u of %zu: %s, %u GPUs\n", i + 1, fleet->questions.count, question->text,
-                       question->gpus);
-        int code = fleet_ask(fleet, question, isfinite(ceiling) ? ceiling : 0, request, found);
-        if (code != EXIT_DONE)
-            return code;
-        if (found->status != FLEET_UNASKED && !write_down(journal, i, found)) {
-            diag_print(stderr, "stagesim: %s: cannot be written: %s\n", request->journal, strerror(errno));
-            return EXIT_FAILED;
-        }
+        round->fleet->stopped = true;
+        return EXIT_DONE;
     }
-    fleet->stopped |= found->status == FLEET_UNASKED;
-    note_answer(standing, question, found);
-    return EXIT_DONE;
+    note_answer(&round->standing, &round->fleet->questions.list[i], found);
+    if (write_down(round->journal, i, found))
+        return EXIT_DONE;
+    diag_print(stderr, "stagesim: %s: cannot be written: %s\n", round->request->journal, strerror(errno));
+    return EXIT_FAILED;
+}
+
+/* Whether a question of the shard has no answer. */
+static bool is_open(const struct fleet *fleet, const struct fleet_request *request)
+{
+    for (uint32_t i = request->shard - 1; i < fleet->questions.count; i += request->shards)
+        if (fleet->found[i].status == FLEET_UNASKED)
+            return true;
+    return false;
 }
 
 int fleet_run(struct fleet *fleet, const struct fleet_request *request)
 {
     struct fault fault = {""};
-    struct standing standing = {0};
+    struct round round = {.fleet = fleet, .request = request, .journal = -1};
     struct journal_identity identity = identity_of(fleet, request);
-    int code = EXIT_DONE, journal = -1;
     if (request->journal) {
-        journal = journal_open(request->journal, &identity, request->resume, take, fleet, &fault);
-        if (journal < 0)
+        round.journal = journal_open(request->journal, &identity, request->resume, take, fleet, &fault);
+        if (round.journal < 0)
             return refuse(&fault);
     }
+    uint32_t *open = array_zeroed(fleet->questions.count, sizeof *open);
+    size_t count = 0;
+    for (uint32_t i = request->shard - 1; i < fleet->questions.count; i += request->shards) {
+        if (fleet->found[i].status == FLEET_UNASKED)
+            open[count++] = i;
+        else
+            note_answer(&round.standing, &fleet->questions.list[i], &fleet->found[i]);
+    }
+    struct fleet_crew crew = {.fleet = fleet,
+                              .request = request,
+                              .questions = open,
+                              .count = count,
+                              .begin = begin_question,
+                              .take = take_answer,
+                              .user = &round};
     interruption_await();
-    for (uint32_t i = request->shard - 1; i < fleet->questions.count && code == EXIT_DONE && !fleet->stopped;
-         i += request->shards)
-        code =
-            interruption_noted() ? (fleet->stopped = true, EXIT_DONE) : ask_next(fleet, request, &standing, i, journal);
-    fleet_front_finish(&standing.front);
-    if (journal >= 0)
-        close(journal);
+    int code = fleet_crew_ask(&crew);
+    fleet->stopped |= interruption_noted() != 0 && is_open(fleet, request);
+    free(open);
+    fleet_front_finish(&round.standing.front);
+    if (round.journal >= 0)
+        close(round.journal);
     return code;
 }
 
@@ -265,9 +300,10 @@ static void settle(struct fleet *fleet, const struct fleet_request *request)
     for (size_t i = 0; i < fleet->questions.count; i++) {
         struct fleet_found *found = &fleet->found[i];
         const struct fleet_question *question = &fleet->questions.list[i];
-        if (found->status == FLEET_FOUND && cuts(fleet, request) &&
-            found->iteration > ceiling_of(&standing.front, question, standing.steps))
-            found->status = FLEET_CUT;
+        double ceiling = cuts(fleet, request) ? ceiling_of(&standing.front, question, standing.steps) : INFINITY;
+        /* A cluster that is cut has no layout that is as fast as that. */
+        if (found->status == FLEET_CUT || (found->status == FLEET_FOUND && found->iteration > ceiling))
+            *found = (struct fleet_found){.status = FLEET_CUT, .bound = ceiling};
         note_answer(&standing, question, found);
         fleet->counts[found->status]++;
     }

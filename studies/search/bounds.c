@@ -69,3 +69,17 @@ bool search_bounds_exclude(struct search_bounds *bounds, double bound, double by
     unlock(bounds);
     return slower && dominated;
 }
+
+bool search_bounds_promise(struct search_bounds *bounds, double bound)
+{
+    static const double much = 1.1, well = 0.95;
+    if (!(bound > 0) || (bounds->ceiling > 0 && bound > bounds->ceiling))
+        return false;
+    lock(bounds);
+    bool promises = (!bounds->best_count || bound * much < bounds->best[0].time) &&
+                    (!(bounds->probed > 0) || bound < well * bounds->probed);
+    if (promises)
+        bounds->probed = bound;
+    unlock(bounds);
+    return promises;
+}

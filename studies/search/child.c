@@ -14,6 +14,7 @@
 #include "studies/search/training.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -91,6 +92,9 @@ static void take_outline(const struct working *w, uint64_t index, const struct j
     } else {
         struct imprint imprint = imprint_of(w, index, outline);
         result->job = number_of(&imprint);
+        search_floors_note(&w->floors, index, outline);
+        if (outline->known && outline->fits)
+            atomic_store(&w->shared->fitting, true);
     }
 }
 
@@ -171,6 +175,8 @@ static void note_cost(const struct working *w, enum step step, uint64_t index, d
 
 static uint64_t number_at(const struct working *w, uint64_t slot)
 {
+    if (w->floors.table)
+        return slot * w->scattered % (w->blocks * SEARCH_BLOCK);
     return slot / SEARCH_BLOCK * w->stride % w->blocks * SEARCH_BLOCK + slot % SEARCH_BLOCK;
 }
 
@@ -183,14 +189,42 @@ static bool take(_Atomic uint64_t *next, uint64_t end, uint64_t *number)
     return false;
 }
 
+/* Whether what was found of others says that the candidate need not be looked at. Until one is known to fit, all are:
+ * whether any does is to be said. */
+static bool is_passed_unseen(const struct working *w, uint64_t index)
+{
+    struct search_result *result = &w->work->table->results[index];
+    if (!w->floors.table || !atomic_load(&w->shared->fitting))
+        return false;
+    double floor = search_floors_bound(&w->floors, index);
+    if (isinf(floor))
+        result->status = SEARCH_ILLEGAL;
+    else if (search_bounds_exclude(&w->shared->bounds, floor, 0))
+        *result = (struct search_result){.status = SEARCH_PASSED, .work = floor};
+    return result->status != SEARCH_UNTRIED;
+}
+
+/* Of those that are looked at, what promises to be much faster than all before it is timed at once. */
+static void look_at(const struct working *w, uint64_t index, struct platform *platform)
+{
+    struct search_result *result = &w->work->table->results[index];
+    if (is_passed_unseen(w, index))
+        return;
+    ask(w, index, ASK_OUTLINE, platform);
+    if (w->floors.table && result->status == SEARCH_WAITS && search_bounds_promise(&w->shared->bounds, result->work)) {
+        ask(w, index, ASK_TIME, platform);
+        if (result->status == SEARCH_FITS)
+            search_note_timed(w, result);
+    }
+    write_down(w, index);
+}
+
 static void look(const struct working *w, uint64_t slot, struct platform *platform)
 {
     uint64_t number = number_at(w, slot), index = search_index(w, number);
     double started = clock_now();
-    if (number < w->own && w->work->table->results[index].status == SEARCH_UNTRIED) {
-        ask(w, index, ASK_OUTLINE, platform);
-        write_down(w, index);
-    }
+    if (number < w->own && w->work->table->results[index].status == SEARCH_UNTRIED)
+        look_at(w, index, platform);
     release(w, number);
     if (number < w->own)
         note_cost(w, STEP_LOOK, index, started);

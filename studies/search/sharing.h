@@ -6,6 +6,7 @@
 
 #include "studies/search/bounds.h"
 #include "studies/search/estimate.h"
+#include "studies/search/floors.h"
 #include "studies/search/workers.h"
 
 #include <stdatomic.h>
@@ -29,6 +30,7 @@ struct shared {
     atomic_int failed;                 /* errno of a journal that cannot be written; 0: it can */
     atomic_bool troubled;              /* a file could not be read again, or there was no memory */
     atomic_bool timed;                 /* some layout that fits was timed */
+    atomic_bool fitting;               /* some layout is known to fit */
     atomic_uint busy;                  /* processes that may be at a candidate */
     _Atomic uint64_t next[2], done[2]; /* of either step */
     _Atomic uint64_t waiting, turn;    /* candidates of the second step so far, and before this turn */
@@ -42,6 +44,8 @@ struct working {
     uint64_t *order;             /* candidates of the second step; of each turn the smallest bound first */
     uint64_t own;                /* candidates of this shard */
     uint64_t blocks, stride;     /* the same in blocks, and how far apart these are looked at */
+    uint64_t scattered;          /* how far apart candidates are where they are looked at one by one */
+    struct search_floors floors; /* say nothing but where only the fastest is asked for */
     struct class_store *classes; /* of a child, too */
     struct plan_store *plans;    /* of a child; NULL: nothing is shared */
 };

@@ -29,6 +29,9 @@ static void make_blocks(struct working *w)
     w->stride = (uint64_t)(golden * (double)w->blocks);
     while (common_divisor(w->stride, w->blocks) > 1)
         w->stride++;
+    w->scattered = (uint64_t)(golden * (double)(w->blocks * SEARCH_BLOCK));
+    while (common_divisor(w->scattered, w->blocks * SEARCH_BLOCK) > 1)
+        w->scattered++;
 }
 
 static int by_bound(const void *left, const void *right, void *user)
@@ -244,7 +247,10 @@ int search_work(const struct search_work *work, bool *stopped)
     make_blocks(&w);
     w.shared = search_scratch_map(sizeof *w.shared, &fault);
     w.order = w.shared ? search_scratch_map(count * sizeof *w.order, &fault) : NULL;
-    int code = w.order ? EXIT_DONE : EXIT_FAILED;
+    bool floors = request->fastest && !request->exhaustive;
+    int code = w.order && (!floors || search_floors_create(&w.floors, work->scenario, work->space, &fault))
+                   ? EXIT_DONE
+                   : EXIT_FAILED;
     if (code == EXIT_DONE) {
         w.shared->bounds.kept = request->kept;
         w.shared->bounds.fastest = request->fastest;
@@ -258,6 +264,7 @@ int search_work(const struct search_work *work, bool *stopped)
                    strerror(atomic_load(&w.shared->failed)));
         code = EXIT_FAILED;
     }
+    search_floors_finish(&w.floors);
     search_scratch_unmap(w.order, count * sizeof *w.order);
     search_scratch_unmap(w.shared, sizeof *w.shared);
     return code;

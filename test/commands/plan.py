@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """plan.py STAGESIM [QUESTIONS [SEED]]: `stagesim plan`. Random small questions (platforms, sizes, networks, offers of
 all kinds) are answered by enumeration as well: every cluster is searched with --exhaustive, days and money are computed
-here, and so is the front; it is the same to the last digit. The same bytes from parts, after --resume, from one process
+here, and so is the front; it is the same to the last digit. Richer ones are asked with and without --exhaustive. The
+same bytes from parts, after --resume, from one process
 and from two. What is cut, what an impossible deadline and a job that fits nowhere say. CI takes a few questions of a
 seed."""
 import csv
@@ -126,6 +127,52 @@ def enumerate_all(stagesim, draw, folder):
     return sum(row["status"] == "cut" for row in printed)
 
 
+def long_way(stagesim, draw, folder):
+    """What is passed over unseen changes nothing: with --exhaustive, which looks at all and cuts nothing, the clusters
+    that were searched to their end have the same layouts and times, and none of those cut is as fast as its bound."""
+    heads, layers = draw.choice((8, 12, 16)), draw.choice((4, 6, 8))
+    tensor = draw.choice(("[1, 2]", "[1, 2, 4, 8]", "[2, 3, 4]"))
+    folder.joinpath("job.yaml").write_text(f"""platform: dgx-h100:1
+workload: transformer
+model: {{layers: {layers}, hidden: {heads * 128}, heads: {heads}, sequence: {draw.choice((2048, 8192))},
+  vocabulary: 32000}}
+transformer: {{tokens: 1e9, attention: {draw.choice(("flash", "standard"))}}}
+parallel: {{data: 8}}
+batch: {{global: {draw.choice((32, 48))}, micro: 1}}
+schedule: 1f1b
+engine: analytic
+memory: {{reserve: {draw.choice(("6%", "90%", "96%"))}}}
+search: {{gpus: {draw.choice(("[8, 16]", "16", "24"))}, tensor: {tensor}, micro: [1, 2, 3], recompute: [none, full],
+  schedules: [gpipe, 1f1b, interleaved, zb-h1, chimera]}}
+plan: {{platforms: [dgx-h100, dgx-a100, pcie-a100]}}
+prices: prices.yaml
+""")
+    folder.joinpath("prices.yaml").write_text("offers:\n" + "".join(
+        offer_of(draw, platform, platform)[0] for platform in ("dgx-h100", "dgx-a100", "pcie-a100")))
+    jobs = str(draw.choice((1, 2, 3)))
+    quick, full = (run(stagesim, "plan", "job.yaml", "--quiet", "--format", "json", "--jobs", jobs, *more, cwd=folder,
+                       expect=None) for more in ((), ("--exhaustive",)))
+    check.that(quick.returncode == full.returncode, f"{quick.stderr} {full.stderr}")
+    if quick.returncode:
+        check.that(quick.stderr == full.stderr, f"{quick.stderr} {full.stderr}")
+        return 0
+    quick, full = json.loads(quick.stdout), json.loads(full.stdout)
+    ways = {(way["cluster"], way["offer"]): way for way in full["ways"]}
+    same = ("iteration_s", "days", "money", "layout", "schedule", "peak_bytes", "mfu")
+    for way in quick["ways"]:
+        other = ways[way["cluster"], way["offer"]]
+        check.that([way[key] for key in same] == [other[key] for key in same], f"{way} {other}")
+    for other in quick["others"]:
+        if other["status"] == "cut":
+            times = [way["iteration_s"] for way in full["ways"] if way["cluster"] == other["cluster"]]
+            check.that(times and min(times) > other["bound_s"], f"{other} {times}")
+        else:
+            check.that(other in full["others"], f"{other}: {full['others']}")
+    check.that([way for way in quick["ways"] if way["front"]] ==
+               [way for way in full["ways"] if way["front"]], "the front")
+    return len(quick["ways"])
+
+
 def parts(stagesim, folder):
     """The same files in one process, from three parts, and after an interruption."""
     question(random.Random(5), folder)
@@ -237,7 +284,9 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         folder = pathlib.Path(directory)
         cut = sum(enumerate_all(stagesim, draw, folder) for _ in range(QUESTIONS))
-        check.that(QUESTIONS < 10 or cut > 0, "something is cut")
+        found = sum(long_way(stagesim, draw, folder) for _ in range(QUESTIONS))
+        check.that(cut > 0 or QUESTIONS < 10, "something is cut")
+        check.that(found > 0, "something is found")
         if QUESTIONS < 10:
             parts(stagesim, folder)
             worth(stagesim, folder)

@@ -75,37 +75,6 @@ static double exchanges_before(const struct outline *o, uint32_t worker, uint32_
     return fmax(apart, exchange_seconds(o, worker, &all, 1 << STAGESIM_BEFORE));
 }
 
-/* The least share of its time that a part takes on any replica. */
-static double least_factor(const struct outline *o, const struct stagesim_part *part)
-{
-    if (!part->varies)
-        return 1;
-    uint32_t count = mesh_product(o->request->mesh, lowering_axes(o->request->mesh, part->varies));
-    double least = 1;
-    for (uint32_t i = 0; i < count; i++)
-        least = fmin(least, part->factors[i]);
-    return least;
-}
-
-/* Computation alone; parts that vary as where they take least. */
-struct copy_times outline_stage_computes(const struct outline *o, uint32_t stage)
-{
-    const struct stagesim_pipeline *costs = o->request->costs;
-    struct copy_times times = {.forward = at(costs->forward, stage),
-                               .backward = at(costs->backward, stage),
-                               .weight = at(costs->weight, stage)};
-    for (uint32_t i = 0; costs->parts && i < costs->part_counts[stage]; i++) {
-        const struct stagesim_part *part = &costs->parts[stage][i];
-        double less = 1 - least_factor(o, part);
-        times.forward -= less * part->forward;
-        times.backward -= less * part->backward;
-        times.weight -= less * part->weight;
-    }
-    times.input = times.backward - times.weight;
-    times.block = at(costs->block, stage);
-    return times;
-}
-
 static struct copy_times time_copy(const struct outline *o, uint32_t pipeline, uint32_t stage)
 {
     const struct pipeline_outline_request *r = o->request;
@@ -280,20 +249,21 @@ double outline_own_steps(const struct outline *o, uint32_t worker)
     return sum;
 }
 
-/* An iteration from its first operation to its last. */
-static double single_work(const struct outline *o)
+/* An iteration from its first operation to its last; also where nothing was stepped. */
+static struct pipeline_outline_work single_work(const struct outline *o)
 {
     const struct plan *plan = o->request->plan;
-    double bound = 0;
+    struct pipeline_outline_work work = {0};
     for (uint32_t worker = 0; worker < plan->workers; worker++) {
         const struct plan_order *order = &plan->orders[worker];
         if (!order->count)
             continue;
         double before = outline_earliest_start(o, &order->slots[0]) + outline_own_work(o, order);
-        double after = fmax(outline_own_steps(o, worker), outline_shortest_tail(o, &order->slots[order->count - 1]));
-        bound = fmax(bound, before + after);
+        double tail = outline_shortest_tail(o, &order->slots[order->count - 1]);
+        work.seconds = fmax(work.seconds, before + fmax(outline_own_steps(o, worker), tail));
+        work.bare = fmax(work.bare, before + tail);
     }
-    return bound;
+    return work;
 }
 
 /* ---- iterations that run into each other ----
@@ -411,15 +381,18 @@ static double shortest_turn(const struct outline *o)
     return isfinite(shortest) ? fmax(shortest, 0) : 0;
 }
 
-double pipeline_outline_work(const struct pipeline_outline_request *request, struct arena *arena)
+struct pipeline_outline_work pipeline_outline_work(const struct pipeline_outline_request *request, struct arena *arena)
 {
     if (!outline_is_synchronous(request->plan))
-        return 0;
+        return (struct pipeline_outline_work){0};
     struct outline o = outline_create(request, arena);
-    double bound = single_work(&o);
+    struct pipeline_outline_work work = single_work(&o);
     if (request->repeated)
-        bound = fmin(bound, shortest_turn(&o));
-    return bound * slack;
+        return (struct pipeline_outline_work){.seconds = fmin(work.seconds, shortest_turn(&o)) * slack};
+    work.seconds *= slack;
+    work.bare *= slack;
+    work.computing = outline_computing(&o) * slack;
+    return work;
 }
 
 /* ---- the bound by order ---- */

@@ -36,7 +36,13 @@ void pipeline_outline_peaks(const struct plan *plan, const struct stagesim_pipel
  * the largest over workers of the earliest start, own computations and exposed communication, and the shortest tail;
  * for it the plan is walked once. The second is the longest path through the plan's order. Where iterations are
  * repeated both are less where that cannot be ruled out; 0: nothing is known. */
-double pipeline_outline_work(const struct pipeline_outline_request *request, struct arena *arena);
+struct pipeline_outline_work {
+    double seconds;   /* the first */
+    double bare;      /* the same without optimizer steps: of one iteration, else 0 */
+    double computing; /* what a micro-batch computes on all workers together, of one iteration of a plan that takes each
+                         micro-batch once forward and once backward through every stage by itself, else 0 */
+};
+struct pipeline_outline_work pipeline_outline_work(const struct pipeline_outline_request *request, struct arena *arena);
 double pipeline_outline_order(const struct pipeline_outline_request *request, struct arena *arena);
 /* Whether the plan runs weight gradients apart. */
 bool pipeline_outline_splits(const struct plan *plan);

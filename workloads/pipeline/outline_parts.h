@@ -43,4 +43,8 @@ double outline_own_steps(const struct outline *o, uint32_t worker);
 /* Computation alone; parts that vary as where they take least. */
 struct copy_times outline_stage_computes(const struct outline *o, uint32_t stage);
 
+/* Seconds that a micro-batch computes on all stages together, where the plan takes each once forward and once backward
+ * through every stage and no two slots are one; 0 elsewhere. */
+double outline_computing(const struct outline *o);
+
 #endif
