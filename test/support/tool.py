@@ -38,7 +38,7 @@ class Checker:
 
 def is_job(path):
     """Whether a scenario is one job: whether it has no key that makes it something else."""
-    kinds = ("idle_nodes", "jobs", "pairs", "queue")
+    kinds = ("idle_nodes", "jobs", "pairs", "queue", "rl", "serving")
     return not any(line.split(":")[0] in kinds for line in path.read_text().splitlines())
 
 

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/generation/engine.h"
+
+#include "base/arena.h"
+#include "base/paths.h"
+#include "base/rounded/rounded.h"
+#include "platforms/device.h"
+#include "simulator/collectives/communicator.h"
+#include "workloads/kernels/kernel_table.h"
+#include "workloads/transformer/device.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Who exchanges what; NULL: nobody does. */
+struct network {
+    struct communicator *groups[GENERATION_EXCHANGES];
+    double all_reduce; /* times the library's */
+};
+
+static double exchange_seconds(void *user, enum generation_exchange exchange, double bytes)
+{
+    static const enum stagesim_collective kinds[GENERATION_EXCHANGES] = {
+        [GENERATION_SUM] = STAGESIM_ALL_REDUCE,
+        [GENERATION_EXPERTS] = STAGESIM_ALL_TO_ALL,
+        [GENERATION_STAGE] = STAGESIM_SEND_RECEIVE,
+    };
+    struct network *network = user;
+    struct communicator *group = network->groups[exchange];
+    double factor = exchange == GENERATION_SUM ? network->all_reduce : 1;
+    return group ? factor * communicator_choose(group, kinds[exchange], NULL, bytes).seconds : 0;
+}
+
+static struct network *make_network(const struct generation_settings *settings, struct platform *platform,
+                                    const uint32_t *hosts, struct arena *arena)
+{
+    struct network *network = arena_alloc(arena, sizeof *network);
+    uint32_t tensor = (uint32_t)settings->tensor, ranks = tensor * (uint32_t)settings->data;
+    uint32_t *ends = arena_array(arena, 2, sizeof *ends);
+    network->all_reduce = settings->all_reduce;
+    if (tensor > 1)
+        network->groups[GENERATION_SUM] = communicator_create(platform, hosts, tensor, arena);
+    if (ranks > 1)
+        network->groups[GENERATION_EXPERTS] = communicator_create(platform, hosts, ranks, arena);
+    if (settings->pipeline > 1) {
+        ends[0] = hosts[0];
+        ends[1] = hosts[ranks];
+        network->groups[GENERATION_STAGE] = communicator_create(platform, ends, 2, arena);
+    }
+    return network;
+}
+
+/* Blackwell's units compute with 4 bits twice as fast as with 8; others widen such weights. */
+static bool computes_in_four_bits(const char *model)
+{
+    static const char *const begin[] = {"B200", "B300", "GB200", "GB300", "RTX-PRO-6000", "RTX-5090", NULL};
+    for (const char *const *each = begin; model && *each; each++)
+        if (!strncmp(model, *each, strlen(*each)))
+            return true;
+    return false;
+}
+
+static double peak_of(const struct stagesim_device *device, unsigned type)
+{
+    double wide = device_peak(device, BF16), narrow = device_peak(device, FP8);
+    if (type == GENERATION_FP4 && computes_in_four_bits(device->model))
+        return 2 * narrow;
+    return type == GENERATION_FP8 ? fmax(narrow, wide) : wide;
+}
+
+/* Measured kernels of the device; NULL: there are none, or nobody wants them. */
+static const struct kernel_table *find_kernels(const struct generation_settings *settings, const char *model,
+                                               struct arena *arena, struct fault *fault)
+{
+    if (settings->kernels != GENERATION_KERNELS_AUTO || !model)
+        return NULL;
+    const char *models =
+        path_find_installed(INSTALLED_EFFICIENCY, arena_print(arena, "%s.kernel-models", model), ".csv", arena);
+    const char *rows =
+        path_find_installed(INSTALLED_EFFICIENCY, arena_print(arena, "%s.kernels", model), ".csv", arena);
+    struct kernel_table *table = arena_alloc(arena, sizeof *table);
+    return models && rows && kernel_table_read(models, rows, table, fault) ? table : NULL;
+}
+
+/* What products with weights, attention over the cache and products of experts reach. Memories with less bandwidth are
+ * filled with fewer requests under way; found by runs of TensorRT-LLM and vLLM (doc/serving.md). */
+static struct shares {
+    double memory, cache, expert;
+} shares_of(double bandwidth)
+{
+    static const double narrow = 2e12;
+    return bandwidth < narrow ? (struct shares){0.9, 0.85, 0.85} : (struct shares){0.8, 0.7, 0.45};
+}
+
+static struct generation_device describe(const struct generation_settings *settings,
+                                         const struct stagesim_device *device, struct arena *arena, struct fault *fault)
+{
+    struct shares usual = shares_of(device->memory_bandwidth);
+    return (struct generation_device){
+        .memory = device->memory,
+        .bandwidth = device->memory_bandwidth,
+        .peak = peak_of(device, settings->weights),
+        .wide_peak = device_peak(device, BF16),
+        .memory_share = settings->memory_share > 0 ? settings->memory_share : usual.memory,
+        .compute_share = settings->compute_share,
+        .cache_share = settings->cache_share > 0 ? settings->cache_share : usual.cache,
+        .expert_share = settings->expert_share > 0 ? settings->expert_share : usual.expert,
+        .balance = settings->balance,
+        .launch = settings->launch,
+        .expert_launch = settings->expert_launch,
+        .host = settings->host,
+        .sequence = settings->sequence,
+        .kernels = find_kernels(settings, device->model, arena, fault)};
+}
+
+/* Tokens that a sequence gains in a step: guesses count up to the first wrong one, and one more is always right. */
+static double accepted(const struct generation_settings *settings)
+{
+    double sum = 1, chance = 1;
+    for (uint64_t i = 0; i < settings->speculative; i++)
+        sum += chance *= settings->acceptance;
+    return sum;
+}
+
+static bool refuse(struct diag *diag, struct place at, const char *text)
+{
+    diag_error(diag, at, "%s", text);
+    return false;
+}
+
+static bool set_limits(const struct generation_settings *settings, double taken, double longest, struct place at,
+                       struct diag *diag, struct generation_engine *engine)
+{
+    double token = generation_token_bytes(engine->generation, longest),
+           each = generation_sequence_bytes(engine->generation, longest);
+    engine->weights = generation_weights(engine->generation);
+    engine->cache = engine->capacity * settings->memory - settings->reserve - engine->weights - taken;
+    if (engine->cache <= token + each) {
+        diag_error(diag, at,
+                   "weights of %.4g GB of a GPU leave no room for a cache: %.4g of %.4g GB may be used, %.4g GB are in "
+                   "use already; expected more GPUs of an engine, or a narrower type",
+                   engine->weights / 1e9, settings->memory, engine->capacity / 1e9, (taken + settings->reserve) / 1e9);
+        return false;
+    }
+    double room = engine->cache * (double)settings->data;
+    engine->limits = (struct batching_limits){.tokens = token > 0 ? room / token : room / fmax(each, 1),
+                                              .each = token > 0 ? each / token : each > 0,
+                                              .sequences = (uint32_t)settings->sequences,
+                                              .budget = (uint32_t)settings->tokens,
+                                              .accepted = accepted(settings),
+                                              .shares = settings->shares};
+    return true;
+}
+
+bool generation_engine_create(const struct generation_settings *settings, const struct transformer_model *model,
+                              struct platform *platform, const uint32_t *hosts, double taken, double longest,
+                              struct place at, struct arena *arena, struct diag *diag, struct generation_engine *engine)
+{
+    struct stagesim_device device = device_of_host(&platform->hosts[hosts[0]]);
+    struct transformer_model *whole = arena_alloc(arena, sizeof *whole);
+    struct fault fault = {""};
+    *whole = *model;
+    transformer_model_complete(whole);
+    struct generation_request request = {
+        .model = whole,
+        .layout = {(uint32_t)settings->tensor, (uint32_t)settings->pipeline, (uint32_t)settings->data,
+                   (uint32_t)settings->expert},
+        .weights = (enum generation_type)settings->weights,
+        .cache = (enum generation_type)settings->cache,
+        .speculative = (double)settings->speculative,
+        .draft = settings->draft,
+        .device = describe(settings, &device, arena, &fault),
+        .network = {exchange_seconds, make_network(settings, platform, hosts, arena)},
+    };
+    *engine = (struct generation_engine){.capacity = device.memory, .kernels = request.device.kernels};
+    if (fault.text[0])
+        return refuse(diag, at, fault.text);
+    if (!(device.memory > 0 && device.memory_bandwidth > 0 && request.device.peak > 0))
+        return refuse(diag, at, "the platform says nothing of its GPUs' memory, its bandwidth, or their peak in bf16");
+    engine->generation = generation_create(&request, arena, &fault);
+    if (!engine->generation)
+        return refuse(diag, at, fault.text);
+    return set_limits(settings, taken, longest, at, diag, engine);
+}
+
+void generation_engine_finish(struct generation_engine *engine)
+{
+    if (engine->kernels)
+        kernel_table_finish((struct kernel_table *)engine->kernels);
+    engine->kernels = NULL;
+}

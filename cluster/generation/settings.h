@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The section `generation`: an engine, as scenarios that generate tokens describe it. */
+#ifndef STAGESIM_GENERATION_SETTINGS_H
+#define STAGESIM_GENERATION_SETTINGS_H
+
+#include "abi/fields/fields.h"
+
+/* As the section's fields fill it. */
+struct generation_settings {
+    uint64_t tensor, pipeline, data, expert; /* expert 0: each rank has a part of every expert */
+    unsigned weights, cache;                 /* enum generation_type */
+    double memory, reserve;                  /* share of a GPU's memory for weights and cache; bytes beside them */
+    uint64_t sequences, tokens;              /* of a step at most */
+    bool shares;
+    uint64_t speculative;
+    double acceptance, draft;
+    unsigned kernels; /* enum generation_kernels */
+    double memory_share, compute_share, cache_share, expert_share, balance, all_reduce, launch, expert_launch, host,
+        sequence;
+};
+
+enum generation_kernels { GENERATION_KERNELS_AUTO, GENERATION_KERNELS_NONE };
+
+extern const struct fields_section generation_section;
+extern const struct generation_settings generation_defaults;
+
+/* GPUs of one engine. */
+uint32_t generation_gpus(const struct generation_settings *settings);
+/* Reads the section of that name, NULL where the scenario has none, and checks it. */
+void generation_settings_read(const struct fields_reader *reader, const struct node *node, struct place missing,
+                              struct generation_settings *settings);
+
+#endif

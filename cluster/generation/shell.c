@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/generation/shell.h"
+
+#include "base/arena.h"
+#include "base/document.h"
+#include "job/scenario/scenario_kind.h"
+
+#include <string.h>
+
+static bool is_among(const char *word, const char *const *words)
+{
+    while (*words && strcmp(*words, word) != 0)
+        words++;
+    return *words != NULL;
+}
+
+void generation_check_keys(const struct fields_reader *reader, const struct node *root, const char *const *keys,
+                           const char *what)
+{
+    size_t count = 0;
+    while (keys[count])
+        count++;
+    for (const struct node *child = root->first; child; child = child->next)
+        if (!is_among(child->key, keys))
+            fields_report_unknown(reader, what, child, keys, count);
+}
+
+struct scenario *generation_read_shell(const struct scenario_request *request, const struct node *root,
+                                       const char *const *keys, struct arena *arena, struct diag *diag)
+{
+    static const char *const own[] = {"generation", "serving", "workload", NULL};
+    static const char *const job[][2] = {{"workload", "transformer"},
+                                         {"batch.micro_batches", "1"},
+                                         {"batch.micro", "1"},
+                                         {"parallel.pipeline", "1"},
+                                         {"schedule", "gpipe"}};
+    struct node *shell = arena_alloc(arena, sizeof *shell);
+    *shell = (struct node){.kind = NODE_MAP, .at = root->at};
+    for (const struct node *child = root->first; child; child = child->next) {
+        struct node *copy = arena_alloc(arena, sizeof *copy);
+        *copy = *child;
+        copy->next = NULL;
+        if (is_among(child->key, keys) && !is_among(child->key, own))
+            node_append(shell, copy);
+    }
+    for (size_t i = 0; i < sizeof job / sizeof *job; i++)
+        document_set(shell, job[i][0], job[i][1], root->at, arena, diag);
+    if (!node_get(shell, "engine"))
+        document_set(shell, "engine", "analytic", root->at, arena, diag);
+    struct scenario_request plain = {.file = request->file, .plugins = request->plugins};
+    return scenario_load_part(&plain, shell, NULL, arena, diag);
+}
+
+bool generation_check_output(const struct scenario *scenario, const struct node *root, const char *table,
+                             struct diag *diag)
+{
+    if (!scenario->pictures && !scenario->report && !(scenario->traces & ~(unsigned)TRACE_CSV))
+        return true;
+    diag_error(diag, node_place(root, "output"),
+               "there are no operations to draw; expected no output but a trace csv, for %s", table);
+    return false;
+}

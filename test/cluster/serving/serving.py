@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""serving.py STAGESIM: an engine against a second computation of its steps and of continuous batching, written here
+from the page; laws that hold for every engine; what is refused."""
+import csv
+import json
+import pathlib
+import random
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+import tool
+
+BANDWIDTH, PEAK, MEMORY = 2e12, 300e12, 40 * 2 ** 30
+LAYERS, H, HEADS, KV, SIZE, FFN, VOCABULARY = 6, 2048, 16, 4, 128, 5632, 32000
+WEIGHT, CACHE, COMPUTE, LAUNCH, HOST, SEQUENCE = 0.8, 0.6, 0.5, 3e-6, 1e-3, 1e-5
+MODEL = f"""{{layers: {LAYERS}, hidden: {H}, heads: {HEADS}, kv_heads: {KV}, head_size: {SIZE}, ffn: {FFN},
+  vocabulary: {VOCABULARY}, sequence: 4096, gated: true, norm: rms, tied: false, biases: false, dropout: false"""
+GENERATION = {"memory_share": WEIGHT, "cache_share": CACHE, "compute_share": COMPUTE, "launch": f"{LAUNCH}s",
+              "host": f"{HOST}s", "sequence": f"{SEQUENCE}s", "kernels": "none", "reserve": "0B"}
+HOST_XML = (f'<prop id="memory" value="{MEMORY}B"/><prop id="memory_bandwidth" value="2000GBps"/>'
+            '<prop id="peak_bf16" value="300Tf"/><prop id="peak_fp8" value="600Tf"/>')
+
+
+CHECK = tool.Checker()
+
+
+def platform(folder, hosts=4):
+    inside = "".join(f'<host id="g{i}" speed="300Tf">{HOST_XML}</host><link id="l{i}" bandwidth="100GBps" '
+                     'latency="1us"/>' for i in range(hosts))
+    routes = "".join(f'<route src="g{i}" dst="g{k}"><link_ctn id="l{i}"/><link_ctn id="l{k}"/></route>'
+                     for i in range(hosts) for k in range(i + 1, hosts))
+    (folder / "p.xml").write_text(tool.HEAD + f'<zone id="z" routing="Full">{inside}{routes}</zone></platform>\n')
+
+
+def flow(values):
+    return "{" + ", ".join(f"{key}: {value}" for key, value in values.items()) + "}"
+
+
+def run(stagesim, folder, serving, model=MODEL, **generation):
+    """The summary, and a row a request."""
+    (folder / "s.yaml").write_text(f"platform: p.xml\nworkload: serving\nmodel: {model}}}\n"
+                                   f"generation: {flow({**GENERATION, **generation})}\nserving: {flow(serving)}\n"
+                                   "output: {trace: csv}\n")
+    tool.run(stagesim, "run", folder / "s.yaml", "-o", folder / "out", "--quiet")
+    with open(folder / "out/requests.csv") as file:
+        rows = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
+    return json.loads((folder / "out/summary.json").read_text()), rows
+
+
+# ---- a step, as doc/serving.md has it, of bf16 on one GPU ----
+
+
+def product(rows, columns, inner, element=2):
+    moved = element * columns * inner + 2 * rows * (columns + inner)
+    return LAUNCH + max(moved / (BANDWIDTH * WEIGHT), 2 * rows * columns * inner / (PEAK * COMPUTE))
+
+
+def move(count):
+    return LAUNCH + count / (BANDWIDTH * WEIGHT)
+
+
+def step(decoding, context, prefill=0, pairs=0, sampled=None):
+    rows, sampled = decoding + prefill, decoding if sampled is None else sampled
+    query, keys = HEADS * SIZE, KV * SIZE
+    layer = 2 * move(4 * rows * H) + product(rows, query + 2 * keys, H) + move(4 * rows * (query + 2 * keys))
+    layer += product(rows, H, query) + product(rows, 2 * FFN, H) + move(6 * rows * FFN) + product(rows, H, FFN)
+    if context:
+        layer += LAUNCH + max(4 * keys * context / (BANDWIDTH * CACHE), 4 * query * context / (PEAK * COMPUTE))
+    if pairs:
+        layer += LAUNCH + 4 * query * pairs / (PEAK * COMPUTE)
+    computing = LAYERS * layer + move(6 * rows * H)
+    if sampled:
+        computing += move(4 * sampled * H) + product(sampled, VOCABULARY, H) + move(18 * sampled * VOCABULARY)
+    return computing + HOST + max(0, sampled * SEQUENCE - computing)
+
+
+def room():
+    """Tokens of the cache."""
+    layer = 2 * H * (HEADS + KV) * SIZE + 3 * H * FFN + 2 * H
+    return (0.9 * MEMORY - 2 * (LAYERS * layer + 2 * VOCABULARY * H)) / (LAYERS * 4 * KV * SIZE)
+
+
+# ---- continuous batching, one step at a time ----
+
+
+def batching(requests, tokens, sequences, budget):
+    """(first, last) of each request (arrival, prompt, output); the youngest is thrown out where the cache is full."""
+    now, running, filling, again, coming, out = 0.0, [], [], [], list(range(len(requests))), {}
+    made, first = dict.fromkeys(coming, 0), {}
+
+    def used():
+        return sum(held for _, held, _ in running) + sum(held for _, held, _ in filling)
+
+    while coming or again or running or filling:
+        free = budget - len(running) - sum(left for _, _, left in filling)
+        while free > 0 and len(running) + len(filling) < sequences:
+            who = again[-1] if again else coming[0] if coming and requests[coming[0]][0] <= now else None
+            if who is None:
+                break
+            held = requests[who][1] + made[who]
+            if used() + held + len(running) > tokens and running + filling:
+                break
+            (again if again else coming).remove(who)
+            filling.append((who, held, held))
+            free -= held
+        if filling:
+            free, prefill, pairs, ends = max(1, budget - len(running)), 0, 0, []
+            for i, (who, held, left) in enumerate(filling):
+                piece, before = min(free, left), held - left
+                prefill, pairs, free = prefill + piece, pairs + piece * before + piece * (piece + 1) / 2, free - piece
+                filling[i] = (who, held, left - piece)
+                ends += [i] if piece and left == piece else []
+            now += step(len(running), sum(held for _, held, _ in running), prefill, pairs, len(running) + len(ends))
+            running = [(who, held + 1, left - 1) for who, held, left in running]
+            for i in ends:
+                who, held, _ = filling[i]
+                first.setdefault(who, now)
+                running.append((who, held, requests[who][2] - made[who] - 1))
+            filling = filling[len(ends):]
+        elif running:
+            if used() + len(running) > tokens and len(running) > 1:
+                who = max(who for who, _, _ in running)
+                left = next(left for other, _, left in running if other == who)
+                made[who] = requests[who][2] - left
+                running = [row for row in running if row[0] != who]
+                again.append(who)
+                continue
+            now += step(len(running), sum(held for _, held, _ in running))
+            running = [(who, held + 1, left - 1) for who, held, left in running]
+        else:
+            now = requests[coming[0]][0]
+        for who, _, left in running:
+            if left == 0:
+                out[who] = (first[who], now)
+        running = [row for row in running if row[2] > 0]
+    return [out[i] for i in range(len(requests))]
+
+
+def near(value, expected, what):
+    CHECK.near(value / expected if expected else value + 1, 1, f"{what}: {value!r}, expected {expected!r}")
+
+
+def check_constant(stagesim, folder):
+    """With equal lengths and room for all the roofline, summed."""
+    for count, prompt, output in ((1, 1, 1), (1, 100, 400), (16, 50, 300), (64, 100, 33)):
+        summary, rows = run(stagesim, folder, {"requests": count, "prompt": prompt, "output": output})
+        budget, pairs, seconds, begin = count * prompt, count * prompt * (prompt + 1) / 2, 0, 0
+        assert budget <= 8192
+        begin = step(0, 0, budget, pairs, count)
+        seconds = begin + sum(step(count, count * (prompt + i)) for i in range(output - 1))
+        near(summary["makespan_s"], seconds, f"{count} requests")
+        near(summary["first_token_s"]["most"], begin, "the first token")
+        near(summary["output_tokens"], count * output, "tokens")
+        CHECK.that(len(rows) == count, "rows")
+        near(summary["memory"]["cache_tokens"], room(), "room")
+
+
+def check_batching(stagesim, folder, seed):
+    draw = random.Random(seed)
+    count, memory = 40, draw.choice((0.9, 0.0196, 0.0192))
+    requests, now = [], 0.0
+    for _ in range(count):
+        now += draw.choice((0, 0, draw.expovariate(20)))
+        requests.append((now, draw.randint(1, 600), draw.randint(1, 300)))
+    sequences, budget = draw.choice((4, 16, 64)), draw.choice((64, 500, 4096))
+    lines = "".join(f"{arrival!r}s,{prompt},{output}\n" for arrival, prompt, output in requests)
+    (folder / "log.csv").write_text("arrival,prompt,output\n" + lines)
+    summary, rows = run(stagesim, folder, {"log": "log.csv"}, sequences=sequences, tokens=budget, memory=memory)
+    expected = batching(requests, summary["memory"]["cache_tokens"], sequences, budget)
+    for i, (row, (first, last)) in enumerate(zip(rows, expected)):
+        near(row["first_token_s"], first, f"seed {seed}: first token of {i}")
+        near(row["last_token_s"], last, f"seed {seed}: last token of {i}")
+        CHECK.that(row["arrival_s"] <= row["scheduled_s"] < row["first_token_s"] <= row["last_token_s"], f"order {i}")
+    CHECK.that(summary["output_tokens"] == sum(output for _, _, output in requests), "tokens are conserved")
+    return summary["preempted"]
+
+
+def check_laws(stagesim, folder):
+    lengths = {"requests": 60, "prompt": 200, "output": "{log-normal: {mean: 300, deviation: 400}}", "most": 2000}
+    summary, rows = run(stagesim, folder, lengths)
+    longest = max(row["output"] for row in rows)
+    CHECK.that(longest > 1000, "there is a tail")
+    alone, _ = run(stagesim, folder, {"requests": 1, "prompt": 200, "output": int(longest)})
+    CHECK.that(summary["makespan_s"] >= alone["makespan_s"], "no generation is shorter than its longest sample alone")
+    for extra in ({}, {"weights": "fp8"}, {"cache": "fp8"}, {"tensor": 2}, {"tensor": 4, "pipeline": 1},
+                  {"pipeline": 2}, {"data": 2, "expert": 1}, {"speculative": 3}):
+        found, _ = run(stagesim, folder, lengths, **extra)
+        CHECK.that(0 < found["step"]["roofline"] <= 1, f"{extra}: the roofline is exceeded")
+        near(sum(found["step"][part] for part in ("weights", "cache", "transfers", "host")), 1, "parts of a step")
+    times = [run(stagesim, folder, {"requests": 8, "prompt": prompt, "output": 50})[0]["further_token_s"]["mean"]
+             for prompt in (10, 100, 1000, 5000)]
+    CHECK.that(times == sorted(times), "a longer context is not faster")
+    rates = [run(stagesim, folder, lengths, memory=memory)[0]["tokens_per_s"] for memory in (0.0196, 0.0202, 0.03, 0.9)]
+    CHECK.that(all(b >= a * (1 - 1e-9) for a, b in zip(rates, rates[1:])), f"more memory is not slower: {rates}")
+
+
+def check_shapes(stagesim, folder):
+    """Cache by kind of layer: windows, latent attention; samples of one prompt; guesses; concurrency."""
+    plain, _ = run(stagesim, folder, {"requests": 1, "prompt": 10, "output": 10})
+    latent = MODEL + ", query_rank: 512, kv_rank: 448, rope_size: 64, value_size: 128"
+    narrow, _ = run(stagesim, folder, {"requests": 1, "prompt": 10, "output": 10}, model=latent)
+    near(plain["memory"]["cache_bytes"] / plain["memory"]["cache_tokens"], LAYERS * 4 * KV * SIZE, "bytes of a token")
+    near(narrow["memory"]["cache_bytes"] / narrow["memory"]["cache_tokens"], LAYERS * 2 * 512, "bytes of a latent one")
+    several = {"requests": 4, "samples": 8, "prompt": 1000, "output": 20}
+    shared, _ = run(stagesim, folder, several)
+    own, _ = run(stagesim, folder, several, shares_prompts="false")
+    CHECK.that(shared["memory"]["cache_used"] < 0.2 * own["memory"]["cache_used"], "prompts are kept once")
+    CHECK.that(shared["makespan_s"] < own["makespan_s"], "and computed once")
+    guessed, _ = run(stagesim, folder, {"requests": 1, "prompt": 100, "output": 401}, speculative=3, acceptance=1)
+    CHECK.that(guessed["steps"] == 1 + 100, f"four tokens a step: {guessed['steps']}")
+    closed, rows = run(stagesim, folder, {"requests": 30, "prompt": 100, "output": 50, "concurrency": 5})
+    ends = sorted(row["last_token_s"] for row in rows)
+    CHECK.that(closed["batch"] <= 5 and len(ends) == 30, "five at a time")
+
+
+BAD = (
+    ("serving: {rate: 3, concurrency: 4}", "expected one of rate and concurrency"),
+    ("serving: {prompt: 1e7}", "cache room for"),
+    ("serving: {request: 3}", "did you mean 'requests'?"),
+    ("generation: {tensor: 3}\nserving: {}", "cannot share 16 heads"),
+    ("generation: {tensor: 8}\nserving: {}", "the platform 4"),
+    ("generation: {expert: 2, tensor: 2}\nserving: {}", "no experts"),
+    ("generation: {memory: 0.01}\nserving: {}", "leave no room for a cache"),
+    ("workload: stages\nserving: {}", "expected serving"),
+)
+
+
+def check_refused(stagesim, folder):
+    for text, expected in BAD:
+        (folder / "bad.yaml").write_text(f"platform: p.xml\nmodel: {MODEL}}}\n{text}\n")
+        found = tool.run(stagesim, "run", folder / "bad.yaml", expect=1)
+        CHECK.that(expected in found.stderr, f"{text}: {found.stderr}")
+        CHECK.that("bad.yaml:" in found.stderr, f"{text}: no place in {found.stderr}")
+
+
+def main():
+    stagesim = tool.binary_argument()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        platform(folder)
+        check_constant(stagesim, folder)
+        thrown_out = sum(check_batching(stagesim, folder, seed) for seed in range(12))
+        CHECK.that(thrown_out > 0, "some case fills the cache")
+        check_laws(stagesim, folder)
+        check_shapes(stagesim, folder)
+        check_refused(stagesim, folder)
+    return CHECK.done()
+
+
+sys.exit(main())

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Continuous batching: one engine and the requests that come to it, step by step. Documented in doc/serving.md. */
+#ifndef STAGESIM_GENERATION_BATCHING_H
+#define STAGESIM_GENERATION_BATCHING_H
+
+#include "workloads/generation/generation.h"
+
+struct batching_limits {
+    double tokens; /* that the cache of all ranks holds; a sequence counts `each` of them beside its own */
+    double each;
+    uint32_t sequences; /* that go on at a time */
+    uint32_t budget;    /* tokens of a step: those that go on, and pieces of prompts */
+    double accepted;    /* tokens by which a sequence goes on in a step: 1 without speculation */
+    bool shares;        /* requests of one prompt, which are neighbours, keep it once and compute it once */
+};
+
+struct batching_request {
+    double arrival;
+    double prompt, output; /* tokens, whole */
+    uint32_t group;        /* requests with the same prompt */
+};
+
+/* Seconds; the first and the last token. */
+struct batching_outcome {
+    double scheduled, first, last;
+};
+
+/* A stretch of time in which the batch falls or stands. */
+struct batching_span {
+    double from, to;
+    double decoding; /* sequences that go on, mean */
+    double prefill;  /* tokens of prompts */
+};
+
+struct batching_run {
+    struct batching_outcome *outcomes; /* [request] */
+    double end;                        /* of the last token */
+    double busy;                       /* seconds of steps */
+    double steps, preempted;
+    double most_tokens; /* that the cache held */
+    double sequences;   /* mean of those that went on, over steps */
+    struct batching_span *spans;
+    size_t span_count, span_room;
+};
+
+/* Requests are in the order of their arrival; each of them alone fits into the cache. What the run points to is freed
+ * by batching_finish. */
+void batching_simulate(struct generation *generation, const struct batching_limits *limits,
+                       const struct batching_request *requests, uint32_t count, struct batching_run *run);
+void batching_finish(struct batching_run *run);
+/* Tokens of the cache that a request takes at its end. */
+double batching_room(const struct batching_limits *limits, const struct batching_request *request);
+
+#endif

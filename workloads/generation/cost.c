@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workloads/generation/cost.h"
+
+#include "base/rounded/rounded.h"
+#include "workloads/kernels/kernel_time.h"
+
+#include <math.h>
+
+enum { WIDE = 2 }; /* bytes of an activation */
+
+/* Products with fewer rows were not measured for training: they take as much less arithmetic as they have fewer. */
+static const double least_rows = 512;
+
+double generation_element(enum generation_type type)
+{
+    /* Four bits and a scale of eight for sixteen of them; a scale for 128 x 128 elements of eight bits is nothing. */
+    static const double bytes[GENERATION_TYPES] = {2, 1, 0.5625};
+    return bytes[type];
+}
+
+void generation_add(struct generation_work *sum, const struct generation_work *more, double times)
+{
+    sum->seconds += times * more->seconds;
+    sum->bytes += times * more->bytes;
+    sum->flops += times * more->flops;
+    sum->wide_flops += times * more->wide_flops;
+}
+
+static struct generation_work moved(const struct generation_device *device, double bytes)
+{
+    return (struct generation_work){.seconds = device->launch + bytes / (device->bandwidth * device->memory_share),
+                                    .bytes = bytes};
+}
+
+/* ---- products with weights ---- */
+
+/* Of a grouped product the weights that some token meets: each is routed to top_k of the experts, all alike. */
+static double touched(const struct generation_products *p, const struct transformer_model *own, double groups)
+{
+    double missed = 1 - (double)own->top_k / (double)own->experts;
+    return groups * (missed > 0 ? 1 - rounded_pow(missed, p->routed) : 1);
+}
+
+/* Seconds of the arithmetic alone, by measured kernels where there are any. */
+static double computing(const struct generation_products *p, const struct kernel_shape *shape, double flops, bool wide)
+{
+    const struct generation_device *device = p->device;
+    double peak = wide ? device->wide_peak : device->peak, plain = flops / (peak * device->compute_share);
+    struct kernel_time time;
+    struct kernel_shape asked = *shape;
+    asked.m = fmax(shape->m, least_rows);
+    if (!device->kernels || shape->kind != KERNEL_MATMUL || !kernel_time(device->kernels, &asked, NULL, &time))
+        return plain;
+    double full = time.seconds * time.model->peak / device->wide_peak * fmin(1, shape->m / least_rows);
+    return fmax(full * device->wide_peak / peak, flops / peak);
+}
+
+static struct generation_work product(const struct generation_products *p, const struct transformer_model *own,
+                                      const struct transformer_operator *operator)
+{
+    const struct generation_device *device = p->device;
+    struct kernel_shape shape = operator->shape;
+    double element = operator->wide ? WIDE : p->weight, rows = shape.m * shape.groups;
+    double groups = shape.kind == KERNEL_GROUPED ? touched(p, own, shape.groups) : shape.groups;
+    double bytes = groups * shape.n * shape.k * element + WIDE * rows * (shape.n + shape.k);
+    struct generation_work work = {.bytes = bytes,
+                                   .flops = operator->wide ? 0 : operator->flops,
+                                   .wide_flops = operator->wide ? operator->flops : 0 };
+    bool grouped = shape.kind == KERNEL_GROUPED;
+    double share = grouped ? device->expert_share : device->memory_share;
+    double balance = p->layout.expert > 1 ? device->balance : 1;
+    double arithmetic = grouped ? operator->flops /(device->peak *share *balance)
+                                : computing(p, &shape, operator->flops, operator->wide);
+    work.seconds =
+        (grouped ? device->expert_launch : device->launch) + fmax(bytes / (device->bandwidth * share), arithmetic);
+    return work;
+}
+
+/* Residuals are added, and tokens of experts gathered, by the operators behind. */
+static bool is_fused(const char *name)
+{
+    static const char *const names[] = {"residual", "permutation", "query, key normalisation", NULL};
+    for (const char *const *each = names; *each; each++)
+        if (!__builtin_strcmp(*each, name))
+            return true;
+    return false;
+}
+
+static void add_operators(const struct generation_products *p, const struct transformer_model *own,
+                          const struct transformer_operators *operators, struct generation_work *sum)
+{
+    for (unsigned i = 0; i < operators->count; i++) {
+        const struct transformer_operator *operator= & operators->items[i];
+        if (!operator->matrix && is_fused(operator->name))
+            continue;
+        struct generation_work work = operator->matrix && operator->shape.groups> 0 ? product(p, own, operator)
+                                                                                    : moved(p->device, operator->bytes);
+        generation_add(sum, &work, 1);
+    }
+}
+
+struct generation_work generation_block_work(const struct generation_products *p, const struct transformer_model *model,
+                                             enum transformer_block block)
+{
+    struct transformer_operators operators;
+    struct generation_work sum = {0};
+    struct transformer_model one = *model;
+    one.sequence = 1;
+    transformer_forward(&one, &p->layout, block, &operators);
+    add_operators(p, model, &operators, &sum);
+    return sum;
+}
+
+struct generation_work generation_layer_work(const struct generation_products *p, const struct transformer_model *own,
+                                             bool carries)
+{
+    static const enum transformer_block of_experts[] = {BLOCK_ROUTER, BLOCK_SHARED, BLOCK_EXPERTS, BLOCK_COMBINE};
+    struct generation_work sum = {0}, work;
+    enum transformer_block blocks[8] = {BLOCK_PROJECTIONS, BLOCK_JOIN};
+    unsigned count = own->mixer == MIXER_NONE ? 0 : 2;
+    if (carries)
+        blocks[count++] = BLOCK_CORE;
+    if (own->feed == FEED_DENSE)
+        blocks[count++] = BLOCK_FFN;
+    for (unsigned i = 0; own->feed == FEED_EXPERTS && i < 4; i++)
+        blocks[count++] = of_experts[i];
+    for (unsigned i = 0; i < count; i++) {
+        work = generation_block_work(p, own, blocks[i]);
+        generation_add(&sum, &work, 1);
+    }
+    return sum;
+}
+
+/* ---- attention over the cache ---- */
+
+struct generation_work generation_attention_work(const struct generation_device *device,
+                                                 const struct generation_cache *cache, double sequences, double context,
+                                                 double prefill, double pairs)
+{
+    double met = sequences > 0 ? fmin(context, sequences * cache->most) : 0, seen = fmin(pairs, prefill * cache->most);
+    double bytes = cache->token * met + cache->looked * context + 2 * cache->state * sequences;
+    double decoded = cache->pair * met + cache->look * context, prompted = cache->direct * seen + cache->look * pairs;
+    struct generation_work work = {.bytes = bytes, .wide_flops = decoded + prompted};
+    double rate = device->wide_peak * device->compute_share;
+    if (bytes > 0)
+        work.seconds = device->launch + fmax(bytes / (device->bandwidth * device->cache_share), decoded / rate);
+    if (prompted > 0)
+        work.seconds += device->launch + prompted / rate;
+    return work;
+}
