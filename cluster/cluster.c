@@ -10,7 +10,8 @@
 #include <stddef.h>
 
 /* A line for each key of the top level. */
-static const struct scenario_kind *const kinds[] = {&jobs_kind, &idle_kind, &pairs_kind, &queue_kind, &serving_kind, NULL};
+static const struct scenario_kind *const kinds[] = {&jobs_kind,  &idle_kind,    &pairs_kind,
+                                                    &queue_kind, &serving_kind, NULL};
 
 void cluster_register(void)
 {

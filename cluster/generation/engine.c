@@ -105,7 +105,7 @@ static struct generation_device describe(const struct generation_settings *setti
         .compute_share = settings->compute_share,
         .cache_share = settings->cache_share > 0 ? settings->cache_share : usual.cache,
         .expert_share = settings->expert_share > 0 ? settings->expert_share : usual.expert,
-        .balance = settings->balance,
+        .skew = settings->skew,
         .launch = settings->launch,
         .expert_launch = settings->expert_launch,
         .host = settings->host,
@@ -143,12 +143,13 @@ static bool set_limits(const struct generation_settings *settings, double taken,
         return false;
     }
     double room = engine->cache * (double)settings->data;
-    engine->limits = (struct batching_limits){.tokens = token > 0 ? room / token : room / fmax(each, 1),
-                                              .each = token > 0 ? each / token : each > 0,
-                                              .sequences = (uint32_t)settings->sequences,
-                                              .budget = (uint32_t)settings->tokens,
-                                              .accepted = accepted(settings),
-                                              .shares = settings->shares};
+    engine->limits =
+        (struct batching_limits){.tokens = token > 0 ? room / token : room / fmax(each, 1),
+                                 .each = token > 0 ? each / token : each > 0,
+                                 .sequences = (uint32_t)settings->sequences,
+                                 .budget = (double)(settings->tokens * settings->data * settings->pipeline),
+                                 .accepted = accepted(settings),
+                                 .shares = settings->shares};
     return true;
 }
 

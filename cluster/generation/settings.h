@@ -15,7 +15,7 @@ struct generation_settings {
     uint64_t speculative;
     double acceptance, draft;
     unsigned kernels; /* enum generation_kernels */
-    double memory_share, compute_share, cache_share, expert_share, balance, all_reduce, launch, expert_launch, host,
+    double memory_share, compute_share, cache_share, expert_share, skew, all_reduce, launch, expert_launch, host,
         sequence;
 };
 

@@ -175,8 +175,30 @@ static void write_required(struct json_writer *json, const char *const *keys)
     json_array_end(json);
 }
 
+static bool is_among(const char *word, const char *const *words)
+{
+    while (*words && strcmp(*words, word) != 0)
+        words++;
+    return *words != NULL;
+}
+
+/* Sections of a transformer, which some of them have, too. */
+static void write_transformer(struct json_writer *json, const char *const *keys, struct arena *arena)
+{
+    const char *names[SECTIONS_MAX + 1];
+    const struct stagesim_workload *const *workload = workload_table;
+    while (strcmp((*workload)->name, "transformer") != 0)
+        workload++;
+    list_sections(*workload, names, arena);
+    json_object_begin(json, "properties", false);
+    for (const char **name = names; *name; name++)
+        if (is_among(*name, keys))
+            schema_reference(json, *name, definition_name(*workload, *name, arena));
+    json_object_end(json);
+}
+
 /* Which keys stand beside the one that says the kind. */
-static void write_kind(struct json_writer *json, const struct scenario_kind *kind)
+static void write_kind(struct json_writer *json, const struct scenario_kind *kind, struct arena *arena)
 {
     json_object_begin(json, NULL, false);
     json_object_begin(json, "if", false);
@@ -186,6 +208,7 @@ static void write_kind(struct json_writer *json, const struct scenario_kind *kin
     json_object_begin(json, "propertyNames", false);
     schema_words(json, kind->keys);
     json_object_end(json);
+    write_transformer(json, kind->keys, arena);
     if (kind->platform)
         write_required(json, (const char *const[]){platform_section.name, NULL});
     json_object_end(json);
@@ -235,7 +258,7 @@ void schema_write_scenario(FILE *out)
     json_array_begin(&json, "allOf", true);
     write_job(&json);
     for (const struct scenario_kind *const *kind = scenario_kinds; kind && *kind; kind++)
-        write_kind(&json, *kind);
+        write_kind(&json, *kind, arena);
     for (const struct stagesim_workload *const *workload = workload_table; *workload; workload++)
         write_workload(&json, *workload, arena);
     json_array_end(&json);

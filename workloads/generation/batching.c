@@ -162,6 +162,23 @@ static void go_on(struct batching *b, double steps)
     b->run->most_tokens = fmax(b->run->most_tokens, b->used);
 }
 
+/* ---- when the cache is full ---- */
+
+/* The youngest of those that go on has to wait, and its tokens to be computed again. */
+static void throw_out(struct batching *b)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 1; i < b->running; i++)
+        if (b->heap[i] > b->heap[at])
+            at = i;
+    uint32_t request = b->heap[at];
+    struct sequence *s = &b->sequences[request];
+    s->made += 1 + (b->counted - s->begins);
+    leave(b, at);
+    b->again[b->again_count++] = request;
+    b->run->preempted++;
+}
+
 /* ---- prompts ---- */
 
 /* The next one that waits; count: none has come. */
@@ -220,6 +237,7 @@ static struct generation_step fill(struct batching *b, uint32_t *ended)
         struct sequence *s = &b->sequences[b->filling[i % b->count]];
         double piece = fmin(budget, s->left), before = s->held - s->left;
         step.prefill += piece;
+        step.pieces++;
         step.pairs += piece * before + piece * (piece + 1) / 2;
         s->left -= piece;
         budget -= piece;
@@ -246,6 +264,8 @@ static void begin_those(struct batching *b, uint32_t ended)
 static void fill_step(struct batching *b)
 {
     uint32_t ended = 0;
+    while (b->running > 1 && b->used + b->running * b->limits->accepted > b->limits->tokens + 1e-9)
+        throw_out(b);
     double from = b->now;
     struct generation_step step = fill(b, &ended);
     b->now += generation_seconds(b->generation, &step, NULL);
@@ -253,23 +273,6 @@ static void fill_step(struct batching *b)
     add_span(b, from, 1, step.prefill);
     begin_those(b, ended);
     end_those(b);
-}
-
-/* ---- when the cache is full ---- */
-
-/* The youngest of those that go on has to wait, and its tokens to be computed again. */
-static void throw_out(struct batching *b)
-{
-    uint32_t at = 0;
-    for (uint32_t i = 1; i < b->running; i++)
-        if (b->heap[i] > b->heap[at])
-            at = i;
-    uint32_t request = b->heap[at];
-    struct sequence *s = &b->sequences[request];
-    s->made += 1 + (b->counted - s->begins);
-    leave(b, at);
-    b->again[b->again_count++] = request;
-    b->run->preempted++;
 }
 
 /* ---- steps without prompts ---- */

@@ -9,7 +9,7 @@ struct batching_limits {
     double tokens; /* that the cache of all ranks holds; a sequence counts `each` of them beside its own */
     double each;
     uint32_t sequences; /* that go on at a time */
-    uint32_t budget;    /* tokens of a step: those that go on, and pieces of prompts */
+    double budget;      /* tokens of a step: those that go on, and pieces of prompts */
     double accepted;    /* tokens by which a sequence goes on in a step: 1 without speculation */
     bool shares;        /* requests of one prompt, which are neighbours, keep it once and compute it once */
 };

@@ -11,9 +11,6 @@ static void attend(const struct transformer_model *m, double tensor, double elem
     struct transformer_widths widths = transformer_widths_of(m);
     double narrow = (double)(m->kv_rank + m->rope_size), heads = (double)m->heads / tensor;
     cache->direct = 2 * (widths.query + widths.output) / tensor;
-    cache->heads = heads;
-    cache->width = m->kv_rank ? narrow : (double)m->head_size;
-    cache->kv_heads = m->kv_rank ? 0 : (double)m->kv_heads / tensor;
     cache->token = element * (m->kv_rank ? narrow : (widths.key + (m->keys_are_values ? 0 : widths.value)) / tensor);
     cache->pair = m->kv_rank ? 2 * heads * (narrow + (double)m->kv_rank) : cache->direct;
 }
@@ -24,7 +21,6 @@ static void pick(const struct transformer_model *m, double element, struct gener
     cache->most = (double)m->index_top * (blocks ? (double)m->index_block : 1);
     cache->looked = own ? element * (double)m->index_size : 0;
     cache->look = own ? 2 * (double)(m->index_heads * m->index_size) : 0;
-    cache->heads = 0;
 }
 
 static void carry(double heads, double key, double value, double tensor, struct generation_cache *cache)

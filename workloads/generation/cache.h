@@ -17,7 +17,6 @@ struct generation_cache {
     double direct; /* the same of a prompt's tokens, which need not go through what is narrow */
     double looked; /* bytes of a token, kept, too, that are looked at of all tokens, to pick those that are met */
     double look;   /* flop for each of them */
-    double heads, kv_heads, width; /* of a rank, for measured kernels; heads 0: none are like it. kv_heads 0: latent */
 };
 
 /* Of a layer by its own model, on one of `tensor` ranks; elements of the cache have so many bytes. False: it is not

@@ -34,11 +34,25 @@ static struct generation_work moved(const struct generation_device *device, doub
 
 /* ---- products with weights ---- */
 
-/* Of a grouped product the weights that some token meets: each is routed to top_k of the experts, all alike. */
+/* Of a grouped product the weights that some token meets: each is routed to top_k of the experts. How much experts are
+ * sought is gamma-distributed; the chance that one is missed by all is a power then. */
 static double touched(const struct generation_products *p, const struct transformer_model *own, double groups)
 {
-    double missed = 1 - (double)own->top_k / (double)own->experts;
-    return groups * (missed > 0 ? 1 - rounded_pow(missed, p->routed) : 1);
+    double chance = (double)own->top_k / (double)own->experts, spread = p->device->skew * p->device->skew, missed = 0;
+    if (chance >= 1)
+        return groups;
+    if (spread > 0)
+        missed = rounded_pow(1 - spread * rounded_log1p(-chance) * p->routed, -1 / spread);
+    else
+        missed = rounded_pow(1 - chance, p->routed);
+    return groups * fmax(1 - missed, chance);
+}
+
+/* Of ranks that have a part of the experts each, the most that one gets, over the mean: the largest of normal sums. */
+static double most_loaded(const struct generation_products *p, const struct transformer_model *own)
+{
+    double ranks = p->layout.expert, spread = p->device->skew * sqrt(ranks / (double)own->experts);
+    return ranks > 1 ? 1 + spread * sqrt(2 * rounded_log(ranks)) : 1;
 }
 
 /* Seconds of the arithmetic alone, by measured kernels where there are any. */
@@ -68,8 +82,7 @@ static struct generation_work product(const struct generation_products *p, const
                                    .wide_flops = operator->wide ? operator->flops : 0 };
     bool grouped = shape.kind == KERNEL_GROUPED;
     double share = grouped ? device->expert_share : device->memory_share;
-    double balance = p->layout.expert > 1 ? device->balance : 1;
-    double arithmetic = grouped ? operator->flops /(device->peak *share *balance)
+    double arithmetic = grouped ? operator->flops * most_loaded(p, own) / (device->peak * share)
                                 : computing(p, &shape, operator->flops, operator->wide);
     work.seconds =
         (grouped ? device->expert_launch : device->launch) + fmax(bytes / (device->bandwidth * share), arithmetic);
@@ -114,7 +127,7 @@ struct generation_work generation_block_work(const struct generation_products *p
 struct generation_work generation_layer_work(const struct generation_products *p, const struct transformer_model *own,
                                              bool carries)
 {
-    static const enum transformer_block of_experts[] = {BLOCK_ROUTER, BLOCK_SHARED, BLOCK_EXPERTS, BLOCK_COMBINE};
+    static const enum transformer_block of_experts[] = {BLOCK_ROUTER, BLOCK_SHARED, BLOCK_COMBINE};
     struct generation_work sum = {0}, work;
     enum transformer_block blocks[8] = {BLOCK_PROJECTIONS, BLOCK_JOIN};
     unsigned count = own->mixer == MIXER_NONE ? 0 : 2;
@@ -122,7 +135,7 @@ struct generation_work generation_layer_work(const struct generation_products *p
         blocks[count++] = BLOCK_CORE;
     if (own->feed == FEED_DENSE)
         blocks[count++] = BLOCK_FFN;
-    for (unsigned i = 0; own->feed == FEED_EXPERTS && i < 4; i++)
+    for (unsigned i = 0; own->feed == FEED_EXPERTS && i < 3; i++)
         blocks[count++] = of_experts[i];
     for (unsigned i = 0; i < count; i++) {
         work = generation_block_work(p, own, blocks[i]);

@@ -22,13 +22,13 @@ struct generation_work {
 /* What products of a layer, or of the input and the output, are computed with. */
 struct generation_products {
     const struct generation_device *device;
-    struct transformer_layout layout; /* samples: tokens of a rank */
+    struct transformer_layout layout; /* samples: tokens of a rank; of experts those that it gets on average */
     double weight;                    /* bytes of an element of a weight */
     double routed;                    /* tokens that all ranks of the experts have */
 };
 
 void generation_add(struct generation_work *sum, const struct generation_work *more, double times);
-/* A layer without the products over its cache. */
+/* A layer without the products over its cache and those of experts, which are BLOCK_EXPERTS. */
 struct generation_work generation_layer_work(const struct generation_products *products,
                                              const struct transformer_model *own, bool carries);
 /* One of the blocks that layers stand between. */

@@ -2,6 +2,7 @@
 #include "workloads/generation/generation.h"
 
 #include "base/arena.h"
+#include "base/rounded/rounded.h"
 #include "workloads/generation/cost.h"
 
 #include <math.h>
@@ -13,6 +14,7 @@ enum { WIDE = 2, ROWS_KNOWN = 1 << 15 };
 /* Products of all layers, or of the output, by the tokens of a rank; seconds 0: not known yet. */
 struct known {
     struct generation_work layers[ROWS_KNOWN];
+    struct generation_work experts[ROWS_KNOWN]; /* by those of all replicas */
     struct generation_work output[ROWS_KNOWN];
     double exchange[ROWS_KNOWN];
 };
@@ -150,6 +152,7 @@ double generation_sequence_bytes(const struct generation *g, double longest)
 
 /* ---- steps ---- */
 
+/* With so many tokens of a replica. */
 static struct generation_products products_of(const struct generation *g, double tokens)
 {
     return (struct generation_products){.device = &g->request.device,
@@ -169,10 +172,31 @@ static struct generation_work layers_work(const struct generation *g, double tok
     return sum;
 }
 
+/* Experts get the tokens of all replicas. */
+static struct generation_work experts_work(const struct generation *g, double routed)
+{
+    struct generation_products products = products_of(g, routed / g->request.layout.data);
+    struct generation_work sum = {0}, work;
+    for (uint32_t i = 0; i < g->layer_count; i++) {
+        if (g->layers[i].own.feed != FEED_EXPERTS)
+            continue;
+        work = generation_block_work(&products, &g->layers[i].own, BLOCK_EXPERTS);
+        generation_add(&sum, &work, g->layers[i].count);
+    }
+    return sum;
+}
+
 static struct generation_work output_work(const struct generation *g, double tokens)
 {
     struct generation_products products = products_of(g, tokens);
     return generation_block_work(&products, &g->model, BLOCK_OUTPUT);
+}
+
+/* Ranks to which a token is sent: once to each that has some of its experts. */
+static double copies(const struct generation *g)
+{
+    double ranks = (double)g->request.layout.tensor * g->request.layout.data;
+    return ranks * (1 - rounded_pow(1 - 1 / ranks, (double)g->model.top_k));
 }
 
 /* Two sums along tensor in each layer, the way to the experts and back, and from stage to stage. */
@@ -187,7 +211,7 @@ static double exchange_seconds(const struct generation *g, double tokens)
     if (l->data > 1 && g->expert_layers)
         seconds += 2 * g->expert_layers *
                    network->seconds(network->user, GENERATION_EXPERTS,
-                                    WIDE * tokens * (double)g->model.top_k * transformer_expert_width(&g->model));
+                                    WIDE * tokens * copies(g) * transformer_expert_width(&g->model));
     if (l->pipeline > 1)
         seconds += l->pipeline * network->seconds(network->user, GENERATION_STAGE, bytes);
     return seconds;
@@ -208,6 +232,16 @@ static struct generation_work layers_at(struct generation *g, double rows, doubl
     return *known;
 }
 
+static struct generation_work experts_at(struct generation *g, double routed)
+{
+    if (!g->expert_layers || routed >= ROWS_KNOWN)
+        return experts_work(g, routed);
+    struct generation_work *known = &g->known->experts[(uint32_t)routed];
+    if (!(known->seconds > 0))
+        *known = experts_work(g, routed);
+    return *known;
+}
+
 static struct generation_work output_at(struct generation *g, double rows)
 {
     if (rows >= ROWS_KNOWN)
@@ -218,23 +252,35 @@ static struct generation_work output_at(struct generation *g, double rows)
     return *known;
 }
 
-/* A step of one group of sequences: replicas have theirs, and pipelines one in each stage. */
+/* Of those that go on, or of pieces of prompts, the part that the group with the most of them has. */
+static double part_of(double groups, double count)
+{
+    return groups > 1 && count > 0 ? fmin(1, ceil(count / groups - 1e-9) / count) : 1;
+}
+
+/* A step of the group of sequences that has the most: replicas have theirs, and pipelines one in each stage. */
 static struct generation_work step_work(struct generation *g, const struct generation_step *step, double *attention,
                                         double *exchange)
 {
-    double groups = (double)g->request.layout.data * g->request.layout.pipeline;
+    double stages = g->request.layout.pipeline, groups = stages * g->request.layout.data;
     double checked = 1 + g->request.speculative;
-    double rows = ceil((step->decoding * checked + step->prefill) / groups - 1e-9), drawn = step->sampled * checked;
+    double going = part_of(groups, step->decoding), filled = part_of(groups, step->pieces);
+    double rows = ceil(step->decoding * going * checked + step->prefill * filled - 1e-9);
+    double routed = ceil(step->decoding * part_of(stages, step->decoding) * checked +
+                         step->prefill * part_of(stages, step->pieces) - 1e-9);
+    double drawn = step->sampled * part_of(groups, step->sampled) * checked;
     struct generation_work sum = layers_at(g, fmax(rows, 1), exchange), work;
     *attention = 0;
+    work = experts_at(g, fmax(routed, 1));
+    generation_add(&sum, &work, 1);
     for (uint32_t i = 0; i < g->layer_count; i++) {
-        work = generation_attention_work(&g->request.device, &g->layers[i].cache, step->decoding / groups,
-                                         step->context / groups, step->prefill / groups, step->pairs / groups);
+        work = generation_attention_work(&g->request.device, &g->layers[i].cache, step->decoding * going,
+                                         step->context * going, step->prefill * filled, step->pairs * filled);
         *attention += g->layers[i].count * work.seconds;
         generation_add(&sum, &work, g->layers[i].count);
     }
     if (drawn > 0) {
-        work = output_at(g, ceil(drawn / groups - 1e-9));
+        work = output_at(g, ceil(drawn - 1e-9));
         generation_add(&sum, &work, 1);
     }
     return sum;

@@ -28,7 +28,7 @@ struct generation_device {
     double memory_share, compute_share; /* of both that products reach */
     double cache_share;                 /* of the bandwidth that attention reaches */
     double expert_share;                /* of both that grouped products of experts reach */
-    double balance;       /* mean over the most that one of the ranks among which experts are divided has */
+    double skew;          /* coefficient of variation of the tokens that experts get; 0: all get as many */
     double launch;        /* seconds of each operator */
     double expert_launch; /* seconds of each grouped product of experts */
     double host;          /* seconds of a step, or of each stage's, beside its operators */
@@ -60,6 +60,7 @@ struct generation_step {
     double decoding; /* sequences that go on by a token */
     double context;  /* tokens in their caches, all together */
     double prefill;  /* tokens of prompts */
+    double pieces;   /* prompts that they are of */
     double pairs;    /* of these tokens and those that each of them meets */
     double sampled;  /* tokens that are drawn: of sequences that go on, and of prompts that end */
 };

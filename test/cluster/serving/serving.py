@@ -93,6 +93,12 @@ def batching(requests, tokens, sequences, budget):
     def used():
         return sum(held for _, held, _ in running) + sum(held for _, held, _ in filling)
 
+    def throw_out():
+        who, _, left = max(running)
+        made[who] = requests[who][2] - left
+        running.remove(max(running))
+        again.append(who)
+
     while coming or again or running or filling:
         free = budget - len(running) - sum(left for _, _, left in filling)
         while free > 0 and len(running) + len(filling) < sequences:
@@ -105,6 +111,8 @@ def batching(requests, tokens, sequences, budget):
             (again if again else coming).remove(who)
             filling.append((who, held, held))
             free -= held
+        while filling and used() + len(running) > tokens and len(running) > 1:
+            throw_out()
         if filling:
             free, prefill, pairs, ends = max(1, budget - len(running)), 0, 0, []
             for i, (who, held, left) in enumerate(filling):
@@ -121,11 +129,7 @@ def batching(requests, tokens, sequences, budget):
             filling = filling[len(ends):]
         elif running:
             if used() + len(running) > tokens and len(running) > 1:
-                who = max(who for who, _, _ in running)
-                left = next(left for other, _, left in running if other == who)
-                made[who] = requests[who][2] - left
-                running = [row for row in running if row[0] != who]
-                again.append(who)
+                throw_out()
                 continue
             now += step(len(running), sum(held for _, held, _ in running))
             running = [(who, held + 1, left - 1) for who, held, left in running]
