@@ -57,11 +57,39 @@ Test(published, effective_training_time_of_rsc_1)
     cr_assert(found.half > found.mean && found.twice > found.mean);
 }
 
-/* 54 days on 16,384 H100: 419 stops that nobody planned, more than 90 % effective time. Restarts are those that Meta
- * gives for jobs that restart by themselves, 5 minutes; state is saved in the background with a stall of 10 s. */
-Test(published, llama_3)
+/* Stops of 54 days: mean of so many runs, the fewest and the most. */
+struct stops {
+    double mean, low, high;
+};
+
+static struct stops count_stops(const struct training_plan *plan, uint64_t runs)
+{
+    struct stops stops = {0, INFINITY, 0};
+    for (uint64_t i = 0; i < runs; i++) {
+        struct training_run run = training_simulate(plan, i, NULL);
+        double count = run.stops * 54 * DAY / run.wall;
+        stops.low = fmin(stops.low, count);
+        stops.high = fmax(stops.high, count);
+        stops.mean += count / (double)runs;
+    }
+    return stops;
+}
+
+/* As many as were counted, within what a Poisson process has; two that come together are one stop. */
+static void check_stops(const struct training_plan *plan, double counted)
 {
     enum { RUNS = 20 };
+    struct stops stops = count_stops(plan, RUNS);
+    printf("# Llama 3: %.1f stops, %.0f to %.0f; counted %.0f\n", stops.mean, stops.low, stops.high, counted);
+    cr_assert(stops.low < counted && stops.high > counted, "%g to %g", stops.low, stops.high);
+    cr_assert_float_eq(stops.mean, counted, 4 * sqrt(counted / RUNS) + 0.02 * counted);
+}
+
+/* 54 days on 16,384 H100: 419 stops that nobody planned and 47 planned ones, more than 90 % effective time. Restarts
+ * are those that Meta gives for jobs that restart by themselves, 5 minutes; state is saved in the background with a
+ * stall of 10 s. */
+Test(published, llama_3)
+{
     struct simple_plan simple;
     simple_plan_init(&simple, 50 * DAY, 1);
     use_rates(&simple, "llama3", 2048);
@@ -70,17 +98,16 @@ Test(published, llama_3)
     simple.restart = distribution_fixed(5 * MINUTE);
     simple.write = distribution_fixed(60);
     simple_plan_checkpoints(&simple, best_interval_formula(10, 54 * DAY / 419), 10);
-    double low = INFINITY, high = 0, mean = 0;
-    for (uint64_t i = 0; i < RUNS; i++) {
-        struct training_run run = training_simulate(&simple.plan, i, NULL);
-        double stops = run.stops * 54 * DAY / run.wall; /* planned ones are among them: 466 in all */
-        low = fmin(low, stops);
-        high = fmax(high, stops);
-        mean += stops / RUNS;
-    }
-    cr_assert(low < 466 && high > 466, "%g to %g", low, high);
-    cr_assert_float_eq(mean, 466, 4 * sqrt(466.0 / RUNS) + 0.02 * 466); /* two that come together are one stop */
-    struct training_outcome outcome = training_outcome_of(&simple.plan, RUNS);
+    check_stops(&simple.plan, 466);
+    struct failure_component unplanned[TRAINING_CAUSES];
+    struct training_plan plan = simple.plan;
+    plan.components = unplanned;
+    plan.component_count = 0;
+    for (size_t i = 0; i < simple.plan.component_count; i++)
+        if (simple.plan.components[i].effect != EFFECT_PLANNED)
+            unplanned[plan.component_count++] = simple.plan.components[i];
+    check_stops(&plan, 419);
+    struct training_outcome outcome = training_outcome_of(&simple.plan, 20);
     cr_assert_gt(outcome.steps_share.low, 0.9, "%g", outcome.steps_share.low);
     cr_assert_lt(outcome.steps_share.high, 0.97);
 }
@@ -109,16 +136,21 @@ Test(published, llama_3_by_defaults)
 /* BLOOM, 18 March to 9 May 2022: 38,305 steps of 105.5 s in 52 days on 384 A100: 89.9 % of the time. A save of 40 s
  * every 100 steps, 12 minutes of evaluation every 1,000; failures of nodes at the published rate. Beside them all that
  * its log tells of these days (BigScience, chronicles of the 176B model): hangs of 18 and 6 h, eight restarts for new
- * code, a GPU that made steps take 111 s from step 42,780 to 45,000. Whoever noticed failures needed hours as well: at
- * most 3 h were lost. It comes to 93.5 %. What is left has no entry: of the maintenance of 22 March the log says
- * "some hours". */
-Test(published, bloom)
+ * code, a GPU that made steps take 111 s from step 42,780 to 45,000. Of the GPUs that fail every week or so the log
+ * says that mostly the job starts again by itself, with a loss of 3 h at most, and that sometimes it hangs until
+ * somebody looks. How often, it does not say; hangs whose loss it gives took 18, 6 and 11 h. */
+static struct training_outcome bloom(double hanging)
 {
     struct simple_plan simple;
     struct failure_component components[4];
     struct distribution hang = {
         .kind = DISTRIBUTION_SAMPLES, .values = (const double[]){18 * HOUR, 6 * HOUR}, .count = 2};
     struct distribution slow = distribution_fixed(2220 * 111.0);
+    struct distribution noticed[] = {
+        {.kind = DISTRIBUTION_UNIFORM, .a = 0, .b = 3 * HOUR},
+        {.kind = DISTRIBUTION_SAMPLES, .values = (const double[]){18 * HOUR, 6 * HOUR, 11 * HOUR}, .count = 3}};
+    struct distribution detect = {
+        .kind = DISTRIBUTION_MIXTURE, .values = (const double[]){1 - hanging, 1}, .parts = noticed, .count = 2};
     simple_plan_init(&simple, 38305 * 105.5, 1);
     simple_plan_checkpoints(&simple, 100 * 105.5, 40);
     components[0] = failure_rates_find("bloom")->components[0];
@@ -139,12 +171,30 @@ Test(published, bloom)
     simple.plan.gpus_per_node = 8;
     simple.plan.spares = 4;
     simple.repair = distribution_fixed(7 * DAY);
-    simple.detect = (struct distribution){.kind = DISTRIBUTION_UNIFORM, .a = 0, .b = 3 * HOUR};
+    simple.detect = detect;
     simple.restart = distribution_fixed(20 * MINUTE);
     simple.plan.evaluate_every = 1000 * 105.5;
     simple.plan.evaluate = 12 * MINUTE;
     struct training_outcome outcome = training_outcome_of(&simple.plan, 400);
-    double share = simple.plan.work / outcome.mean;
-    printf("# BLOOM: %.4f of the time, measured 0.899\n", share);
-    cr_assert_float_eq(share, 0.935, 0.005, "%g", share);
+    printf("# BLOOM, %.0f %% of the failures hang: %.4f of the time, %.4f to %.4f in 8 of 10; measured 0.899\n",
+           100 * hanging, simple.plan.work / outcome.mean, outcome.steps_share.low, outcome.steps_share.high);
+    return outcome;
+}
+
+/* 93.5 % where all start again by themselves. What was measured lies between a half and all of them hanging, so the
+ * miss is of a size that the log has a mechanism for; but nothing published says how large a part it was. Nor can it
+ * be found in one part of these days and tried on the others: from 12 to 28 April, in which no hang is logged, 88.3 %
+ * were steps, so that the 2.3 failures to be expected cost 16 h each; with that, the other 36 days would be 85 %, and
+ * 90.7 % were measured. */
+Test(published, bloom)
+{
+    double work = 38305 * 105.5;
+    static const double shares[] = {0, 1.0 / 3, 2.0 / 3, 1};
+    double found[4];
+    for (size_t i = 0; i < 4; i++)
+        found[i] = work / bloom(shares[i]).mean;
+    cr_assert_float_eq(found[0], 0.935, 0.005, "%g", found[0]);
+    for (size_t i = 1; i < 4; i++)
+        cr_assert_lt(found[i], found[i - 1]);
+    cr_assert(found[1] > 0.899 && found[3] < 0.899, "%g, %g", found[1], found[3]);
 }
