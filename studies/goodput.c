@@ -84,11 +84,13 @@ bool goodput_known(const struct scenario *scenario, const struct training_job *j
 }
 
 void goodput_add(const struct scenario *scenario, const struct platform *platform,
-                 const struct training_traffic *traffic, bool job_alone, struct report *report)
+                 const struct training_traffic *traffic, const double *slow, bool job_alone, struct report *report)
 {
     report->training = goodput_job(scenario, report, platform);
     if (traffic)
         report->training.traffic = *traffic;
+    if (slow)
+        memcpy(report->training.slow, slow, sizeof report->training.slow);
     if (!job_alone && scenario->training.given && goodput_known(scenario, &report->training))
         report->forecast = training_forecast_of(&scenario->training, &report->training);
 }

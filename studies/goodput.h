@@ -15,8 +15,9 @@ bool goodput_has_length(const struct scenario *scenario);
 /* Whether a training can be made of it: there is an iteration, and something says how many. */
 bool goodput_known(const struct scenario *scenario, const struct training_job *job);
 /* Fills report->training, and report->forecast where the scenario asks for it and it can be known. `traffic` of
- * checkpoints; NULL: it was not simulated. With `job_alone` there is no forecast. */
+ * checkpoints and `slow` of components are those of struct training_job; NULL: they were not simulated. With
+ * `job_alone` there is no forecast. */
 void goodput_add(const struct scenario *scenario, const struct platform *platform,
-                 const struct training_traffic *traffic, bool job_alone, struct report *report);
+                 const struct training_traffic *traffic, const double *slow, bool job_alone, struct report *report);
 
 #endif

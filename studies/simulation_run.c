@@ -22,6 +22,7 @@
 #include "simulator/engines/simgrid_part.h"
 #include "simulator/run/folded_run.h"
 #include "studies/calendar/checkpoint_traffic.h"
+#include "studies/calendar/slow_steps.h"
 #include "studies/choice.h"
 #include "studies/describe.h"
 #include "studies/evaluate.h"
@@ -230,7 +231,7 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     report->idle = idle_split_of(frame, &nested.timelines, run->arena);
     measure(report, run->platform, wall);
     guard_doing("simulating the training of %s", run->scenario->name);
-    goodput_add(run->scenario, run->platform, &run->traffic, run->request->trains, report);
+    goodput_add(run->scenario, run->platform, &run->traffic, run->slow, run->request->trains, report);
     int code = last ? tails_add(run->scenario, run->platform, report, run->request->quiet ? NULL : run->self->console,
                                 &run->diag)
                     : EXIT_DONE;
@@ -273,7 +274,7 @@ static bool run_shortened(struct run *run)
         return false;
     guard_doing("reporting on %s", scenario->name);
     measure(report, run->platform, clock_now() - started);
-    goodput_add(scenario, run->platform, &run->traffic, request->trains, report);
+    goodput_add(scenario, run->platform, &run->traffic, run->slow, request->trains, report);
     levers_find(scenario, run->platform, operations, report, run->arena);
     struct comparison_row row = comparison_row_of(report);
     struct gantt_choice choice = {.messages = true, .rows_only = true};
@@ -375,6 +376,11 @@ static bool asks_for_traffic(const struct scenario *scenario)
            goodput_has_length(scenario);
 }
 
+static bool asks_for_slow_steps(const struct scenario *scenario)
+{
+    return !scenario->kind && scenario->training.given && goodput_has_length(scenario) && slow_steps_asked(scenario);
+}
+
 /* Before SimGrid's engine runs in this process: each of these simulations has one of its own. */
 static int find_traffic(struct run *run)
 {
@@ -394,6 +400,8 @@ static int run_engines(struct run *run)
 {
     bool analytic = run->scenario->engine != ENGINE_SIMGRID, simgrid = run->scenario->engine != ENGINE_ANALYTIC;
     int code = find_traffic(run);
+    if (code == EXIT_DONE && asks_for_slow_steps(run->scenario))
+        code = slow_steps_find(run->scenario, run->platform, run->slow, &run->diag);
     if (code != EXIT_DONE)
         return code;
     if (run_shortened(run))

@@ -25,6 +25,7 @@ struct run {
     struct class_store *classes;
     struct timeline *alone;          /* the analytic timeline, kept until it is compared; NULL: none */
     struct training_traffic traffic; /* of checkpoints; not known: not simulated */
+    double slow[TRAINING_CAUSES];    /* as in struct training_job */
 };
 
 /* The body of the process: user is a struct simulation_request. An exit code. */

@@ -43,6 +43,18 @@ static void fill_times(struct training_plan *plan, const struct training_setting
         plan->load_near = fixed(distribution_mean(plan->load) / NEAR_SPEED, arena);
 }
 
+/* What is slow for a change of the platform is as slow as that makes steps. */
+static void fill_slow(struct training_plan *plan, const struct training_job *job, struct arena *arena)
+{
+    struct failure_component *components = arena_array(arena, plan->component_count + 1, sizeof *components);
+    for (size_t i = 0; i < plan->component_count; i++) {
+        components[i] = plan->components[i];
+        if (components[i].change && i < TRAINING_CAUSES && job->slow[i] > 0)
+            components[i].slow = job->slow[i];
+    }
+    plan->components = components;
+}
+
 static double in_whole_steps(double seconds, double step)
 {
     return isfinite(seconds) ? fmax(1, round(seconds / step)) * step : INFINITY;
@@ -74,6 +86,7 @@ struct training_plan *training_plan_of(const struct training_settings *settings,
     struct training_plan *plan = arena_alloc(arena, sizeof *plan);
     double bytes = settings->state_bytes > 0 ? settings->state_bytes : job->state_bytes;
     *plan = settings->plan;
+    fill_slow(plan, job, arena);
     plan->nodes = job->nodes;
     plan->gpus_per_node = job->gpus_per_node;
     plan->replicas = job->replicas < job->nodes ? job->replicas : job->nodes;

@@ -57,6 +57,8 @@ struct training_job {
     double price;              /* of a GPU for an hour; 0: not known */
     double flop;               /* of an iteration as the model counts them, recomputation not counted; 0: not known */
     struct training_traffic traffic; /* of checkpoints */
+    double slow[TRAINING_CAUSES]; /* of the plan's components with a change: how many times as long steps take; 0: not
+                                     simulated */
 };
 
 /* Plain data. */

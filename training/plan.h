@@ -24,12 +24,13 @@ enum failure_effect {
 /* A kind of failures. */
 struct failure_component {
     const char *name;
-    unsigned unit;   /* enum failure_unit */
-    double every;    /* mean time between two failures of one unit */
-    double shape;    /* of Weibull's distribution of these times; 1: at any moment alike */
-    unsigned effect; /* enum failure_effect */
-    double slow;     /* EFFECT_SLOW: how many times as long a step takes */
-    bool replace;    /* nodes of the unit leave for repair; otherwise they are restarted as they are */
+    unsigned unit;      /* enum failure_unit */
+    double every;       /* mean time between two failures of one unit */
+    double shape;       /* of Weibull's distribution of these times; 1: at any moment alike */
+    unsigned effect;    /* enum failure_effect */
+    double slow;        /* EFFECT_SLOW: how many times as long a step takes */
+    const char *change; /* what changes on the platform, from which `slow` follows ("nic-3-1=down"); NULL: given */
+    bool replace;       /* nodes of the unit leave for repair; otherwise they are restarted as they are */
     const struct distribution *detect, *repair; /* NULL: those of the plan */
 };
 

@@ -24,6 +24,20 @@ static void print_job(FILE *out, const struct train_view *view, struct arena *ar
     fprintf(out, "%s\n", forecast_sentence(f, view->currency, arena));
 }
 
+/* What changes of the platform come to. */
+static void print_slow(FILE *out, const struct train_view *view)
+{
+    const struct training_plan *plan = &view->scenario->training.plan;
+    for (size_t i = 0; i < plan->component_count && i < TRAINING_CAUSES; i++) {
+        const struct failure_component *component = &plan->components[i];
+        if (!component->change)
+            continue;
+        print_label(out, "");
+        fprintf(out, "%s (%s): steps take %.4g times as long\n", component->name, component->change,
+                view->job->slow[i]);
+    }
+}
+
 static void print_failures(FILE *out, const struct train_view *view, struct arena *arena)
 {
     const struct training_settings *settings = &view->scenario->training;
@@ -38,6 +52,7 @@ static void print_failures(FILE *out, const struct train_view *view, struct aren
     print_label(out, "failures");
     if (!isfinite(f->between)) {
         fputs("none that stop the job\n", out);
+        print_slow(out, view);
         return;
     }
     fprintf(out, "one in %s on average; %.4g stops", forecast_time(f->between, arena), f->outcome.stops);
@@ -49,6 +64,7 @@ static void print_failures(FILE *out, const struct train_view *view, struct aren
             forecast_time(distribution_mean(settings->plan.detect), arena),
             forecast_time(distribution_mean(settings->plan.restart), arena),
             forecast_time(distribution_mean(settings->plan.repair), arena), policies[settings->plan.policy]);
+    print_slow(out, view);
     if (f->redundancy > 1) {
         print_label(out, "");
         fprintf(out, "what is computed twice makes a step take %.3g times as long\n", f->redundancy);

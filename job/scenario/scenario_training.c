@@ -43,7 +43,7 @@ static const char *const batches[] = {"kept", "shrinks", NULL};
 static const char *const traffics[] = {"apart", "simulated", NULL};
 
 struct component_row {
-    const char *name;
+    const char *name, *what_if;
     unsigned unit, effect;
     double every, shape, slow;
     bool replace;
@@ -69,6 +69,9 @@ static const struct stagesim_field component_fields[] = {
             "noticed, all steps since are lost; planned: the state is saved first; default stop"},
     {"slow", STAGESIM_FIELD_RATIO, COLUMN(slow), .least = 1, .most = 1000,
      .doc = "with effect: slow, how many times as long a step takes"},
+    {"what_if", STAGESIM_FIELD_TEXT, COLUMN(what_if),
+     .doc = "with effect: slow, what changes on the platform, such as nic-3-1=down; simulated, it says how slow steps "
+            "are"},
     {"replace", STAGESIM_FIELD_FLAG, COLUMN(replace),
      .doc = "whether the nodes leave for repair; otherwise they are restarted; default true"},
     {"detect", STAGESIM_FIELD_DISTRIBUTION, COLUMN(detect), .doc = "default: failures.detect"},
@@ -223,7 +226,18 @@ static void take_rates(struct loader *loader, const char *name, const struct fai
 
 static void check_row(struct loader *loader, const struct training_values *values, const struct component_row *row)
 {
-    if (row->effect == EFFECT_SLOW && !(row->slow > 1))
+    struct fault fault = {""};
+    struct what_if change;
+    if (row->what_if && row->effect == EFFECT_SLOW && row->slow > 1)
+        diag_error(loader->fields.diag, node_place(loader->root, "failures.components"),
+                   "slow and what_if of %s both say how slow steps are; expected one of the two", row->name);
+    if (row->what_if && row->effect != EFFECT_SLOW)
+        diag_error(loader->fields.diag, node_place(loader->root, "failures.components"),
+                   "what_if of %s changes nothing; it needs effect: slow", row->name);
+    if (row->what_if && !what_if_parse(row->what_if, &change, loader->fields.arena, &fault))
+        diag_error(loader->fields.diag, node_place(loader->root, "failures.components"), "what_if of %s: %s", row->name,
+                   fault.text);
+    if (row->effect == EFFECT_SLOW && !(row->slow > 1) && !row->what_if)
         diag_error(loader->fields.diag, node_place(loader->root, "failures.components"),
                    "%s makes steps slow, but does not say how slow; expected slow such as 1.3", row->name);
     if (row->effect != EFFECT_SLOW && row->slow > 1)
@@ -252,6 +266,7 @@ static void take_components(struct loader *loader, const struct training_values 
                                                         .shape = rows[i].shape,
                                                         .effect = rows[i].effect,
                                                         .slow = rows[i].slow,
+                                                        .change = rows[i].what_if,
                                                         .replace = rows[i].replace && rows[i].unit != UNIT_JOB,
                                                         .detect = drawn(rows[i].detect),
                                                         .repair = drawn(rows[i].repair)};

@@ -195,6 +195,7 @@ void step_draw_begin(struct step_draw *draw, uint64_t first, enum tails_change c
     const struct tails_settings *settings = draw->model->settings;
     draw->balanced = change == CHANGE_BALANCED;
     draw->even = change == CHANGE_EVEN;
+    draw->last = change == CHANGE_LAST;
     for (int lane = 0; lane < STEP_LANES; lane++) {
         struct draws draws = draws_of(settings->seed, PURPOSE_STEP, first + (uint64_t)lane);
         draw->seeds[lane] = draw_bits(&draws);
@@ -265,6 +266,9 @@ static void compute_seconds(const struct step_draw *draw, uint32_t node, const s
     if (draw->even && direction >= 0)
         for (int lane = 0; lane < STEP_LANES; lane++)
             seconds[lane] *= model->even[2 * model->net->program->mesh->position_of[task->rank] + (uint32_t)direction];
+    if (draw->last && direction >= 0 && task->stage == model->last)
+        for (int lane = 0; lane < STEP_LANES; lane++)
+            seconds[lane] *= model->as_others[direction];
     if (task->micro_batch != MICRO_BATCH_NONE)
         multiply_batch(draw, task, seconds);
     multiply(draw, own_draw(model, task), PURPOSE_OPERATION, task, seconds);

@@ -11,15 +11,15 @@ struct arena;
 struct step_draw {
     const struct step_model *model;
     uint64_t seeds[STEP_LANES];
-    double *ranks;       /* factor of a rank's computations */
-    double *batches;     /* [replica * micro_batches + micro_batch] */
-    double *links;       /* [node]; NULL: all are 1 */
-    double *meetings;    /* [meeting]: the most of its nodes' links */
-    uint32_t *pauses_at; /* [rank]: net node; STEP_NONE: none */
-    double *pauses;      /* [rank] */
-    uint32_t *picked;    /* [replica * micro_batches + micro_batch]: record of the trace */
-    double *means;       /* [stage * 2 + backward]: of the records that were picked */
-    bool balanced, even; /* changes that are made */
+    double *ranks;             /* factor of a rank's computations */
+    double *batches;           /* [replica * micro_batches + micro_batch] */
+    double *links;             /* [node]; NULL: all are 1 */
+    double *meetings;          /* [meeting]: the most of its nodes' links */
+    uint32_t *pauses_at;       /* [rank]: net node; STEP_NONE: none */
+    double *pauses;            /* [rank] */
+    uint32_t *picked;          /* [replica * micro_batches + micro_batch]: record of the trace */
+    double *means;             /* [stage * 2 + backward]: of the records that were picked */
+    bool balanced, even, last; /* changes that are made */
 };
 
 /* Memory from the arena. */

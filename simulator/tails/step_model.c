@@ -130,6 +130,26 @@ static void find_even(struct step_model *model, struct arena *arena)
     model->even = apart > ALIKE ? sums : NULL;
 }
 
+/* What makes the last stage take what the others take on average. */
+static void find_last(struct step_model *model)
+{
+    const struct step_net *net = model->net;
+    uint32_t stages = net->program->stages;
+    double last[2] = {0}, others[2] = {0};
+    model->last = stages ? stages - 1 : 0;
+    for (uint32_t node = 0; node < net->count; node++) {
+        int direction = step_direction(&net->tasks[node]);
+        if (direction >= 0 && net->tasks[node].stage == model->last)
+            last[direction] += net->seconds[node];
+        else if (direction >= 0 && net->tasks[node].stage < model->last)
+            others[direction] += net->seconds[node] / model->last;
+    }
+    for (int direction = 0; direction < 2; direction++) {
+        bool known = last[direction] > 0 && others[direction] > 0;
+        model->as_others[direction] = known ? others[direction] / last[direction] : 1;
+    }
+}
+
 /* What a micro-batch takes on each stage, on the first rank that has the stage. */
 static void find_reference(struct step_model *model, struct arena *arena)
 {
@@ -171,6 +191,7 @@ struct step_model *step_model_create(const struct step_net *net, const struct ta
     find_peers(model, arena);
     find_forwards(model, arena);
     find_even(model, arena);
+    find_last(model);
     if (settings->trace)
         find_reference(model, arena);
     return model;
@@ -186,6 +207,8 @@ bool step_model_has(const struct step_model *model, enum tails_change change)
         return settings->micro_batch || settings->trace;
     case CHANGE_EVEN:
         return model->even != NULL;
+    case CHANGE_LAST:
+        return fmax(fabs(model->as_others[0] - 1), fabs(model->as_others[1] - 1)) > ALIKE;
     default:
         return settings->pause != NULL;
     }

@@ -30,7 +30,9 @@ struct step_model {
     uint32_t *forwards;      /* net nodes of forwards, those of a rank behind each other */
     uint32_t *first_forward; /* [ranks + 1] */
     double *even;            /* [worker * 2 + backward]: what makes workers take equally long; NULL: they do */
-    double *reference;       /* [stage * 2 + backward]: seconds of a micro-batch's; NULL: no trace */
+    uint32_t last;           /* stage */
+    double as_others[2]; /* [backward]: what makes the last stage take as long as the others on average; 1: it does */
+    double *reference;   /* [stage * 2 + backward]: seconds of a micro-batch's; NULL: no trace */
 };
 
 /* hosts[rank] as of a job. Memory from the arena; the others have to live as long. */

@@ -48,6 +48,8 @@ static void add_numbers(FILE *out, const struct training_job *job, const struct 
                               plan->spares,         plan->far_interval, plan->nodes,   plan->replicas};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         fprintf(out, "%a\n", numbers[i]);
+    for (size_t i = 0; i < plan->component_count; i++)
+        fprintf(out, "%a\n", plan->components[i].slow);
 }
 
 /* Of the scenario with all its sections, and of what was found out of its job. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "studies/search/training.h"
 
+#include "studies/calendar/slow_steps.h"
 #include "studies/goodput.h"
 #include "workloads/transformer/transformer.h"
 
@@ -34,6 +35,9 @@ bool search_training_check(const struct scenario *scenario, struct diag *diag)
     else if (scenario->training.traffic_simulated)
         diag_error(diag, scenario_place(scenario, "checkpoint.traffic"),
                    "traffic: simulated is of one layout, and not simulated for each of a search; leave it out");
+    else if (slow_steps_asked(scenario))
+        diag_error(diag, scenario_place(scenario, "failures.components"),
+                   "what_if of a component is of one layout, and not simulated for each of a search; expected slow");
     else if (scenario->training.step > 0)
         diag_error(diag, scenario_place(scenario, "training.step"),
                    "step: with objective: %s each layout has a step time of its own; leave it out", objective);

@@ -47,6 +47,10 @@ def closed_forms(stagesim, folder):
         check.that(low <= figures[f"{name}_s"] <= high and high / low < 1.01, f"{name} in its interval")
         check.that(abs(figures[f"{name}_s"] / expected - 1) < 0.002, f"{name} {figures[f'{name}_s']}, {expected}")
     check.that(abs(sum(worker["share"] for worker in figures["stragglers"]) - 5 / 32) < 0.03, "each as often")
+    last = step(stagesim, folder, "--set", "parallel={pipeline: 4}", "--set", "batch={micro_batches: 1, micro: 1}",
+                "--set", "stages={forward: [1s, 1s, 1s, 2s], backward: 2s}", "--set", "tails={device: 1, steps: 100}")
+    check.that(abs(last["changes"]["even_last_stage"]["mean_s"] - 12) < 1e-4, f"the last stage as the others: {last}")
+    check.that(abs(last["changes"]["even_stages"]["mean_s"] - 13) < 1e-4, f"the same over all stages: {last}")
 
 
 def outputs(stagesim, folder):

@@ -104,6 +104,29 @@ def elsewhere(stagesim, folder):
     near(default["checkpoint_write_s"], 1, "the nodes without ranks")
 
 
+def broken_links(stagesim, folder):
+    """A link of half the rate: the exchange takes 0.8 s, and an iteration of 1 s 1.4 s, as if that were given."""
+    component = ("failures={{components: [{{name: cable, unit: job, every: 1000s, effect: slow, replace: false, "
+                 "detect: 0s, repair: 500s, {}}}], spares: 0}}")
+    plain = ["checkpoint={every: none}", "training.steps=200000"]
+    simulated = forecast(stagesim, folder, *plain, component.format("what_if: link-gpu-0=0.5"))
+    given = forecast(stagesim, folder, *plain, component.format("slow: 1.4"))
+    near(simulated["mean_s"], given["mean_s"], "as slow as that makes steps")
+    check.that(given["part_slow_s"] > 0.1 * given["computing_s"], f"slow steps: {given['part_slow_s']}")
+    figures = forecast(stagesim, folder, *plain, component.format("what_if: link-gpu-0=0.5"), "engine=simgrid")
+    near(figures["mean_s"], given["mean_s"], "on SimGrid")
+    arguments = [word for each in (*plain, component.format("what_if: link-gpu-0=0.5")) for word in ("--set", each)]
+    printed = run(stagesim, "train", "job.yaml", *arguments, cwd=folder).stdout
+    check.that("cable (link-gpu-0=0.5): steps take 1.4 times as long" in printed, printed)
+    for row, words in (("what_if: link-gpu-0=down", "expected a change with which the job can go on"),
+                       ("what_if: lnk=down", "cable"), ("what_if: link", "what_if of cable"),
+                       ("slow: 2, what_if: link-gpu-0=0.5", "both say how slow steps are"),
+                       ("effect: stop, what_if: link-gpu-0=0.5", "needs effect: slow")):
+        change = component.format(row).replace("effect: slow, ", "" if "effect" in row else "effect: slow, ")
+        done = run(stagesim, "train", "job.yaml", "--set", plain[0], "--set", change, cwd=folder, expect=1)
+        check.that(words in " ".join(done.stderr.split()), f"{row}: {done.stderr}")
+
+
 def mistakes(stagesim, folder):
     wrong = {
         "checkpoint.servers=gpu-*": "the job has a rank on gpu-0; expected hosts without ranks",
@@ -124,6 +147,10 @@ def mistakes(stagesim, folder):
         check.that(done.stdout == "", f"{change}: nothing is printed")
     done = run(stagesim, "search", "job.yaml", "--set", "search={objective: days}", cwd=folder, expect=1)
     check.that("traffic: simulated is of one layout" in " ".join(done.stderr.split()), done.stderr)
+    done = run(stagesim, "search", "job.yaml", "--set", "search={objective: days}", "--set", "checkpoint=10min",
+               "--set", "failures.components=[{name: a, every: 9h, effect: slow, what_if: link-gpu-0=0.5}]",
+               cwd=folder, expect=1)
+    check.that("what_if of a component is of one layout" in " ".join(done.stderr.split()), done.stderr)
 
 
 def main():
@@ -132,7 +159,7 @@ def main():
         folder = pathlib.Path(folder)
         (folder / "star.xml").write_text(star())
         (folder / "job.yaml").write_text(JOB)
-        for part in (by_hand, copies, in_part, elsewhere, mistakes):
+        for part in (by_hand, copies, in_part, elsewhere, broken_links, mistakes):
             part(stagesim, folder)
     return check.done()
 
