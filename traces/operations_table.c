@@ -207,8 +207,6 @@ static const struct numbered *find(const struct table *table, uint32_t rank, uin
 static void join_waits(struct table *table)
 {
     struct recorded *recorded = table->reader->recorded;
-    if (table->count)
-        qsort(table->numbers, table->count, sizeof *table->numbers, by_id);
     for (size_t i = 1; i < table->count; i++)
         if (table->numbers[i].rank == table->numbers[i - 1].rank && table->numbers[i].id == table->numbers[i - 1].id)
             diag_error(table->reader->diag, (struct place){table->reader->file, 0, 0},
@@ -239,6 +237,125 @@ static void number_messages(struct table *table)
         operation->sequence = next[operation->stream]++;
     }
     free(next);
+}
+
+/* ---- a table that was cut between two rows ---- */
+
+/* How often something comes that two sides have alike: `side` says whose, `of` what it is. */
+struct tally {
+    uint32_t of[3], side;
+    size_t count;
+};
+
+static int by_tally(const void *left, const void *right)
+{
+    const struct tally *a = left, *b = right;
+    for (size_t i = 0; i < 3; i++)
+        if (a->of[i] != b->of[i])
+            return a->of[i] < b->of[i] ? -1 : 1;
+    return (a->side > b->side) - (a->side < b->side);
+}
+
+/* Joins equal ones; how many are left. */
+static size_t join_tallies(struct tally *tallies, size_t count)
+{
+    size_t kept = 0;
+    if (count)
+        qsort(tallies, count, sizeof *tallies, by_tally);
+    for (size_t i = 0; i < count; i++) {
+        if (kept && !by_tally(&tallies[kept - 1], &tallies[i]))
+            tallies[kept - 1].count += tallies[i].count;
+        else
+            tallies[kept++] = tallies[i];
+    }
+    return kept;
+}
+
+static bool is_of_same(const struct tally *a, const struct tally *b)
+{
+    return !memcmp(a->of, b->of, sizeof a->of);
+}
+
+static void report_cut(const struct table *table, const char *text)
+{
+    diag_error(table->reader->diag, (struct place){table->reader->file, 0, 0},
+               "%s: rows are missing; expected a whole table", text);
+}
+
+/* Ids of a rank are 0, 1, 2, ... */
+static bool has_all_ids(const struct table *table)
+{
+    char text[96];
+    for (size_t i = 0; i < table->count; i++) {
+        const struct numbered *number = &table->numbers[i];
+        uint32_t expected = i && number[-1].rank == number->rank ? number[-1].id + 1 : 0;
+        if (number->id == expected)
+            continue;
+        snprintf(text, sizeof text, "rank %u has no operation %u", table->reader->recorded->ranks[number->rank].number,
+                 expected);
+        report_cut(table, text);
+        return false;
+    }
+    return true;
+}
+
+/* As many sends as receives between two ranks that are both there. */
+static bool has_both_ends(const struct table *table, struct tally *tallies)
+{
+    const struct recorded *recorded = table->reader->recorded;
+    char text[160];
+    size_t count = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct recorded_operation *operation = &recorded->operations[table->numbers[i].operation];
+        uint32_t rank = recorded->ranks[table->numbers[i].rank].number;
+        bool sends = operation->kind == RECORDED_SEND;
+        if (sends || operation->kind == RECORDED_RECEIVE)
+            tallies[count++] = (struct tally){
+                {sends ? rank : operation->peer, sends ? operation->peer : rank, operation->name}, !sends, 1};
+    }
+    count = join_tallies(tallies, count);
+    for (size_t i = 0; i + 1 < count; i++)
+        if (is_of_same(&tallies[i], &tallies[i + 1]) && tallies[i].count != tallies[i + 1].count) {
+            snprintf(text, sizeof text, "rank %u sends %zu messages of kind %.40s to rank %u, which receives %zu",
+                     tallies[i].of[0], tallies[i].count, recorded->names[tallies[i].of[2]], tallies[i].of[1],
+                     tallies[i + 1].count);
+            report_cut(table, text);
+            return false;
+        }
+    return true;
+}
+
+/* All members of a group take part equally often; ranks of a position do the same. */
+static bool is_alike(const struct table *table, struct tally *tallies, bool groups)
+{
+    const struct recorded *recorded = table->reader->recorded;
+    char text[160];
+    size_t count = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct recorded_operation *operation = &recorded->operations[table->numbers[i].operation];
+        uint32_t rank = table->numbers[i].rank, of = groups ? operation->group : recorded->ranks[rank].stage;
+        if (of != RECORDED_NONE && (!groups || operation->kind == RECORDED_COLLECTIVE))
+            tallies[count++] = (struct tally){{of, 0, 0}, recorded->ranks[rank].number, 1};
+    }
+    count = join_tallies(tallies, count);
+    for (size_t i = 0; i + 1 < count; i++)
+        if (is_of_same(&tallies[i], &tallies[i + 1]) && tallies[i].count != tallies[i + 1].count) {
+            snprintf(text, sizeof text, "ranks %u and %u %s, but have %zu and %zu %s", tallies[i].side,
+                     tallies[i + 1].side, groups ? "are in one group" : "have one position", tallies[i].count,
+                     tallies[i + 1].count, groups ? "collectives of it" : "operations");
+            report_cut(table, text);
+            return false;
+        }
+    return true;
+}
+
+/* Rows are in the order of time, so that a table that was cut lacks the end of every rank. */
+static void check_whole(const struct table *table)
+{
+    struct tally *tallies = array_zeroed(table->count + 1, sizeof *tallies);
+    if (has_all_ids(table) && has_both_ends(table, tallies) && is_alike(table, tallies, true))
+        is_alike(table, tallies, false);
+    free(tallies);
 }
 
 /* What is no such table at its first bytes is not read any further. */
@@ -298,8 +415,12 @@ bool operations_table_read(struct trace_reader *reader, struct trace_file *file)
         read_row(&table);
     reader->recorded->format = "operations.csv (stagesim)";
     reader->recorded->timeline = true;
-    if (reader->diag->errors == errors) {
+    if (table.count)
+        qsort(table.numbers, table.count, sizeof *table.numbers, by_id);
+    if (reader->diag->errors == errors)
         join_waits(&table);
+    if (reader->diag->errors == errors) {
+        check_whole(&table);
         number_messages(&table);
     }
     csv_close(table.csv);

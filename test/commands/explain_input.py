@@ -23,6 +23,13 @@ GOLDEN = {
                     "'}' behind a member"],
     "cut gzip": ["cut-r0.json.gz:1:COLUMN: error: the file ends in the middle of its compressed data, it was cut"],
     "cut table": ["cut-ops.csv:5:1: error: this row has 3 fields, the first line names 12"],
+    "no operation": ["ops.csv: error: rank 0 has no operation 2: rows are missing; expected a whole table"],
+    "no receive": ["ops.csv: error: rank 0 sends 2 messages of kind activation to rank 1, which receives 1: rows are "
+                   "missing; expected a whole table"],
+    "no collective": ["ops.csv: error: ranks 0 and 1 are in one group, but have 2 and 1 collectives of it: rows are "
+                      "missing; expected a whole table"],
+    "a shorter replica": ["ops.csv: error: ranks 0 and 1 have one position, but have 2 and 1 operations: rows are "
+                          "missing; expected a whole table"],
     "another clock": [PAIR, "note: the clock of rank 1 is 250.0 ms ahead of those of others, as the ends of what they "
                             "do together say; it is put right"],
     "other steps": [PAIR, "note: 2 of 3 steps are not in the traces of all ranks, the first is step 1, with 1 of 2: "
@@ -76,6 +83,27 @@ def table(name, steps):
     return name
 
 
+def written(rows):
+    """Of each row rank, position, stream, id, kind, group and peer; one after the other."""
+    head = "rank,position,stream,id,kind,group,peer,stage,micro_batch,start_s,data_start_s,end_s\n"
+    pathlib.Path("ops.csv").write_text(head + "".join(f"{row},0,0,{time},{time},{time + 1}\n"
+                                                      for time, row in enumerate(rows)))
+    return "ops.csv"
+
+
+def between_rows(stagesim):
+    """Rows are in the order of time: whatever is cut off at the end of a row, an operation of some rank is missing."""
+    scenario = pathlib.Path(__file__).resolve().parents[2] / "scenarios/demo.yaml"
+    for replicas in ("simulated", "all"):
+        tool.run(stagesim, "run", scenario, "-o", replicas, "--trace", "csv", "--quiet", "--engine", "analytic",
+                 "--set", f"output.replicas={replicas}")
+        whole = pathlib.Path(replicas, "operations.csv").read_text().splitlines(True)
+        for left_out in (1, 2, 7, len(whole) // 2):
+            pathlib.Path("cut.csv").write_text("".join(whole[:-left_out]))
+            said = lines("cut.csv", expect=1)[0]
+            check.that("rows are missing" in said or "does not have" in said, f"{replicas}, {left_out}: {said}")
+
+
 def lines(*files, expect=0):
     """What is said of them."""
     result = tool.run(STAGESIM, "explain", *files, expect=expect)
@@ -99,6 +127,12 @@ def cases():
     said = lines(cut("r0.json.gz", 0.7), expect=1)[0]  # where depends on the library that compresses
     yield "cut gzip", [re.sub(r":1:[0-9]+:", ":1:COLUMN:", said)]
     yield "cut table", lines(cut(table("ops.csv", [2]), 0.9), expect=1)
+    yield "no operation", lines(written(["0,0,compute,0,F,,", "0,0,compute,1,F,,", "0,0,compute,3,B,,"]), expect=1)
+    sends = [f"0,0,send:1:activation,{i},activation,,1" for i in range(2)]
+    yield "no receive", lines(written([*sends, "1,1,receive:0:activation,0,activation,,0"]), expect=1)
+    meets = ["0,0,collective:0,0,gradient-sync,0,", "0,0,collective:0,1,gradient-sync,0,"]
+    yield "no collective", lines(written([*meets, "1,1,collective:0,0,gradient-sync,0,"]), expect=1)
+    yield "a shorter replica", lines(written(["0,0,compute,0,F,,", "0,0,compute,1,B,,", "1,0,compute,0,F,,"]), expect=1)
     yield "another clock", lines(one, profile("r1.json", 1, clock=250000))
     yield "other steps", lines(one, profile("r1.json", 1, steps=(2, 3)))
     yield "steps that differ", lines(table("ops.csv", [2, 2, 3, 2]))
@@ -112,6 +146,7 @@ def main():
         os.chdir(folder)
         for name, said in cases():
             check.that(said == GOLDEN.get(name), f"{name!r}: {said!r},")
+        between_rows(STAGESIM)
         os.chdir("/")
     return check.done()
 
