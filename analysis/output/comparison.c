@@ -30,6 +30,7 @@ struct comparison_row comparison_row_of(const struct report *report)
     row.band = report->run.band;
     row.samples_per_s = report->samples_per_s;
     row.bubble = report->bubble;
+    row.exposed = report->exposed;
     memcpy(row.causes, report->causes, sizeof row.causes);
     row.idle_known = report->idle.known;
     memcpy(row.idle, report->idle.shares, sizeof row.idle);
@@ -61,6 +62,7 @@ void comparison_check(const struct comparison_row *row)
         {"iteration", row->iteration},
         {"samples per second", row->samples_per_s},
         {"bubble", row->bubble},
+        {"exposed communication", row->exposed},
         {"in flight", row->peak_in_flight},
         {"memory", row->peak_bytes},
         {"bound", row->bound},

@@ -34,6 +34,7 @@ struct comparison_row {
     double iteration, samples_per_s; /* samples_per_s 0: not known */
     struct band band;                /* of the iteration; no rows: not said */
     double bubble, causes[CAUSES];
+    double exposed; /* communication that computation does not hide, seconds, mean over ranks */
     bool idle_known;
     double idle[IDLE_PARTS];
     double peak_in_flight, peak_bytes; /* bytes 0: not known */

@@ -42,7 +42,7 @@ static void put_verdict(FILE *out, const struct search *search, uint32_t top)
     char text[READABLE_MAX];
     fprintf(out, "<p class=\"verdict\">%s of %llu layouts on %s GPUs takes %s%s: ", search_first_words(search),
             (number)search->space.count, search->space.gpus_text, readable_seconds(text, search_time(first)),
-            first->verified > 0 ? " with contention, on SimGrid" : " without contention");
+            first->verified.iteration > 0 ? " with contention, on SimGrid" : " without contention");
     put_layout(out, search, 0);
     fputc('.', out);
     if (search->best_count > 1) {
@@ -91,13 +91,13 @@ static void put_tiles(FILE *out, const struct search *search)
     tile(out, readable_seconds(text, search_time(first)), "iteration time");
     put_training_tiles(out, search, first);
     if (search_counts_energy(search))
-        tile(out, readable_joules(text, first->verified > 0 ? first->verified_energy : first->energy),
+        tile(out, readable_joules(text, first->verified.iteration > 0 ? first->verified.energy : first->energy),
              "energy of an iteration");
     snprintf(text, sizeof text, "%.4g /s", search_at_time(first, first->samples_per_s));
     tile(out, text, "samples");
     if (first->mfu > 0)
         tile(out, readable_percent(text, search_at_time(first, first->mfu)), "model flops utilization");
-    tile(out, readable_percent(text, first->bubble), "bubble ratio");
+    tile(out, readable_percent(text, search_bubble(first)), "bubble ratio");
     if (search_is_exposed_known(search, 0))
         tile(out, readable_percent(text, search->exposed[0]), "exposed communication");
     if (first->peak_bytes > 0)
@@ -151,7 +151,7 @@ static void put_figures(FILE *out, const struct search *search, uint32_t place, 
     put_cell(out, text, search_at_time(result, result->samples_per_s));
     put_cell(out, result->mfu > 0 ? readable_percent(text, search_at_time(result, result->mfu)) : "",
              search_at_time(result, result->mfu));
-    put_cell(out, readable_percent(text, result->bubble), result->bubble);
+    put_cell(out, readable_percent(text, search_bubble(result)), search_bubble(result));
     bool known = search_is_exposed_known(search, place);
     put_cell(out, known ? readable_percent(text, search->exposed[place]) : "", known ? search->exposed[place] : 0);
     put_cell(out, readable_binary_bytes(text, result->peak_bytes), result->peak_bytes);
@@ -177,12 +177,12 @@ static void put_row(FILE *out, const struct search *search, uint32_t place, bool
 
 static void put_best(FILE *out, const struct search *search, uint32_t top)
 {
-    bool verified = search_best(search, 0)->verified > 0;
+    bool verified = search_best(search, 0)->verified.iteration > 0;
     put_heads(out, search, verified);
     for (uint32_t place = 0; place < top && place < search->best_count; place++)
         put_row(out, search, place, verified);
-    fputs("</tbody>\n</table></div>\n<p class=\"note\">Bubble and exposed communication are shares of the iteration on "
-          "the analytic engine, means over ranks.</p>\n",
+    fputs("</tbody>\n</table></div>\n<p class=\"note\">Bubble and exposed communication are shares of the iteration, "
+          "means over ranks; where a layout was not simulated with contention, of that on the analytic engine.</p>\n",
           out);
 }
 

@@ -64,15 +64,17 @@ static void add_row(struct table *table, const struct search *search, uint32_t n
         if (search->space.shown[i])
             table_cell(table, "%s", values[i] ? values[i] : "");
     if (verified)
-        table_cell(table, "%s", result->verified > 0 ? readable_seconds(text, result->verified) : "");
+        table_cell(table, "%s",
+                   result->verified.iteration > 0 ? readable_seconds(text, result->verified.iteration) : "");
     table_cell(table, "%s", readable_seconds(text, result->iteration));
     if (search_counts_energy(search))
-        table_cell(table, "%s", readable_joules(text, result->verified > 0 ? result->verified_energy : result->energy));
+        table_cell(table, "%s",
+                   readable_joules(text, result->verified.iteration > 0 ? result->verified.energy : result->energy));
     if (search->objective >= OBJECTIVE_DAYS)
         add_training(table, search_training_shown(result));
     table_cell(table, "%.4g", search_at_time(result, result->samples_per_s));
     table_cell(table, "%s", result->mfu > 0 ? readable_percent(text, search_at_time(result, result->mfu)) : "");
-    table_cell(table, "%s", readable_percent(text, result->bubble));
+    table_cell(table, "%s", readable_percent(text, search_bubble(result)));
     table_cell(table, "%s",
                search_is_exposed_known(search, number) ? readable_percent(text, search->exposed[number]) : "");
     table_cell(table, "%s", readable_binary_bytes(text, result->peak_bytes));
@@ -84,7 +86,7 @@ static uint64_t count_simulated(const struct search *search)
 {
     uint64_t count = 0;
     for (uint32_t i = 0; i < search->best_count; i++)
-        count += search_best(search, i)->verified > 0;
+        count += search_best(search, i)->verified.iteration > 0;
     return count;
 }
 
@@ -146,7 +148,7 @@ static void print_table(FILE *out, const struct search *search, uint32_t top, en
 {
     char *lines = NULL;
     size_t size = 0;
-    bool verified = search->best_count && search_best(search, 0)->verified > 0;
+    bool verified = search->best_count && search_best(search, 0)->verified.iteration > 0;
     if (search->best_count) {
         struct table *table = begin_table(search, verified);
         for (uint32_t number = 0; number < top && number < search->best_count; number++)
@@ -226,17 +228,17 @@ static void put_row(struct text_writer *text, const struct search *search, uint6
     else
         text_char(text, ',');
     put_number(text, result->iteration, timed);
-    put_number(text, result->verified, timed && result->verified > 0);
+    put_number(text, result->verified.iteration, timed && result->verified.iteration > 0);
     put_number(text, search_time(result) * search->band.low, timed && search->band.rows);
     put_number(text, search_time(result) * search->band.high, timed && search->band.rows);
     if (search->objective >= OBJECTIVE_DAYS)
         put_training(text, search_training_shown(result), timed);
     if (search_counts_energy(search))
-        put_number(text, result->verified > 0 ? result->verified_energy : result->energy, timed);
+        put_number(text, result->verified.iteration > 0 ? result->verified.energy : result->energy, timed);
     put_number(text, search_time(result) / (double)search->scenario->global_batch, timed);
     put_number(text, search_at_time(result, result->samples_per_s), timed);
     put_number(text, search_at_time(result, result->mfu), timed && result->mfu > 0);
-    put_number(text, result->bubble, timed);
+    put_number(text, search_bubble(result), timed);
     put_number(text, exposed, !isnan(exposed));
     put_number(text, result->peak_bytes, known);
     put_number(text, result->bound == SEARCH_BY_WORK ? result->work : result->order, result->bound);
@@ -329,8 +331,8 @@ static void put_layout(struct json_writer *json, const struct search *search, ui
     put_dimensions(json, search, search->ranked[at]);
     json_integer(json, "micro_batches", result->micro_batches);
     json_number(json, "iteration_s", result->iteration);
-    if (result->verified > 0)
-        json_number(json, "verified_iteration_s", result->verified);
+    if (result->verified.iteration > 0)
+        json_number(json, "verified_iteration_s", result->verified.iteration);
     if (search->band.rows) {
         json_number(json, "iteration_low_s", search_time(result) * search->band.low);
         json_number(json, "iteration_high_s", search_time(result) * search->band.high);
@@ -342,12 +344,12 @@ static void put_layout(struct json_writer *json, const struct search *search, ui
         json_number(json, "goodput", search_training_shown(result)->goodput);
     }
     if (search_counts_energy(search))
-        json_number(json, "energy_j", result->verified > 0 ? result->verified_energy : result->energy);
+        json_number(json, "energy_j", result->verified.iteration > 0 ? result->verified.energy : result->energy);
     json_number(json, "seconds_per_sample", search_time(result) / (double)search->scenario->global_batch);
     json_number(json, "samples_per_s", search_at_time(result, result->samples_per_s));
     if (result->mfu > 0)
         json_number(json, "mfu", search_at_time(result, result->mfu));
-    json_number(json, "bubble_ratio", result->bubble);
+    json_number(json, "bubble_ratio", search_bubble(result));
     for (uint32_t number = 0; number < search->best_count; number++)
         if (search->best[number] == at && search_is_exposed_known(search, number))
             json_number(json, "exposed_ratio", search->exposed[number]);

@@ -34,7 +34,7 @@ bool search_counts_energy(const struct search *search)
 
 const struct search_training *search_training_shown(const struct search_result *result)
 {
-    return result->verified > 0 ? &result->verified_training : &result->training;
+    return result->verified.iteration > 0 ? &result->verified.training : &result->training;
 }
 
 const char *search_first_words(const struct search *search)
@@ -47,7 +47,12 @@ const char *search_first_words(const struct search *search)
 
 double search_time(const struct search_result *result)
 {
-    return result->verified > 0 ? result->verified : result->iteration;
+    return result->verified.iteration > 0 ? result->verified.iteration : result->iteration;
+}
+
+double search_bubble(const struct search_result *result)
+{
+    return result->verified.iteration > 0 ? result->verified.bubble : result->bubble;
 }
 
 double search_at_time(const struct search_result *result, double figure)
@@ -118,7 +123,8 @@ void search_verdict(FILE *out, const struct search *search)
                     other[i] ? other[i] : "none");
             separator = ", ";
         }
-    fprintf(out, "; bubble %s for %s", readable_percent(left, first->bubble), readable_percent(right, second->bubble));
+    fprintf(out, "; bubble %s for %s", readable_percent(left, search_bubble(first)),
+            readable_percent(right, search_bubble(second)));
     if (search_is_exposed_known(search, 0) && search_is_exposed_known(search, 1))
         fprintf(out, ", exposed communication %s for %s", readable_percent(left, search->exposed[0]),
                 readable_percent(right, search->exposed[1]));

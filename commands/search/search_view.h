@@ -23,6 +23,8 @@ const char *search_first_words(const struct search *search);
 double search_time(const struct search_result *result);
 /* A figure that goes with the inverse of the time, at that time. */
 double search_at_time(const struct search_result *result, double figure);
+/* Share of the time that search_time says. */
+double search_bubble(const struct search_result *result);
 /* Whether the exposed communication of one of the best was found out. */
 bool search_is_exposed_known(const struct search *search, uint32_t number);
 /* How many layouts fit and were discarded by a bound. */

@@ -19,7 +19,7 @@ static struct journal_identity identity_of(const struct search_identity *identit
     static const uint32_t entry_bytes = sizeof(struct entry);
     return (struct journal_identity){
         .kind = "search",
-        .title = "stagesim search journal 3\n",
+        .title = "stagesim search journal 4\n",
         .fingerprint = journal_fingerprint(identity->fingerprint, &entry_bytes, sizeof entry_bytes),
         .count = identity->count,
         .shard = identity->shard,
@@ -39,13 +39,11 @@ static void take(void *user, const void *record, size_t size)
         return;
     both.reason[size - sizeof both.entry] = '\0';
     struct search_result *result = &table->results[both.entry.index];
-    double verified = result->verified, joules = result->verified_energy;
-    struct search_training training = result->verified_training;
+    struct search_verified verified =
+        both.entry.result.verified.iteration > 0 ? both.entry.result.verified : result->verified;
     if (both.entry.result.status != SEARCH_UNTRIED)
         *result = both.entry.result;
-    result->verified = both.entry.result.verified > 0 ? both.entry.result.verified : verified;
-    result->verified_training = both.entry.result.verified > 0 ? both.entry.result.verified_training : training;
-    result->verified_energy = both.entry.result.verified > 0 ? both.entry.result.verified_energy : joules;
+    result->verified = verified;
     if (size > sizeof both.entry)
         search_table_put_reason(table, result, both.reason);
 }

@@ -30,10 +30,10 @@ static int compare_numbers(double a, double b)
 
 double search_value(const struct search *search, const struct search_result *result, bool verified)
 {
-    bool simulated = verified && result->verified > 0;
-    double seconds = simulated ? result->verified : result->iteration;
-    double joules = simulated ? result->verified_energy : result->energy;
-    const struct search_training *training = simulated ? &result->verified_training : &result->training;
+    bool simulated = verified && result->verified.iteration > 0;
+    double seconds = simulated ? result->verified.iteration : result->iteration;
+    double joules = simulated ? result->verified.energy : result->energy;
+    const struct search_training *training = simulated ? &result->verified.training : &result->training;
     switch (search->objective) {
     case OBJECTIVE_ENERGY:
         return joules;

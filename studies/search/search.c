@@ -177,9 +177,12 @@ static int verify(struct search *search, uint64_t index, const struct course *co
     struct simulation_result simulated;
     int code = simulation.scenario ? simulate(&simulation, &simulated) : EXIT_FAILED;
     if (code == EXIT_DONE) {
-        result->verified = simulated.rows[0].iteration;
-        result->verified_energy = fmax(0, simulated.rows[0].energy);
-        result->verified_training = search_training_of(&simulated.rows[0].forecast);
+        const struct comparison_row *row = &simulated.rows[0];
+        result->verified = (struct search_verified){.iteration = row->iteration,
+                                                    .energy = fmax(0, row->energy),
+                                                    .bubble = row->bubble,
+                                                    .exposed = row->exposed / row->iteration,
+                                                    .training = search_training_of(&row->forecast)};
     }
     gantt_destroy(code == EXIT_DONE ? simulated.gantt : NULL);
     return code;
@@ -188,9 +191,7 @@ static int verify(struct search *search, uint64_t index, const struct course *co
 static bool note_verified(const struct search *search, const struct search_request *request, uint64_t index)
 {
     struct fault fault = {""};
-    struct search_result found = {.verified = search->table.results[index].verified,
-                                  .verified_energy = search->table.results[index].verified_energy,
-                                  .verified_training = search->table.results[index].verified_training};
+    struct search_result found = {.verified = search->table.results[index].verified};
     if (!request->journal)
         return true;
     int journal = journal_extend(request->journal, &fault);
@@ -223,7 +224,7 @@ static uint32_t count_unverified(const struct search *search, uint32_t first, ui
 {
     uint32_t unverified = 0;
     for (uint32_t i = first; i < count; i += step)
-        unverified += search->table.results[search->ranked[search->best[i]]].verified <= 0;
+        unverified += search->table.results[search->ranked[search->best[i]]].verified.iteration <= 0;
     return unverified;
 }
 
@@ -234,7 +235,7 @@ int search_verify(struct search *search, uint32_t count, const struct search_req
     count = count < search->best_count ? count : search->best_count;
     for (uint32_t i = request->shard - 1; i < count; i += request->shards) {
         uint64_t index = search->ranked[search->best[i]];
-        if (search->table.results[index].verified > 0)
+        if (search->table.results[index].verified.iteration > 0)
             continue;
         course.behind = count_unverified(search, i + request->shards, count, request->shards);
         int code = verify(search, index, &course, arena);

@@ -30,6 +30,13 @@ struct search_training {
     double seconds, price, goodput; /* medians of the simulated trainings; price 0: not known */
 };
 
+/* What a run on the SimGrid engine says of a layout; all 0: it was not run. Seconds, joules (0: not known), shares of
+ * the iteration. */
+struct search_verified {
+    double iteration, energy, bubble, exposed;
+    struct search_training training;
+};
+
 /* One candidate; plain data without holes that differ. Seconds and bytes. */
 struct search_result {
     uint32_t micro_batches;
@@ -41,10 +48,10 @@ struct search_result {
     double iteration, samples_per_s;   /* SEARCH_FITS */
     double mfu, bubble;                /* mfu 0: not known */
     double peak_bytes, capacity_bytes; /* of the fullest rank; 0: not known */
-    double verified;                   /* iteration on the SimGrid engine; 0: not run */
-    double energy, verified_energy;    /* joules of an iteration, on either engine; 0: not known */
-    struct search_training training, verified_training; /* on either engine */
-    uint64_t job;                                       /* a hash of the job that the candidate is; 0: not known */
+    double energy;                     /* joules of an iteration; 0: not known */
+    struct search_training training;
+    struct search_verified verified;
+    uint64_t job; /* a hash of the job that the candidate is; 0: not known */
 };
 
 struct search_table {

@@ -65,16 +65,20 @@ def settled(scenario, folder):
 
 
 def searched(scenario, folder):
-    """The best layout's time is that of a run of it, on either engine."""
+    """The best layout's time is that of a run of it, on either engine; bubble and exposed share go with the time."""
     space = ("search.schedules=[1f1b]", "search.tensor=[2]", "search.pipeline=[4]", "search.micro=[1]",
              "search.zero=[0]", "search.recompute=[none]", "iterations=settled")
     tool.run(STAGESIM, "search", scenario, "--quiet", "-o", folder / "best", "--top", 1,
              *[word for each in space for word in ("--set", each)])
     first = json.loads((folder / "best/search.json").read_text())["best"][0]
     for engine, key in (("analytic", "iteration_s"), ("simgrid", "verified_iteration_s")):
-        time = summary(folder / "best/best.yaml", folder, f"engine={engine}")["time"]
+        ran = summary(folder / "best/best.yaml", folder, f"engine={engine}")
+        time = ran["time"]
         check.that(time["settled"], f"the best layout, {engine}: it does not stand")
         check.near(first[key] / time["iteration_s"], 1, f"the best layout, {engine}", 1e-9)
+    exposed = ran["communication"]["exposed_s"] / time["iteration_s"]
+    check.near(first["bubble_ratio"], ran["bubble"]["ratio"], "bubble of the best layout", 1e-9)
+    check.near(first["exposed_ratio"], exposed, "exposed share of the best layout", 1e-9)
 
 
 def refused(scenario):
