@@ -315,7 +315,9 @@ bool parser_redirect(struct parser *p, struct redirect **list)
     redirect->tabs = !strcmp(operators[which].text, "<<-");
     p->at = at + strlen(operators[which].text);
     parser_blanks(p);
-    if (!parser_word(p, false, &redirect->word))
+    /* To bash what stands right before < or > belongs to that, but for the stream of >& and <&. */
+    bool next = redirect->kind != REDIRECT_COPY && p->at < p->end && stream_end(p, &stream) > p->at;
+    if (next || !parser_word(p, false, &redirect->word))
         parser_fail(p, "a file behind the redirection");
     while (*list)
         list = &(*list)->next;

@@ -178,8 +178,8 @@ class Sweep:
         self.faults.append(text)
 
     def left(self):
-        """A search that did not end keeps its journal, to go on from."""
-        kept = {"out.journal"} if self.name in ("search", "plan") else set()
+        """What did not end keeps its journal, to go on from."""
+        kept = {"out.journal"} if self.name in ("search", "plan", "train") else set()
         return sorted(set(path.name for path in self.folder.iterdir()) - set(self.listing) - kept) + [path.name
                                                             for path in self.temporary.iterdir()]
 
