@@ -40,6 +40,7 @@ const struct option option_table[] = {
     {"shard", required_argument, NULL, OPTION_SHARD},
     {"slurm", optional_argument, NULL, OPTION_SLURM},
     {"calibrate", required_argument, NULL, OPTION_CALIBRATE},
+    {"symmetric", no_argument, NULL, OPTION_SYMMETRIC},
     {"tokens", required_argument, NULL, OPTION_TOKENS},
     {"below", required_argument, NULL, OPTION_BELOW},
     {"carbon", required_argument, NULL, OPTION_CARBON},
@@ -65,6 +66,7 @@ const char *option_needs(int option)
     case OPTION_METHOD:
         return "l";
     case OPTION_CALIBRATE:
+    case OPTION_SYMMETRIC:
         return "c";
     case OPTION_TOP:
         return "k";

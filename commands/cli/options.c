@@ -191,6 +191,9 @@ static bool read_variant_option(const struct command *command, int option, const
     case OPTION_CALIBRATE:
         options->calibrate = value;
         return true;
+    case OPTION_SYMMETRIC:
+        options->symmetric = true;
+        return true;
     case OPTION_X:
         options->x = value;
         return true;

@@ -33,6 +33,7 @@ struct options {
     const char *method;                    /* --method; NULL: not given */
     bool quiet, plugins;                   /* --quiet, --plugins */
     bool quantiles;                        /* --quantiles */
+    bool symmetric;                        /* --symmetric */
     unsigned top;                          /* --top; OPTIONS_NOT_GIVEN */
     unsigned jobs;                         /* --jobs; 0: not given */
     bool exhaustive, resume, merge;        /* --exhaustive, --resume, --merge */
@@ -66,8 +67,9 @@ struct options {
  * --plugins and --quiet:
  * o (-o, --picture, --picture-width, --font-size), w (-o alone), t (--trace, --report, --iterations), s (--schedules,
  * --what-if), r (--sort), q (--quantiles), p (--x, --y, --by), f (--format), l (--method), k (--top), g (--gpus,
- * --jobs), j (--jobs alone), c (--calibrate), x (--exhaustive, --time-limit, --resume, --shard, --merge, --slurm),
- * d (--time-limit alone), m (--budget, --seed, --restarts, --temperature, --links), b (--tokens, --by, --below,
+ * --jobs), j (--jobs alone), c (--calibrate, --symmetric), x (--exhaustive, --time-limit, --resume, --shard, --merge,
+ * --slurm), d (--time-limit alone), m (--budget, --seed, --restarts, --temperature, --links), b (--tokens, --by,
+ * --below,
  * --carbon, --prices, --clusters).
  * False after a usage mistake was reported. Memory from the arena. */
 bool options_read(const struct command *command, const char *accepted, int argc, char **argv, struct arena *arena,

@@ -160,7 +160,10 @@ static int explain_files(const struct options *options, struct arena *arena)
     e.recorded = recorded;
     e.steps = steps;
     int code = EXIT_BAD_INPUT;
-    if (!recorded->timeline)
+    if (recorded->timeline && options->symmetric)
+        diag_error(&diag, (struct place){e.files[0], 0, 0},
+                   "--symmetric is for profiles of some of a job's ranks, and this is a job's timeline");
+    else if (!recorded->timeline)
         code = explain_profile(options, &e);
     else if (!e.step_count)
         diag_error(&diag, (struct place){e.files[0], 0, 0}, "it has no step");
@@ -182,6 +185,8 @@ static int run(const struct command *command, int argc, char **argv)
             code = command_usage(command, "expected a trace, or a scenario and a trace");
         else if (!scenarios && options.calibrate)
             code = command_usage(command, "--calibrate wants a scenario, which it calibrates");
+        else if (options.symmetric && options.calibrate)
+            code = command_usage(command, "--symmetric supposes what --calibrate wants measured");
         else if (!scenarios && options.set_count)
             code = command_usage(command, "--set and its like change a scenario, and none is given");
         else
@@ -207,6 +212,7 @@ const struct command command_explain = {
         "  -o DIR                           write explain.html and explain.json to DIR\n"
         "  --calibrate FILE                 write a profile that makes the scenario's step that of the trace without "
         "what is wrong in it\n"
+        "  --symmetric                      of profiles: ranks that are not given come to collectives with the others\n"
         "  --format text|csv|json|latex|markdown  of the table\n"
         "  --quiet                          print nothing\n" OPTIONS_HELP
         "\nexample:\n  stagesim explain scenarios/demo.yaml out/operations.csv -o why\n",

@@ -66,7 +66,12 @@ static int show(const struct options *options, const struct profile_explanation 
 /* Collectives whose other members are not in the trace show no waiting of their own. */
 static void note_alone(struct explanation *e, const struct meetings *meetings)
 {
-    if (meetings->alone)
+    if (meetings->completed)
+        recorded_note(e->recorded,
+                      "%zu collectives lack members in the trace, which are taken to come with the last of those that "
+                      "are there (--symmetric)",
+                      meetings->completed);
+    else if (meetings->alone)
         recorded_note(e->recorded,
                       "%zu collectives have no other member in the trace: their time holds what the rank waited for "
                       "others",
@@ -100,7 +105,7 @@ int explain_profile(const struct options *options, struct explanation *e)
     if (e->scenario && !agrees(e, &own.axes, &diag))
         return EXIT_BAD_INPUT;
     int code = e->scenario ? model_run(e->scenario, &model) : EXIT_DONE;
-    meetings_find(e->recorded, e->arena, &own.meetings);
+    meetings_find(e->recorded, options->symmetric, e->arena, &own.meetings);
     note_alone(e, &own.meetings);
     axes_note(e->recorded, &own.axes);
     profile_find(e->recorded, &own.meetings, e->arena, &own.profile);
@@ -111,7 +116,7 @@ int explain_profile(const struct options *options, struct explanation *e)
     if (e->scenario && code == EXIT_DONE) {
         struct meetings meetings;
         own.predicted = model.recorded;
-        meetings_find(model.recorded, e->arena, &meetings);
+        meetings_find(model.recorded, false, e->arena, &meetings);
         profile_find(model.recorded, &meetings, e->arena, &own.expected);
     }
     if (code == EXIT_DONE && !(own.profile.seconds > 0)) {

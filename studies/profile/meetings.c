@@ -90,7 +90,7 @@ static void arrive(const struct recorded *recorded, const struct member *members
     }
 }
 
-void meetings_find(const struct recorded *recorded, struct arena *arena, struct meetings *meetings)
+void meetings_find(const struct recorded *recorded, bool symmetric, struct arena *arena, struct meetings *meetings)
 {
     size_t count, ranks = recorded->rank_count;
     *meetings = (struct meetings){NULL};
@@ -103,11 +103,13 @@ void meetings_find(const struct recorded *recorded, struct arena *arena, struct 
     for (size_t i = 0, end; i < count; i = end) {
         end = meeting_end(members, i, count);
         uint32_t size = recorded->groups[members[i].group].size;
-        if (end - i < 2 || (size && end - i < size)) {
+        bool whole = end - i > 1 && (!size || end - i >= size);
+        if (!whole)
             meetings->alone += end - i;
+        if (!whole && !symmetric)
             continue;
-        }
-        meetings->met++;
+        meetings->met += whole;
+        meetings->completed += whole ? 0 : end - i;
         arrive(recorded, &members[i], end - i, meetings, meetings->lateness, counts);
     }
     for (size_t i = 0; i < ranks; i++)

@@ -37,20 +37,23 @@ GOLDEN = {
     "steps that differ": ["note: steps differ: 1 of 4 have other than 2 micro-batches, the first is step 2 with 3; "
                           "figures are means over all"],
     "missing ranks": ["job          8 ranks, 2 in the trace", f"note: 4 {ALONE}"],
+    "by symmetry": ["job          8 ranks, 2 in the trace", "note: 4 collectives lack members in the trace, which are "
+                    "taken to come with the last of those that are there (--symmetric)"],
     "kernels without launch": [SINGLE, "note: r0.json: 4 of 4 operations of the device have no launch on the host: "
                                        "what the host did is not known", f"note: 2 {ALONE}"],
     "inference": [SINGLE, "note: r0.json has no backward and no optimizer: it looks like inference, and is taken as it "
                           "is", f"note: 2 {ALONE}"]}
 
 
-def profile(name, rank, world=2, steps=(1, 2), launches=True, backward=True, clock=0.0):
-    """Steps of 1 ms with a kernel and an all-reduce each."""
+def profile(name, rank, world=2, steps=(1, 2), launches=True, backward=True, clock=0.0, late=0):
+    """Steps of 1 ms with a kernel and an all-reduce each, to which the rank may come late."""
     events = []
     for step in steps:
         at = 1000.0 * step + clock
         events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 5, "tid": 5,
                        "ts": at, "dur": 1000})
-        for number, (kernel, begin, length) in enumerate((("gemm", 100, 300), ("ncclDevKernel_AllReduce", 400, 200))):
+        kernels = (("gemm", 100, 300), ("ncclDevKernel_AllReduce", 400 + late, 200 - late))
+        for number, (kernel, begin, length) in enumerate(kernels):
             more = {} if number == 0 else {
                 "Collective name": "allreduce", "In msg nelems": 10, "Out msg nelems": 10, "Group size": world,
                 "dtype": "Float", "Process Group Name": "0", "Process Group Description": "default_pg",
@@ -104,6 +107,19 @@ def between_rows(stagesim):
             check.that("rows are missing" in said or "does not have" in said, f"{replicas}, {left_out}: {said}")
 
 
+def symmetric():
+    """Rank 1 comes 50 us late, which rank 0 waits for: 25 us on average, once the six others are taken to come with
+    these two."""
+    files = profile("r0.json", 0, world=8), profile("r1.json", 1, world=8, late=50)
+    for words, waiting in ((), 0), (("--symmetric",), 25e-6):
+        tool.run(STAGESIM, "explain", *files, *words, "-o", "why", "--quiet")
+        parts = json.loads(pathlib.Path("why/explain.json").read_text())["parts"]
+        check.that(abs(parts["waiting"] - waiting) < 1e-9, f"{words}: waits for {parts['waiting']} s")
+        check.that(abs(parts["communication"] - (175e-6 - waiting)) < 1e-9, f"{words}: {parts['communication']} s")
+    said = tool.run(STAGESIM, "explain", table("ops.csv", [2]), "--symmetric", expect=1).stderr
+    check.that("--symmetric is for profiles" in said, said)
+
+
 def lines(*files, expect=0):
     """What is said of them."""
     result = tool.run(STAGESIM, "explain", *files, expect=expect)
@@ -137,6 +153,7 @@ def cases():
     yield "other steps", lines(one, profile("r1.json", 1, steps=(2, 3)))
     yield "steps that differ", lines(table("ops.csv", [2, 2, 3, 2]))
     yield "missing ranks", lines(profile("r0.json", 0, world=8), profile("r1.json", 1, world=8))
+    yield "by symmetry", lines("r0.json", "r1.json", "--symmetric")
     yield "kernels without launch", lines(profile("r0.json", 0, world=1, launches=False))
     yield "inference", lines(profile("r0.json", 0, world=1, backward=False))
 
@@ -147,6 +164,7 @@ def main():
         for name, said in cases():
             check.that(said == GOLDEN.get(name), f"{name!r}: {said!r},")
         between_rows(STAGESIM)
+        symmetric()
         os.chdir("/")
     return check.done()
 

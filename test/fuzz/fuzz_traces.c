@@ -51,7 +51,7 @@ static void explain_profile(struct recorded *recorded, struct arena *arena)
 {
     struct meetings meetings;
     struct profile profile;
-    meetings_find(recorded, arena, &meetings);
+    meetings_find(recorded, recorded->count % 2, arena, &meetings);
     profile_find(recorded, &meetings, arena, &profile);
     double sum = 0;
     for (int part = 0; part < PROFILE_PARTS; part++)
