@@ -49,8 +49,8 @@ struct training_values training_values_default(struct arena *arena);
 struct tails_values {
     bool quantiles;
     const char *like;
-    const struct fields_distribution *device, *node, *worker, *micro_batch, *operation, *forward, *backward, *optimizer,
-        *transfer, *link, *pause;
+    const struct fields_distribution *device, *node, *worker, *micro_batch, *operation, *forward, *backward, *weight,
+        *optimizer, *transfer, *message, *collective, *link, *pause;
     double pause_every;
     struct stagesim_rows trace;
     uint64_t steps, seed;

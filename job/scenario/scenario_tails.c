@@ -57,9 +57,13 @@ static const struct stagesim_field tails_fields[] = {
     {"forward", STAGESIM_FIELD_FACTORS, VALUE(forward), .doc = "in place of operation: factor on each forward"},
     {"backward", STAGESIM_FIELD_FACTORS, VALUE(backward),
      .doc = "in place of operation: factor on each backward and weight gradient"},
+    {"weight", STAGESIM_FIELD_FACTORS, VALUE(weight),
+     .doc = "in place of backward: factor on each weight gradient that is computed apart"},
     {"optimizer", STAGESIM_FIELD_FACTORS, VALUE(optimizer),
      .doc = "in place of operation: factor on each optimizer step"},
     {"transfer", STAGESIM_FIELD_FACTORS, VALUE(transfer), .doc = "factor on each message and collective"},
+    {"message", STAGESIM_FIELD_FACTORS, VALUE(message), .doc = "in place of transfer: factor on each message"},
+    {"collective", STAGESIM_FIELD_FACTORS, VALUE(collective), .doc = "in place of transfer: factor on each collective"},
     {"link", STAGESIM_FIELD_FACTORS, VALUE(link),
      .doc = "factor on all transfers that leave a node or come to it, drawn once for a step; for a transfer between "
             "nodes the largest counts"},
@@ -188,7 +192,7 @@ static void take_published(const struct loader *loader, struct tails_settings *s
 static bool varies(const struct tails_settings *s)
 {
     return s->device || s->node || s->worker || s->micro_batch || s->operation || s->forward || s->backward ||
-           s->optimizer || s->transfer || s->link || s->pause || s->trace;
+           s->weight || s->optimizer || s->transfer || s->message || s->collective || s->link || s->pause || s->trace;
 }
 
 static void check(const struct loader *loader, const struct tails_values *values)
@@ -227,8 +231,11 @@ void scenario_read_tails(struct loader *loader)
                                         .operation = drawn(values.operation),
                                         .forward = drawn(values.forward),
                                         .backward = drawn(values.backward),
+                                        .weight = drawn(values.weight),
                                         .optimizer = drawn(values.optimizer),
                                         .transfer = drawn(values.transfer),
+                                        .message = drawn(values.message),
+                                        .collective = drawn(values.collective),
                                         .link = drawn(values.link),
                                         .pause = drawn(values.pause),
                                         .pause_every = values.pause_every,

@@ -219,7 +219,7 @@ static const struct quick_draw *own_draw(const struct step_model *model, const s
 {
     return task->kind == STAGESIM_FORWARD     ? &model->forward
            : task->kind == STAGESIM_BACKWARD  ? &model->backward
-           : task->kind == STAGESIM_WEIGHT    ? &model->backward
+           : task->kind == STAGESIM_WEIGHT    ? &model->weight
            : task->kind == STAGESIM_OPTIMIZER ? &model->optimizer
                                               : &model->operation;
 }
@@ -281,7 +281,8 @@ static void transfer_seconds(const struct step_draw *draw, uint32_t node, const 
                              double seconds[STEP_LANES])
 {
     const struct step_model *model = draw->model;
-    multiply(draw, &model->transfer, PURPOSE_TRANSFER, task, seconds);
+    multiply(draw, task->type == OPERATION_COLLECTIVE ? &model->collective : &model->message, PURPOSE_TRANSFER, task,
+             seconds);
     if (!draw->links)
         return;
     uint32_t own = model->node_of[task->rank], other = model->peers[node];

@@ -183,8 +183,13 @@ struct step_model *step_model_create(const struct step_net *net, const struct ta
     model->operation = quick_draw_of(settings->operation, arena);
     model->forward = quick_draw_of(settings->forward ? settings->forward : settings->operation, arena);
     model->backward = quick_draw_of(settings->backward ? settings->backward : settings->operation, arena);
+    model->weight = quick_draw_of(settings->weight     ? settings->weight
+                                  : settings->backward ? settings->backward
+                                                       : settings->operation,
+                                  arena);
     model->optimizer = quick_draw_of(settings->optimizer ? settings->optimizer : settings->operation, arena);
-    model->transfer = quick_draw_of(settings->transfer, arena);
+    model->message = quick_draw_of(settings->message ? settings->message : settings->transfer, arena);
+    model->collective = quick_draw_of(settings->collective ? settings->collective : settings->transfer, arena);
     find_nodes(model, platform, arena);
     find_workers(model, arena);
     find_crossings(model, arena);
@@ -239,6 +244,12 @@ static bool meets_backward(const struct step_model *model, uint32_t node)
     return computes(task) && (task->kind == STAGESIM_BACKWARD || task->kind == STAGESIM_WEIGHT);
 }
 
+static bool meets_weight(const struct step_model *model, uint32_t node)
+{
+    const struct step_task *task = &model->net->tasks[node];
+    return computes(task) && task->kind == STAGESIM_WEIGHT;
+}
+
 static bool meets_optimizer(const struct step_model *model, uint32_t node)
 {
     const struct step_task *task = &model->net->tasks[node];
@@ -249,6 +260,16 @@ static bool meets_transfer(const struct step_model *model, uint32_t node)
 {
     const struct step_task *task = &model->net->tasks[node];
     return !computes(task) && task->type != OPERATION_DELAY;
+}
+
+static bool meets_message(const struct step_model *model, uint32_t node)
+{
+    return meets_transfer(model, node) && model->net->tasks[node].type != OPERATION_COLLECTIVE;
+}
+
+static bool meets_collective(const struct step_model *model, uint32_t node)
+{
+    return model->net->tasks[node].type == OPERATION_COLLECTIVE;
 }
 
 static bool meets_link(const struct step_model *model, uint32_t node)
@@ -269,8 +290,11 @@ const char *step_model_idle(const struct step_model *model, size_t *next, const 
         {"micro_batch", "no computation of a micro-batch takes time", settings->micro_batch, meets_micro_batch},
         {"forward", "no forward takes time", settings->forward, meets_forward},
         {"backward", "no backward takes time", settings->backward, meets_backward},
+        {"weight", "no weight gradient is computed apart", settings->weight, meets_weight},
         {"optimizer", "the optimizer's step takes no time", settings->optimizer, meets_optimizer},
         {"transfer", "no message or collective takes time", settings->transfer, meets_transfer},
+        {"message", "no message takes time", settings->message, meets_message},
+        {"collective", "no collective takes time", settings->collective, meets_collective},
         {"link", "no message or collective between nodes takes time", settings->link, meets_link},
         {"pause", "no forward takes time, and pauses come in front of one", settings->pause, meets_forward},
     };

@@ -20,9 +20,9 @@ struct step_model {
     const struct tails_settings *settings;
     uint32_t ranks, nodes, workers, replicas; /* of the mesh; hosts' nodes; pipeline workers; of the data axis */
     uint32_t micro_batches;
-    struct quick_draw operation, forward, backward, optimizer, transfer; /* of the settings */
-    uint32_t *hosts;                                                     /* [rank]: in the platform */
-    uint32_t *node_of;                                                   /* [rank]: index into first_hosts */
+    struct quick_draw operation, forward, backward, weight, optimizer, message, collective; /* of the settings */
+    uint32_t *hosts;         /* [rank]: in the platform */
+    uint32_t *node_of;       /* [rank]: index into first_hosts */
     uint32_t *first_hosts;   /* [node]: the first of its hosts in the platform, which the node is known by */
     uint32_t *worker_of;     /* [rank]: worker * replicas + replica */
     uint32_t *peers;         /* [net node]: sends: the node that receives; STEP_NONE: the same one */

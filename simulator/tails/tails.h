@@ -33,8 +33,9 @@ struct tails_settings {
     const struct distribution *worker;      /* the same of all ranks of a pipeline worker of a replica */
     const struct distribution *micro_batch; /* all computations of a micro-batch, on all stages */
     const struct distribution *operation;   /* each computation for itself */
-    const struct distribution *forward, *backward, *optimizer; /* the same of a kind, in its place */
-    const struct distribution *transfer;                       /* each message, each collective */
+    const struct distribution *forward, *backward, *weight, *optimizer; /* the same of a kind, in its place */
+    const struct distribution *transfer;                                /* each message, each collective */
+    const struct distribution *message, *collective;                    /* one of them, in its place */
     const struct distribution *link;  /* all that leaves a node or comes to it, the whole step */
     const struct distribution *pause; /* seconds that a rank stands still in front of a forward */
     double pause_every;               /* once in so many steps */

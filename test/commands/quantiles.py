@@ -95,9 +95,16 @@ def keys(stagesim, folder):
         check.that(figures["mean_s"] > base["mean_s"], f"{change} counts")
     sends = ["--set", "stages.message=1GB", "--set", "stages.gradient=10GB", "--set", "stages.optimizer=1s"]
     base = step(stagesim, folder, *sends, "--set", "tails={device: 1, steps: 100}")
-    for change in ("transfer: 1.2", "link: 1.2", "optimizer: 1.2"):
+    for change in ("transfer: 1.2", "link: 1.2", "optimizer: 1.2", "message: 1.2", "collective: 1.2"):
         figures = step(stagesim, folder, *sends, "--set", f"tails={{steps: 100, {change}}}")
         check.that(figures["mean_s"] > base["mean_s"], f"{change} counts")
+    both, message, collective = (step(stagesim, folder, *sends, "--set", f"tails={{steps: 100, {change}}}")["mean_s"]
+                                 for change in ("transfer: 1.2", "transfer: 1.2, collective: 1",
+                                                "transfer: 1.2, message: 1"))
+    check.that(base["mean_s"] < message < both and base["mean_s"] < collective < both, "messages and collectives apart")
+    split = ["--set", "schedule=zb-h1", "--set", "tails.steps=100"]
+    plain, slow = (step(stagesim, folder, *split, "--set", f"tails.weight={factor}")["mean_s"] for factor in (1, 2))
+    check.that(slow > plain, "weight gradients apart")
     check.that(step(stagesim, folder, "--set", "tails={like: usual, quantiles: false}") is None, "not asked for")
 
 
@@ -139,6 +146,7 @@ def idle(stagesim, folder):
     met = told("stages.gradient=1MB", "tails.link=1.5", "tails.forward=2", "tails.pause=1s")
     check.that(met == [], f"all of these meet something: {met}")
     check.that(told("tails.optimizer={uniform: [1, 2]}", "tails.micro_batch=2") == ["tails.optimizer"], "no optimizer")
+    check.that(told("tails.weight=2", "tails.collective=2") == ["tails.weight", "tails.collective"], "none of both")
     one_node = ("platform=dgx-h100:1", "parallel.data=2", "stages.message=1MB")
     check.that(told(*one_node, "tails.link=1.5", "tails.transfer=2") == ["tails.link"], "nothing leaves the node")
 
