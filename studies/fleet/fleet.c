@@ -58,6 +58,11 @@ int fleet_create(struct fleet *fleet, const struct scenario *scenario, const str
         diag_error(
             diag, scenario_place(scenario, "training"),
             "nothing says how long the training is; expected all tokens (--tokens 15e12), or 'steps' in training");
+    if (scenario->training.traffic_simulated)
+        diag_error(
+            diag, scenario_place(scenario, "checkpoint.traffic"),
+            "traffic: simulated needs nodes beside those of the job, which clusters of a plan do not have; leave it "
+            "out");
     if (scenario->training.step > 0)
         diag_error(diag, scenario_place(scenario, "training.step"),
                    "step: each cluster has a step time of its own; leave it out");

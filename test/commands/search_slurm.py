@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`stagesim search --slurm` and `sweep --slurm` on a real Slurm of Debian's packages: munged, slurmctld and two slurmd
-on this machine. Of the search one task is killed and one node drained; the files are those of one process.
+"""`stagesim search --slurm`, `sweep --slurm` and `train --slurm` on a real Slurm of Debian's packages: munged,
+slurmctld and two slurmd on this machine. Of the search one task is killed and one node drained; the files are those of
+one process.
 Skipped, with the reason, where Slurm is not installed or does not start.
 
 usage: search_slurm.py STAGESIM
@@ -157,6 +158,35 @@ def sweep(check, binary, folder, slurm):
     check.that(not (folder / "swept-shared.parts").exists(), "parts of the sweep go when all is done")
 
 
+TRAINING = """platform: dgx-h100:4
+workload: stages
+stages: {forward: 1s, backward: 2s}
+parallel: {pipeline: 4, data: 8}
+batch: {micro_batches: 4, micro: 1}
+schedule: 1f1b
+engine: analytic
+training: {steps: 4000000, step: 1s, runs: 400}
+failures: {components: [{name: job, unit: job, every: 3600s}], restart: 120s}
+checkpoint: {every: 10min, way: blocking, save: 6s, load: 0s, bytes: 1GB}
+"""
+
+
+def train(check, binary, folder, slurm):
+    """Shares of the runs; what one process writes."""
+    (folder / "t.yaml").write_text(TRAINING)
+    arguments = [str(binary), "train", "t.yaml", "--quiet"]
+    whole = subprocess.run([*arguments, "-o", "trained"], cwd=folder, check=True, capture_output=True, text=True)
+    done = subprocess.run([*arguments, "-o", "trained-shared", "--slurm"], cwd=folder, env=slurm.environment,
+                          capture_output=True, text=True, timeout=240)
+    check.that(done.returncode == 0, f"train: exit {done.returncode}: {done.stdout} {done.stderr}")
+    check.that(done.stdout.endswith(whole.stdout), f"train: {done.stdout}")
+    for name in ("forecast.json", "calendar.csv", "calendar.paje", "month.svg"):
+        check.that(done.returncode == 0
+                   and (folder / "trained" / name).read_bytes() == (folder / "trained-shared" / name).read_bytes(),
+                   f"{name} differs from one process's")
+    check.that(not (folder / "trained-shared.parts").exists(), "parts of the training go when all is done")
+
+
 def main():
     check, binary = tool.Checker(), tool.binary_argument()
     missing = [name for name in ("munged", "slurmctld", "slurmd", "sbatch")
@@ -178,6 +208,7 @@ def main():
                 print(f"skipped: Slurm does not start here: {logs}")
                 return SKIPPED
             sweep(check, binary, folder, slurm)
+            train(check, binary, folder, slurm)
             search(check, binary, folder, slurm)
     return check.done()
 
