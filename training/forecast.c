@@ -97,6 +97,8 @@ struct training_plan *training_plan_of(const struct training_settings *settings,
     forecast->step = plan->step;
     forecast->steps = settings->steps > 0 ? settings->steps : ceil(job->tokens / job->per_step);
     forecast->work = plan->work = forecast->steps * plan->step;
+    plan->busy_watts = job->joules >= 0 ? job->joules / job->iteration : 0;
+    plan->idle_watts = job->joules >= 0 ? fmax(0, job->idle_watts) : 0;
     fill_times(plan, settings, bytes, &job->traffic, arena);
     forecast->spares_chosen = settings->spares == SPARES_AUTO;
     plan->spares = forecast->spares_chosen ? spares_for(spares_away(plan), LACKING) : settings->spares;

@@ -44,19 +44,21 @@ struct training_outcome training_outcome_from(const struct training_plan *plan, 
                                               uint32_t runs)
 {
     struct training_outcome outcome = {.runs = runs};
-    double *values = array_zeroed(3 * (size_t)runs, sizeof *values), squares = 0;
-    double *walls = values, *shares = values + runs, *spares = values + 2 * (size_t)runs;
+    double *values = array_zeroed(4 * (size_t)runs, sizeof *values), squares = 0;
+    double *walls = values, *shares = values + runs, *spares = shares + runs, *joules = spares + runs;
     for (uint32_t i = 0; i < runs && !outcome.stuck; i++) {
         add_run(&outcome, &all[i]);
         walls[i] = all[i].wall;
         shares[i] = plan->work / all[i].wall;
         spares[i] = all[i].spares_used;
+        joules[i] = plan->busy_watts * all[i].computed + plan->idle_watts * (all[i].wall - all[i].computed);
     }
     for (uint32_t i = 0; i < runs; i++)
         squares += (walls[i] - outcome.mean) * (walls[i] - outcome.mean);
     outcome.error = runs > 1 ? sqrt(squares / (runs - 1.0) / runs) : 0;
     outcome.wall = band_of(walls, runs);
     outcome.steps_share = band_of(shares, runs);
+    outcome.joules = band_of(joules, runs);
     outcome.spares_used = (uint32_t)band_of(spares, runs).high;
     free(values);
     return outcome;

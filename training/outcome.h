@@ -13,6 +13,7 @@ struct training_band {
 struct training_outcome {
     uint32_t runs;
     struct training_band wall, steps_share;      /* seconds; time of steps that count over the whole */
+    struct training_band joules;                 /* 0: not known */
     double mean, error;                          /* of the wall times: their mean, and its standard error */
     double parts[TRAINING_PARTS];                /* means, seconds */
     double causes[TRAINING_CAUSES];              /* the same by components of the plan */

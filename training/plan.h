@@ -81,6 +81,7 @@ struct training_plan {
     bool near;                  /* states are in the memory of other nodes: lost where two nodes fail at once */
     double far_interval;        /* near: of work between two that go to storage as well */
     double evaluate_every, evaluate; /* of work between two evaluations, INFINITY: none; how long each takes */
+    double busy_watts, idle_watts;   /* of the whole job: while it computes, and otherwise; 0: not known */
     uint64_t seed;
 };
 

@@ -213,7 +213,9 @@ static void print_rest(FILE *out, const struct train_view *view)
     print_causes(out, view);
     if (f->joules >= 0) {
         print_label(out, "energy");
-        fprintf(out, "%s\n", readable_watt_hours(text, f->joules));
+        fprintf(out, "%s (", readable_watt_hours(text, f->joules));
+        fprintf(out, "%s to ", readable_watt_hours(text, f->outcome.joules.low));
+        fprintf(out, "%s in 8 of 10)\n", readable_watt_hours(text, f->outcome.joules.high));
     }
     print_label(out, "simulated");
     fprintf(out, "%u times; mean %.4g days, known to %.2g days\n\n", f->outcome.runs, f->outcome.mean / 86400,

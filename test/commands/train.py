@@ -45,6 +45,9 @@ def closed_form(stagesim, folder):
     parts = sum(value for key, value in figures.items() if key.startswith("part_"))
     check.that(abs(parts / figures["mean_s"] - 1) < 1e-9, f"parts {parts}, mean {figures['mean_s']}")
     check.that(figures["low_s"] <= figures["median_s"] <= figures["high_s"], "band in order")
+    check.that(figures["energy_low_j"] < figures["energy_j"] < figures["energy_high_j"], "energy in its band")
+    check.that(figures["energy_high_j"] / figures["energy_low_j"] < figures["high_s"] / figures["low_s"],
+               "GPUs draw less while they wait")
     check.that(figures["nodes"] == 4 and figures["gpus_per_node"] == 8, "nodes")
     check.that(figures["half_interval_mean_s"] == 0, "no interval was chosen")
 
