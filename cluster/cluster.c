@@ -5,13 +5,14 @@
 #include "cluster/jobs/jobs.h"
 #include "cluster/power/pairs.h"
 #include "cluster/queue/queue_scenario.h"
+#include "cluster/rl/rl.h"
 #include "cluster/serving/serving.h"
 
 #include <stddef.h>
 
 /* A line for each key of the top level. */
-static const struct scenario_kind *const kinds[] = {&jobs_kind,  &idle_kind,    &pairs_kind,
-                                                    &queue_kind, &serving_kind, NULL};
+static const struct scenario_kind *const kinds[] = {&jobs_kind, &idle_kind,    &pairs_kind, &queue_kind,
+                                                    &rl_kind,   &serving_kind, NULL};
 
 void cluster_register(void)
 {

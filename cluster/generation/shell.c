@@ -25,10 +25,18 @@ void generation_check_keys(const struct fields_reader *reader, const struct node
             fields_report_unknown(reader, what, child, keys, count);
 }
 
+void generation_check_workload(const struct node *root, const char *kind, struct arena *arena, struct diag *diag)
+{
+    const struct node *node = node_get(root, "workload");
+    if (node && node->kind != NODE_REFUSED && (node->kind != NODE_SCALAR || strcmp(node->text, kind) != 0))
+        diag_error(diag, node->at, "workload is %s; expected %s, or none, beside the section %s",
+                   node_describe(node, arena), kind, kind);
+}
+
 struct scenario *generation_read_shell(const struct scenario_request *request, const struct node *root,
                                        const char *const *keys, struct arena *arena, struct diag *diag)
 {
-    static const char *const own[] = {"generation", "serving", "workload", NULL};
+    static const char *const own[] = {"generation", "rl", "serving", "trainer", "workload", NULL};
     static const char *const job[][2] = {{"workload", "transformer"},
                                          {"batch.micro_batches", "1"},
                                          {"batch.micro", "1"},

@@ -111,15 +111,6 @@ static void draw_requests(const struct serving_values *values, struct serving *s
 
 /* ---- all together ---- */
 
-/* `workload: serving` may be said, too. */
-static void check_workload(const struct node *root, struct arena *arena, struct diag *diag)
-{
-    const struct node *node = node_get(root, "workload");
-    if (node && node->kind != NODE_REFUSED && (node->kind != NODE_SCALAR || strcmp(node->text, "serving") != 0))
-        diag_error(diag, node->at, "workload is %s; expected serving, or none, beside the section serving",
-                   node_describe(node, arena));
-}
-
 static bool check(const struct serving_values *values, struct node *root, struct diag *diag)
 {
     bool given = values->log.count > 0;
@@ -151,7 +142,7 @@ struct scenario *serving_read(const struct scenario_request *request, struct nod
         scenario_apply_set(root, &request->sets[i], "generation.tensor=8", arena, diag);
     struct node *node = node_get(root, "serving");
     generation_check_keys(&reader, root, serving_keys, "a scenario of serving");
-    check_workload(root, arena, diag);
+    generation_check_workload(root, "serving", arena, diag);
     fields_check_keys(&reader, &section, NULL, node);
     fields_read(&reader, &section, node, root->at, &values);
     generation_settings_read(&reader, node_get(root, "generation"), root->at, &serving->settings);

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When steps generate and train, and what GPUs wait for in between. */
+#include "cluster/rl/rl.h"
+
+#include <math.h>
+
+static double training_of(const struct rl_phases *p)
+{
+    return p->old + p->reference + p->values + p->training;
+}
+
+static double end_of(const struct rl_step *steps, int64_t step)
+{
+    return step < 0 ? 0 : steps[step].trained;
+}
+
+/* ---- in turns ---- */
+
+static void take_turns(const struct rl_phases *p, struct rl_figures *f)
+{
+    double now = 0;
+    for (uint32_t i = 0; i < f->step_count; i++) {
+        struct rl_step *step = &f->steps[i];
+        step->loads = now;
+        step->loaded = now += p->transfer + p->move;
+        step->generates = now;
+        step->generated = now += f->batches[i].seconds;
+        now += f->batches[i].reward;
+        step->trains = now;
+        step->trained = now += training_of(p) + p->overhead;
+    }
+}
+
+/* ---- beside each other ---- */
+
+/* The batch of a step is generated with the weights of the step `lag` + 1 before it. */
+static void generate(const struct rl_phases *p, uint32_t lag, uint32_t i, struct rl_figures *f)
+{
+    struct rl_step *step = &f->steps[i];
+    double free_at = i ? f->steps[i - 1].generated : 0;
+    int64_t trained = (int64_t)i - lag - 1;
+    step->loads = trained < 0 ? -1 : fmax(free_at, end_of(f->steps, trained));
+    step->loaded = step->generates = trained < 0 ? free_at : step->loads + p->transfer;
+    step->generated = step->generates + f->batches[i].seconds;
+}
+
+/* A trainer sends weights before it goes on, unless engines take them when it is at work again: then they lie ready. */
+static void train(const struct rl_phases *p, uint32_t lag, uint32_t i, struct rl_figures *f)
+{
+    struct rl_step *step = &f->steps[i];
+    const struct rl_step *next = i + lag < f->step_count && i ? &f->steps[i + lag] : NULL;
+    step->trains = fmax(step->generated + f->batches[i].reward, end_of(f->steps, (int64_t)i - 1));
+    if (next && next->loads >= 0 && next->loads <= step->trains)
+        step->trains = fmax(step->trains, next->loaded);
+    step->trained = step->trains + training_of(p) + p->overhead;
+}
+
+static void go_beside(const struct rl_phases *p, uint32_t lag, struct rl_figures *f)
+{
+    uint32_t generated = 0;
+    for (uint32_t i = 0; i < f->step_count; i++) {
+        for (; generated <= i + lag && generated < f->step_count; generated++)
+            generate(p, lag, generated, f);
+        train(p, lag, i, f);
+    }
+}
+
+/* ---- figures ---- */
+
+static void share_turns(const struct rl_phases *p, double ended, struct rl_figures *f)
+{
+    struct rl_idle *idle = &f->training;
+    idle->busy = (training_of(p) + p->generation - ended) / f->step;
+    idle->engines = ended / f->step;
+    idle->transfer = p->transfer / f->step;
+    idle->move = p->move / f->step;
+    idle->samples = p->reward / f->step;
+    idle->overhead = p->overhead / f->step;
+    f->generation = *idle;
+}
+
+static void share_beside(const struct rl_phases *p, double ended, struct rl_figures *f)
+{
+    struct rl_idle *g = &f->generation, *t = &f->training;
+    g->busy = (p->generation - ended) / f->step;
+    g->engines = ended / f->step;
+    g->transfer = t->transfer = p->transfer / f->step;
+    g->weights = fmax(0, 1 - g->busy - g->engines - g->transfer);
+    t->busy = training_of(p) / f->step;
+    t->overhead = p->overhead / f->step;
+    if (t->busy + t->overhead + t->transfer > 1)
+        t->transfer = fmax(0, 1 - t->busy - t->overhead);
+    t->samples = fmax(0, 1 - t->busy - t->overhead - t->transfer);
+}
+
+void rl_arrange(const struct rl *rl, const struct rl_phases *phases, struct rl_figures *f)
+{
+    bool turns = rl->values.arrangement == RL_COLOCATED;
+    uint32_t lag = rl->values.arrangement == RL_ASYNC ? (uint32_t)rl->values.staleness : 0;
+    double ended = 0;
+    if (turns)
+        take_turns(phases, f);
+    else
+        go_beside(phases, lag, f);
+    /* The first steps have no weights to wait for, and the last ones none to send. */
+    uint32_t first = turns ? 0 : lag + 1, last = f->step_count - (turns || f->step_count <= 2 * lag + 2 ? 1 : lag + 1);
+    if (turns)
+        f->step = f->steps[last].trained / f->step_count;
+    else
+        f->step = last > first ? (f->steps[last].trained - f->steps[first].trained) / (last - first)
+                               : f->steps[last].trained / f->step_count;
+    for (uint32_t i = 0; i < f->step_count; i++)
+        ended += f->batches[i].engines_ended / f->step_count;
+    if (turns)
+        share_turns(phases, ended, f);
+    else
+        share_beside(phases, ended, f);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the phases of a step take: generation on all engines, rewards, the transfer of weights. */
+#include "base/arena.h"
+#include "cluster/rl/rl.h"
+#include "simulator/collectives/communicator.h"
+#include "workloads/generation/cost.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+uint32_t rl_prompts(const struct rl_values *values)
+{
+    return (uint32_t)ceil((double)values->prompts / values->kept - 1e-9);
+}
+
+void rl_lengths(const struct rl_values *v, uint32_t step, struct arena *arena, double **prompts, double **outputs)
+{
+    uint32_t count = rl_prompts(v), samples = (uint32_t)v->samples;
+    uint64_t seed = v->seed + 2 * (uint64_t)step;
+    *prompts = arena_array(arena, count, sizeof **prompts);
+    *outputs = arena_array(arena, (size_t)count * samples, sizeof **outputs);
+    struct lengths_request inputs = {&v->prompt->distribution, 0, count, 1, 0, seed + 1};
+    struct lengths_request of_samples = {
+        &v->output->distribution, (double)v->most, count, samples, v->correlation, seed};
+    lengths_draw(&inputs, *prompts);
+    lengths_draw(&of_samples, *outputs);
+}
+
+/* ---- generation ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    double one = *(const double *)a, other = *(const double *)b;
+    return (one > other) - (one < other);
+}
+
+/* What the engines' requests are gathered in. */
+struct gathering {
+    const struct rl *rl;
+    struct generation_engine *engine;
+    struct rl_generation *batch;
+    double *done; /* [sample]: when it ends */
+    struct draws draws;
+    uint32_t filled;
+    double most_done; /* the last one, with its reward */
+};
+
+static void take_outcomes(struct gathering *g, const struct batching_run *run, uint32_t count, double from)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        double reward = distribution_draw(&g->rl->values.reward->distribution, &g->draws);
+        g->done[g->filled++] = run->outcomes[i].last - from;
+        g->most_done = fmax(g->most_done, run->outcomes[i].last - from + reward);
+    }
+}
+
+/* Prompts from `first` to `end` on one engine. */
+static void run_engine(struct gathering *g, uint32_t first, uint32_t end, const double *prompts, const double *outputs,
+                       double *ends)
+{
+    uint32_t samples = (uint32_t)g->rl->values.samples, count = (end - first) * samples;
+    struct batching_request *requests = array_zeroed(count + 1, sizeof *requests);
+    struct batching_run run;
+    for (uint32_t i = 0; i < count; i++)
+        requests[i] =
+            (struct batching_request){0, prompts[first + i / samples], outputs[first * samples + i], i / samples};
+    batching_simulate(g->engine->generation, &g->engine->limits, requests, count, &run);
+    *ends = run.end;
+    g->batch->batch += run.sequences * run.end;
+    g->batch->preempted += run.preempted;
+    take_outcomes(g, &run, count, 0);
+    batching_finish(&run);
+    free(requests);
+}
+
+static void sum_up(struct gathering *g, uint32_t engines, uint32_t count)
+{
+    struct rl_generation *batch = g->batch;
+    double ended = 0;
+    for (uint32_t e = 0; e < engines; e++) {
+        batch->seconds = fmax(batch->seconds, batch->ends[e]);
+        ended += batch->ends[e] / engines;
+    }
+    batch->batch /= ended * engines;
+    qsort(g->done, count, sizeof *g->done, by_value);
+    batch->tail = batch->seconds - g->done[(uint32_t)ceil(0.95 * count) - 1];
+    batch->engines_ended = batch->seconds - ended;
+    batch->reward = g->most_done - batch->seconds;
+}
+
+struct rl_generation rl_generate(const struct rl *rl, struct generation_engine *engine, uint32_t step,
+                                 struct arena *arena)
+{
+    enum { PURPOSE_REWARDS = 7201 };
+    const struct rl_values *v = &rl->values;
+    double *prompts, *outputs;
+    struct rl_generation batch = {.ends = arena_array(arena, rl->engines, sizeof *batch.ends)};
+    uint32_t all = rl_prompts(v), count = all * (uint32_t)v->samples;
+    struct gathering g = {
+        rl, engine, &batch, arena_array(arena, count, sizeof *g.done), draws_of(v->seed, PURPOSE_REWARDS, step), 0, 0};
+    rl_lengths(v, step, arena, &prompts, &outputs);
+    for (uint32_t e = 0; e < rl->engines; e++)
+        run_engine(&g, (uint32_t)((uint64_t)e * all / rl->engines), (uint32_t)((uint64_t)(e + 1) * all / rl->engines),
+                   prompts, outputs, &batch.ends[e]);
+    for (uint32_t i = 0; i < count; i++)
+        batch.tokens += (prompts[i / v->samples] + outputs[i]) * (double)v->prompts / all;
+    sum_up(&g, rl->engines, count);
+    batch.done = g.done;
+    batch.count = count;
+    return batch;
+}
+
+static void stream_engine(struct gathering *g, uint32_t prompts, uint32_t batches, uint32_t engine)
+{
+    const struct rl_values *v = &g->rl->values;
+    uint32_t samples = (uint32_t)v->samples, each = prompts * samples, filled = 0;
+    struct batching_request *requests = array_zeroed((size_t)each * batches + 1, sizeof *requests);
+    struct batching_limits limits = g->engine->limits;
+    struct batching_run run;
+    for (uint32_t b = 0; b < batches; b++) {
+        struct arena *arena = arena_create();
+        double *inputs, *outputs;
+        rl_lengths(v, b, arena, &inputs, &outputs);
+        uint32_t first = (uint32_t)((uint64_t)engine * rl_prompts(v) / g->rl->engines);
+        for (uint32_t i = 0; i < each; i++, filled++)
+            requests[filled] = (struct batching_request){0, inputs[first + i / samples], outputs[first * samples + i],
+                                                         filled / samples};
+        arena_destroy(arena);
+    }
+    double flying = (double)each * (double)(v->staleness + 1);
+    limits.sequences = flying < limits.sequences ? (uint32_t)flying : limits.sequences;
+    batching_simulate(g->engine->generation, &limits, requests, filled, &run);
+    g->batch->batch += run.sequences / g->rl->engines;
+    take_outcomes(g, &run, filled, 0);
+    batching_finish(&run);
+    free(requests);
+}
+
+double rl_stream(const struct rl *rl, struct generation_engine *engine, struct arena *arena)
+{
+    struct rl_generation batch = {0};
+    uint32_t all = rl_prompts(&rl->values), count = all * (uint32_t)rl->values.samples;
+    uint32_t batches = (uint32_t)rl->values.staleness + 4;
+    struct gathering g = {rl,
+                          engine,
+                          &batch,
+                          arena_array(arena, (size_t)count * batches, sizeof *g.done),
+                          draws_of(rl->values.seed, 0, 0),
+                          0,
+                          0};
+    for (uint32_t e = 0; e < rl->engines; e++)
+        stream_engine(&g,
+                      (uint32_t)((uint64_t)(e + 1) * all / rl->engines) - (uint32_t)((uint64_t)e * all / rl->engines),
+                      batches, e);
+    qsort(g.done, g.filled, sizeof *g.done, by_value);
+    return (g.done[(size_t)count * (batches - 1) - 1] - g.done[count - 1]) / (batches - 2);
+}
+
+/* ---- weights ---- */
+
+static struct reshard_model weights_of(const struct rl *rl, struct arena *arena)
+{
+    struct transformer_model whole = *rl->model;
+    transformer_model_complete(&whole);
+    return reshard_model_of(&whole, generation_element(rl->settings.weights), arena);
+}
+
+static struct reshard_layout engine_layout(const struct rl *rl)
+{
+    const struct generation_settings *s = &rl->settings;
+    return (struct reshard_layout){.tensor = (uint32_t)s->tensor,
+                                   .data = (uint32_t)s->data,
+                                   .pipeline = (uint32_t)s->pipeline,
+                                   .expert = (uint32_t)s->expert,
+                                   .expert_tensor = (uint32_t)(s->tensor * s->data / s->expert)};
+}
+
+void rl_transfer_bytes(const struct rl *rl, double *all, double *most, struct arena *arena)
+{
+    struct reshard_model model = weights_of(rl, arena);
+    struct reshard_layout to = engine_layout(rl);
+    uint32_t each = reshard_ranks(&to), gpus = each * rl->engines;
+    bool there = rl->values.arrangement == RL_COLOCATED;
+    *all = *most = 0;
+    for (uint32_t gpu = 0; gpu < gpus; gpu++) {
+        double bytes = reshard_held(&model, &to, gpu % each);
+        if (there && gpu < reshard_ranks(&rl->trainer))
+            bytes -= reshard_common(&model, &rl->trainer, gpu, &to, gpu % each);
+        *all += bytes;
+        *most = fmax(*most, bytes);
+    }
+}
+
+/* What the trainer's GPU sends that sends the most, to all engines. */
+static double most_sent(const struct rl *rl, const struct reshard_model *model)
+{
+    struct reshard_layout to = engine_layout(rl);
+    double most = 0;
+    for (uint32_t source = 0; source < reshard_ranks(&rl->trainer); source++) {
+        double sent = 0;
+        for (uint32_t target = 0; target < reshard_ranks(&to); target++)
+            sent += reshard_sent(model, &rl->trainer, source, &to, target);
+        most = fmax(most, rl->engines * sent);
+    }
+    return most;
+}
+
+double rl_transfer_seconds(const struct rl *rl, struct platform *platform, double most, struct arena *arena)
+{
+    /* Of the whole model a second: checkpoint-engine's broadcasts (61 to 76 GB/s), verl's buckets (14 to 20) and its
+     * gathering of one tensor after the other (4 to 15). Of a GPU that gets its own part two fifths of what a message
+     * reaches, and as much of one that sends: NeMo RL's resharding by NCCL. */
+    static const double rates[] = {[RL_BROADCAST] = 70e9, [RL_BUCKETS] = 17e9, [RL_TENSORS] = 8e9};
+    static const double share = 0.4;
+    const struct rl_values *v = &rl->values;
+    struct reshard_model model = weights_of(rl, arena);
+    uint32_t ranks = rl->update->mesh.ranks, last = platform->host_count - 1;
+    uint32_t other = v->arrangement == RL_COLOCATED ? ranks - 1 : ranks;
+    if (v->transfer != RL_RESHARD)
+        return v->transfer_start +
+               reshard_bytes(&model) / (v->transfer_rate > 0 ? v->transfer_rate : rates[v->transfer]);
+    if (v->arrangement != RL_COLOCATED)
+        most = fmax(most, most_sent(rl, &model));
+    if (v->transfer_rate > 0)
+        return v->transfer_start + most / v->transfer_rate;
+    uint32_t *ends = arena_array(arena, 2, sizeof *ends);
+    ends[1] = other > last ? last : other;
+    if (!ends[1])
+        return v->transfer_start;
+    struct communicator *pair = communicator_create(platform, ends, 2, arena);
+    return v->transfer_start + communicator_choose(pair, STAGESIM_SEND_RECEIVE, NULL, most).seconds / share;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `rl:` steps of reinforcement learning: samples are generated and scored, a policy is trained with them, and its
+ * weights go to the engines. Documented in doc/rl.md. */
+#ifndef STAGESIM_RL_H
+#define STAGESIM_RL_H
+
+#include "abi/fields/fields_distribution.h"
+#include "base/tables/table_write.h"
+#include "cluster/generation/engine.h"
+#include "cluster/jobs/job_run.h"
+#include "job/scenario/scenario_kind.h"
+#include "workloads/generation/lengths.h"
+#include "workloads/generation/reshard.h"
+
+enum rl_arrangement { RL_COLOCATED, RL_APART, RL_ASYNC };
+enum rl_transfer { RL_RESHARD, RL_BROADCAST, RL_BUCKETS, RL_TENSORS };
+
+/* As the section's fields fill it. */
+struct rl_values {
+    uint64_t prompts, samples, most, seed, mini_batch, engines, staleness, steps, pack;
+    const struct fields_distribution *prompt, *output, *reward;
+    double correlation, kept, host_rate, transfer_rate, transfer_start, overhead, trainer_time;
+    unsigned arrangement, transfer; /* enum rl_arrangement, rl_transfer */
+    bool partial, old_log_probabilities, reference, critic, offload;
+};
+
+/* As a scenario says it. */
+struct rl {
+    struct rl_values values;
+    struct generation_settings settings;
+    const struct transformer_model *model;
+    /* The trainer's job for one update, without recomputing, and with all of it, whose difference is a forward. */
+    struct scenario *update, *kept, *again;
+    struct reshard_layout trainer; /* how it has the weights */
+    double sequence;               /* tokens of the sequences that the trainer computes in place of the samples */
+    uint32_t engines;
+};
+
+/* Of a step, or means over several. */
+struct rl_phases {
+    double generation, reward, old, reference, values, training, transfer, move, overhead;
+};
+
+/* What the trainer's job takes, in seconds and bytes of a GPU. */
+struct rl_trainer {
+    double update, forward; /* of the samples of an update; its forward alone */
+    double peak, states;    /* bytes at most, and those that stay between steps */
+};
+
+/* Of the batch of a step, what its generation does. */
+struct rl_generation {
+    double seconds;       /* until the last engine has ended */
+    double tail;          /* of them those behind 95 % of the samples */
+    double engines_ended; /* seconds that engines, on average, wait for the last one */
+    double batch;         /* sequences that go on in an engine, mean */
+    double reward;        /* seconds of rewards behind the last sample */
+    double tokens;        /* of samples that are kept, with their prompts */
+    double preempted;
+    double *ends; /* [engine] */
+    double *done; /* when its samples are, in order, count of them */
+    uint32_t count;
+};
+
+struct rl_step {
+    double generates, generated; /* when its batch is */
+    double loads, loaded;        /* when engines get the weights that it is generated with; loads < 0: they have them */
+    double trains, trained;      /* log-probabilities, values and updates */
+};
+
+/* Shares of the time between the ends of steps in which a pool of GPUs idles, by what it waits for. */
+struct rl_idle {
+    double busy, transfer, move, engines, weights, samples, overhead;
+};
+
+struct rl_figures {
+    struct rl_phases phases;
+    double step; /* seconds from the end of a step to that of the next, mean */
+    double tokens_per_s, tokens_per_s_per_gpu;
+    uint32_t gpus, generation_gpus;
+    double tail; /* of generation, the share behind 95 % of its samples */
+    double batch, preempted, tokens, samples;
+    double staleness; /* versions, mean over batches */
+    double longest;   /* seconds of a generation of the longest sample alone */
+    struct rl_idle generation, training;
+    double transfer_bytes, transfer_most; /* of all GPUs, and of the one that gets the most */
+    double weights, cache, trainer_peak, trainer_states, capacity;
+    struct rl_step *steps;
+    struct rl_generation *batches;
+    uint32_t step_count;
+};
+
+struct rl_view {
+    const struct scenario *scenario;
+    const struct rl *rl;
+    const struct rl_figures *figures;
+};
+
+extern const struct scenario_kind rl_kind;
+extern const char *const rl_keys[];
+extern const char *const rl_arrangement_names[], *const rl_transfer_names[];
+
+struct scenario *rl_read(const struct scenario_request *request, struct node *root, struct arena *arena,
+                         struct diag *diag);
+void rl_schema(struct json_writer *json);
+
+/* The trainer's job with its sequences, from the section `trainer`: fills rl->update and what is like it. `tokens`:
+ * of the samples of an update; `longest`: of a sample. False with the mistakes reported. */
+bool rl_trainer_read(const struct scenario_request *request, const struct node *root, double tokens, struct rl *rl,
+                     struct arena *arena, struct diag *diag);
+bool rl_trainer_simulate(const struct rl *rl, struct platform *platform, struct arena *arena, struct diag *diag,
+                         struct rl_trainer *trainer);
+
+/* Lengths of a step's samples: prompts, kept or not, times samples. From the arena. */
+void rl_lengths(const struct rl_values *values, uint32_t step, struct arena *arena, double **prompts, double **outputs);
+uint32_t rl_prompts(const struct rl_values *values);
+/* The batch of a step on all engines. From the arena. */
+struct rl_generation rl_generate(const struct rl *rl, struct generation_engine *engine, uint32_t step,
+                                 struct arena *arena);
+/* Seconds between batches of samples that end, where the next ones begin while others go on. */
+double rl_stream(const struct rl *rl, struct generation_engine *engine, struct arena *arena);
+/* Bytes that all GPUs of engines get, and the one that gets the most. */
+void rl_transfer_bytes(const struct rl *rl, double *all, double *most, struct arena *arena);
+double rl_transfer_seconds(const struct rl *rl, struct platform *platform, double most, struct arena *arena);
+
+/* When steps generate and train: fills figures->steps from their batches and phases. */
+void rl_arrange(const struct rl *rl, const struct rl_phases *phases, struct rl_figures *figures);
+
+/* What people read: a phase, or what a pool is at or waits for. */
+enum { RL_PHASES = 9, RL_CAUSES = 7 };
+struct rl_row {
+    const char *name, *key;
+    double value;
+};
+void rl_list_phases(const struct rl_phases *phases, struct rl_row rows[RL_PHASES]);
+void rl_list_idle(const struct rl_idle *idle, struct rl_row rows[RL_CAUSES]);
+
+void rl_print(FILE *out, const struct rl_view *view, enum table_format format);
+void rl_json(FILE *out, const struct rl_view *view);
+void rl_steps_csv(FILE *out, const struct rl_view *view);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The reader of `rl:`. */
+#include "base/arena.h"
+#include "base/document.h"
+#include "base/paths.h"
+#include "cluster/generation/shell.h"
+#include "cluster/rl/rl.h"
+#include "job/schema/schema_value.h"
+#include "workloads/transformer/transformer.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SAMPLES_MOST = 1000000 };
+
+#define VALUE(name) offsetof(struct rl_values, name)
+
+const char *const rl_arrangement_names[] = {"colocated", "apart", "async", NULL};
+const char *const rl_transfer_names[] = {"reshard", "broadcast", "buckets", "tensors", NULL};
+
+static const struct stagesim_field fields[] = {
+    {"prompts", STAGESIM_FIELD_COUNT, VALUE(prompts), .least = 1, .most = SAMPLES_MOST,
+     .doc = "prompts of a step that are trained with; default 64"},
+    {"samples", STAGESIM_FIELD_COUNT, VALUE(samples), .least = 1, .most = 10000,
+     .doc = "samples of each prompt; default 16"},
+    {"prompt", STAGESIM_FIELD_FACTORS, VALUE(prompt), .doc = "tokens of a prompt; default 512"},
+    {"output", STAGESIM_FIELD_FACTORS, VALUE(output), .doc = "tokens of a sample behind its prompt; default 1024"},
+    {"most", STAGESIM_FIELD_COUNT, VALUE(most), .least = 1, .most = 100000000,
+     .doc = "samples are cut there; default: none is"},
+    {"correlation", STAGESIM_FIELD_RATIO, VALUE(correlation), .least = 0, .most = 1,
+     .doc = "of the lengths of samples of one prompt; default 0.5"},
+    {"seed", STAGESIM_FIELD_COUNT, VALUE(seed), .least = 0, .most = 9007199254740992.0,
+     .doc = "seed of the random numbers; default 0"},
+    {"kept", STAGESIM_FIELD_RATIO, VALUE(kept), .least = 0.001, .most = 1,
+     .doc = "share of prompts whose samples are worth training with (dynamic sampling): as many more are generated; "
+            "default 1"},
+    {"mini_batch", STAGESIM_FIELD_COUNT, VALUE(mini_batch), .least = 1, .most = SAMPLES_MOST,
+     .doc = "samples of an update; default: all of a step"},
+    {"reward", STAGESIM_FIELD_DISTRIBUTION, VALUE(reward),
+     .doc = "how long the score of a sample takes, which begins when the sample ends, beside the GPUs; default 0s"},
+    {"old_log_probabilities", STAGESIM_FIELD_FLAG, VALUE(old_log_probabilities),
+     .doc = "the trainer computes the samples' probabilities before its updates; default true"},
+    {"reference", STAGESIM_FIELD_FLAG, VALUE(reference), .doc = "a reference model computes them, too; default true"},
+    {"critic", STAGESIM_FIELD_FLAG, VALUE(critic),
+     .doc =
+         "a critic as large as the policy gives values and is trained (PPO); default false: advantages are of groups"},
+    {"arrangement", STAGESIM_FIELD_NAME, VALUE(arrangement), .names = rl_arrangement_names,
+     .doc = "colocated: the same GPUs in turns; apart: engines have their own, and wait for the weights of the step "
+            "before; async: they are staleness steps ahead; default colocated"},
+    {"staleness", STAGESIM_FIELD_COUNT, VALUE(staleness), .least = 0, .most = 64,
+     .doc = "with async: versions that the weights of a batch are older than those that it trains; default 1"},
+    {"partial", STAGESIM_FIELD_FLAG, VALUE(partial),
+     .doc = "with async: samples go on with new weights, and the next ones begin while others end; default false"},
+    {"engines", STAGESIM_FIELD_COUNT, VALUE(engines), .least = 1, .most = 100000,
+     .doc = "engines; default: as many as the trainer's GPUs hold"},
+    {"transfer", STAGESIM_FIELD_NAME, VALUE(transfer), .names = rl_transfer_names,
+     .doc = "how weights go to engines: reshard, each GPU gets its own part from those that have it; broadcast, all "
+            "hosts get all; buckets, tensors: gathered and sent in pieces or one by one; default reshard"},
+    {"transfer_rate", STAGESIM_FIELD_RATE, VALUE(transfer_rate), .least = 1, .most = 1e15,
+     .doc = "bytes a second of it, of the whole model, with reshard of a GPU; default: of its kind"},
+    {"transfer_start", STAGESIM_FIELD_TIME, VALUE(transfer_start), .least = 0, .most = 1e6,
+     .doc = "what it takes beside its bytes; default 200ms"},
+    {"offload", STAGESIM_FIELD_FLAG, VALUE(offload),
+     .doc = "colocated: the trainer's states are in the host's memory while engines generate; default true"},
+    {"host_rate", STAGESIM_FIELD_RATE, VALUE(host_rate), .least = 1, .most = 1e15,
+     .doc = "bytes a second of a GPU to and from its host's memory; default 25GBps"},
+    {"overhead", STAGESIM_FIELD_TIME, VALUE(overhead), .least = 0, .most = 1e6,
+     .doc = "what a step takes beside its phases: data, advantages, engines that wake and sleep; default 5s where GPUs "
+            "take turns, otherwise 0s"},
+    {"pack", STAGESIM_FIELD_COUNT, VALUE(pack), .least = 1, .most = 100000000,
+     .doc = "tokens into which samples are packed for training; default: those of the longest sample"},
+    {"trainer_time", STAGESIM_FIELD_RATIO, VALUE(trainer_time), .least = 0.01, .most = 100,
+     .doc = "time of the trainer's phases over that of the job that is simulated: packs that are not full, data that "
+            "is unequal; default 1"},
+    {"steps", STAGESIM_FIELD_COUNT, VALUE(steps), .least = 1, .most = 1000,
+     .doc = "steps that are simulated; default 4, with async 8 more than staleness"},
+    {0},
+};
+
+static const struct fields_section section = {"rl", true, fields};
+const char *const rl_keys[] = {"name",    "platform", "loader", "what_if", "model",    "engine", "generation",
+                               "trainer", "rl",       "output", "inputs",  "workload", NULL};
+
+void rl_schema(struct json_writer *json)
+{
+    schema_section(json, section.name, &section, NULL);
+    json_object_begin(json, "trainer", false);
+    json_text(json, "type", "object");
+    json_object_end(json);
+}
+
+/* ---- checks ---- */
+
+static bool check(const struct rl_values *v, const struct node *root, struct diag *diag)
+{
+    const struct node *node = node_get(root, "rl");
+    if (v->prompts * v->samples > SAMPLES_MOST * v->kept) {
+        diag_error(diag, node_place(root, "rl.samples"), "there are %.6g samples of a step; expected at most %d",
+                   (double)(v->prompts * v->samples) / v->kept, SAMPLES_MOST);
+        return false;
+    }
+    if (v->mini_batch > v->prompts * v->samples) {
+        diag_error(diag, node_place(root, "rl.mini_batch"), "an update has %llu of %llu samples; expected no more",
+                   (unsigned long long)v->mini_batch, (unsigned long long)(v->prompts * v->samples));
+        return false;
+    }
+    static const char *const of_async[] = {"staleness", "partial"};
+    for (unsigned i = 0; v->arrangement != RL_ASYNC && i < 2; i++)
+        if (node_get(node, of_async[i])) {
+            diag_error(diag, node_get(node, of_async[i])->key_at, "'%s' goes with arrangement: async", of_async[i]);
+            return false;
+        }
+    if (node_get(node, "offload") && v->arrangement != RL_COLOCATED) {
+        diag_error(diag, node_get(node, "offload")->key_at, "'offload' goes with arrangement: colocated");
+        return false;
+    }
+    return true;
+}
+
+/* Tokens of the samples of an update; the sequence whose attention is theirs, and the pack that holds the longest. */
+static double measure(struct rl *rl, struct arena *arena)
+{
+    struct rl_values *v = &rl->values;
+    double *prompts, *outputs, sum = 0, squares = 0, longest = 0;
+    uint32_t count = rl_prompts(v) * (uint32_t)v->samples;
+    rl_lengths(v, 0, arena, &prompts, &outputs);
+    for (uint32_t i = 0; i < count; i++) {
+        double length = prompts[i / v->samples] + outputs[i];
+        sum += length;
+        squares += length * length;
+        longest = fmax(longest, length);
+    }
+    rl->sequence = squares / sum;
+    if (!v->pack)
+        v->pack = (uint64_t)longest;
+    return sum / count * (double)v->mini_batch;
+}
+
+static bool check_output(const struct scenario *scenario, const struct node *root, struct diag *diag)
+{
+    if (!(scenario->traces & ~(unsigned)(TRACE_CSV | TRACE_PAJE)))
+        return true;
+    diag_error(diag, node_place(root, "output.trace"),
+               "there are no operations of ranks to trace; expected paje, for pools and phases, or csv, for steps.csv");
+    return false;
+}
+
+static bool set_engines(struct rl *rl, const struct node *root, struct diag *diag)
+{
+    uint32_t each = generation_gpus(&rl->settings), gpus = rl->update->mesh.ranks;
+    rl->engines = rl->values.engines ? (uint32_t)rl->values.engines : gpus / each;
+    if (rl->engines < 1 || (rl->values.arrangement == RL_COLOCATED && (uint64_t)rl->engines * each > gpus)) {
+        diag_error(diag, node_place(root, "generation"),
+                   "%u engines of %u GPUs do not fit on the trainer's %u; expected fewer, or smaller ones", rl->engines,
+                   each, gpus);
+        return false;
+    }
+    return true;
+}
+
+struct scenario *rl_read(const struct scenario_request *request, struct node *root, struct arena *arena,
+                         struct diag *diag)
+{
+    unsigned errors = diag->errors;
+    struct fields_reader reader = {path_directory(request->file, arena), arena, diag, NULL, NULL};
+    struct rl *rl = arena_alloc(arena, sizeof *rl);
+    rl->values = (struct rl_values){.prompts = 64,
+                                    .samples = 16,
+                                    .prompt = fields_distribution_of("512s", arena),
+                                    .output = fields_distribution_of("1024s", arena),
+                                    .reward = fields_distribution_of("0s", arena),
+                                    .correlation = 0.5,
+                                    .kept = 1,
+                                    .staleness = 1,
+                                    .old_log_probabilities = true,
+                                    .reference = true,
+                                    .offload = true,
+                                    .host_rate = 25e9,
+                                    .overhead = -1,
+                                    .transfer_start = 0.2,
+                                    .trainer_time = 1};
+    for (size_t i = 0; i < request->set_count; i++)
+        scenario_apply_set(root, &request->sets[i], "rl.staleness=2", arena, diag);
+    generation_check_keys(&reader, root, rl_keys, "a scenario of reinforcement learning");
+    generation_check_workload(root, "rl", arena, diag);
+    fields_check_keys(&reader, &section, NULL, node_get(root, "rl"));
+    fields_read(&reader, &section, node_get(root, "rl"), root->at, &rl->values);
+    generation_settings_read(&reader, node_get(root, "generation"), root->at, &rl->settings);
+    if (diag->errors > errors || !check(&rl->values, root, diag))
+        return NULL;
+    struct rl_values *v = &rl->values;
+    v->mini_batch = v->mini_batch ? v->mini_batch : v->prompts * v->samples;
+    if (v->overhead < 0)
+        v->overhead = v->arrangement == RL_COLOCATED ? 5 : 0;
+    if (!v->steps)
+        v->steps = v->arrangement == RL_ASYNC ? v->staleness + 8 : 4;
+    if (!rl_trainer_read(request, root, measure(rl, arena), rl, arena, diag) || !set_engines(rl, root, diag))
+        return NULL;
+    struct scenario *scenario = generation_read_shell(request, root, rl_keys, arena, diag);
+    if (!scenario || !check_output(scenario, root, diag))
+        return NULL;
+    rl->model = &((const struct transformer_parameters *)scenario->parameters)->model;
+    scenario->schedule = NULL;
+    scenario->micro_batches = 0;
+    scenario->schedule_name = rl_arrangement_names[v->arrangement];
+    scenario->whole = rl;
+    return scenario;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `check` and `run` do with `rl:`. */
+#include "analysis/pictures/gantt.h"
+#include "base/arena.h"
+#include "base/exit_code.h"
+#include "base/isolate.h"
+#include "cluster/rl/rl_output.h"
+#include "studies/simulation.h"
+
+#include <math.h>
+
+/* ---- engines ---- */
+
+static double longest_of(const struct rl *rl, double *prompt, struct arena *arena)
+{
+    double longest = 0;
+    for (uint32_t step = 0; step < rl->values.steps; step++) {
+        double *prompts, *outputs;
+        uint32_t samples = (uint32_t)rl->values.samples, count = rl_prompts(&rl->values) * samples;
+        rl_lengths(&rl->values, step, arena, &prompts, &outputs);
+        for (uint32_t i = 0; i < count; i++)
+            if (prompts[i / samples] + outputs[i] > longest) {
+                longest = prompts[i / samples] + outputs[i];
+                *prompt = prompts[i / samples];
+            }
+    }
+    return longest;
+}
+
+static uint32_t gpus_of(const struct rl *rl)
+{
+    uint32_t trainer = rl->update->mesh.ranks;
+    return trainer + (rl->values.arrangement == RL_COLOCATED ? 0 : rl->engines * generation_gpus(&rl->settings));
+}
+
+/* All engines are like the first one. What of a trainer's states stays beside them is taken already. */
+static bool make_engine(struct simulation_context *context, double taken, struct generation_engine *engine)
+{
+    const struct rl *rl = context->scenario->whole;
+    struct place at = scenario_place(context->scenario, "generation");
+    uint32_t each = generation_gpus(&rl->settings), gpus = gpus_of(rl);
+    uint32_t first = rl->values.arrangement == RL_COLOCATED ? 0 : rl->update->mesh.ranks;
+    uint32_t *hosts = arena_array(context->arena, each, sizeof *hosts);
+    double prompt, longest = longest_of(rl, &prompt, context->arena);
+    if (gpus > context->platform->host_count) {
+        diag_error(&context->diag, at, "trainer and engines have %u GPUs, and the platform %u; expected no more", gpus,
+                   context->platform->host_count);
+        return false;
+    }
+    for (uint32_t i = 0; i < each; i++)
+        hosts[i] = first + i;
+    if (!generation_engine_create(&rl->settings, rl->model, context->platform, hosts, taken, longest, at,
+                                  context->arena, &context->diag, engine))
+        return false;
+    if (longest + engine->limits.each <= engine->limits.tokens)
+        return true;
+    diag_error(&context->diag, scenario_place(context->scenario, "rl"),
+               "a sample has %.10g tokens with its prompt, and the cache room for %.6g; expected shorter ones, or more "
+               "GPUs of an engine",
+               longest, floor(engine->limits.tokens));
+    return false;
+}
+
+/* ---- phases ---- */
+
+/* Generation of the longest sample with nothing beside it. */
+static double alone(const struct rl *rl, struct generation_engine *engine, struct arena *arena)
+{
+    double prompt = 1, longest = longest_of(rl, &prompt, arena);
+    struct batching_request request = {0, prompt, longest - prompt, 0};
+    struct batching_run run;
+    batching_simulate(engine->generation, &engine->limits, &request, 1, &run);
+    double seconds = run.end;
+    batching_finish(&run);
+    return seconds;
+}
+
+static void generate_all(const struct rl *rl, struct generation_engine *engine, struct rl_figures *f,
+                         struct rl_phases *p, struct arena *arena)
+{
+    double steady = rl->values.partial ? rl_stream(rl, engine, arena) : 0;
+    f->step_count = (uint32_t)rl->values.steps;
+    f->batches = arena_array(arena, f->step_count, sizeof *f->batches);
+    f->steps = arena_array(arena, f->step_count, sizeof *f->steps);
+    for (uint32_t i = 0; i < f->step_count; i++) {
+        struct rl_generation *batch = &f->batches[i];
+        *batch = rl_generate(rl, engine, i, arena);
+        if (rl->values.partial) {
+            batch->seconds = steady;
+            batch->tail = batch->engines_ended = batch->reward = 0;
+        }
+        p->generation += batch->seconds / f->step_count;
+        p->reward += batch->reward / f->step_count;
+        f->tail += batch->tail / f->step_count;
+        f->batch += batch->batch / f->step_count;
+        f->preempted += batch->preempted / f->step_count;
+        f->tokens += batch->tokens / f->step_count;
+    }
+    f->tail /= p->generation;
+    f->longest = alone(rl, engine, arena);
+}
+
+static void set_phases(const struct rl *rl, const struct rl_trainer *trainer, struct platform *platform,
+                       struct rl_figures *f, struct rl_phases *p, struct arena *arena)
+{
+    const struct rl_values *v = &rl->values;
+    double updates = (double)(v->prompts * v->samples) / (double)v->mini_batch, models = v->critic ? 2 : 1;
+    updates *= v->trainer_time;
+    double forward = updates * trainer->forward;
+    p->old = v->old_log_probabilities ? forward : 0;
+    p->reference = v->reference ? forward : 0;
+    p->values = v->critic ? forward : 0;
+    p->training = updates * trainer->update * models;
+    p->overhead = v->overhead;
+    rl_transfer_bytes(rl, &f->transfer_bytes, &f->transfer_most, arena);
+    p->transfer = rl_transfer_seconds(rl, platform, f->transfer_most, arena);
+    if (v->arrangement == RL_COLOCATED && v->offload)
+        p->move = 2 * trainer->states / v->host_rate;
+}
+
+static bool compute(struct simulation_context *context, struct rl_figures *f, struct generation_engine *engine)
+{
+    const struct rl *rl = context->scenario->whole;
+    struct rl_trainer trainer;
+    *f = (struct rl_figures){0};
+    *engine = (struct generation_engine){0};
+    if (!rl_trainer_simulate(rl, context->platform, context->arena, &context->diag, &trainer))
+        return false;
+    bool beside = rl->values.arrangement == RL_COLOCATED && !rl->values.offload;
+    if (!make_engine(context, beside ? trainer.states : 0, engine))
+        return false;
+    generate_all(rl, engine, f, &f->phases, context->arena);
+    set_phases(rl, &trainer, context->platform, f, &f->phases, context->arena);
+    rl_arrange(rl, &f->phases, f);
+    f->gpus = gpus_of(rl);
+    f->generation_gpus = rl->engines * generation_gpus(&rl->settings);
+    f->samples = (double)(rl->values.prompts * rl->values.samples);
+    f->tokens_per_s = f->tokens / f->step;
+    f->tokens_per_s_per_gpu = f->tokens_per_s / f->gpus;
+    f->staleness = rl->values.arrangement == RL_ASYNC ? (double)rl->values.staleness : 0;
+    f->weights = engine->weights;
+    f->cache = engine->cache;
+    f->trainer_peak = trainer.peak;
+    f->trainer_states = trainer.states;
+    f->capacity = engine->capacity;
+    return true;
+}
+
+/* ---- all together ---- */
+
+static int check(struct simulation_context *context)
+{
+    const struct rl *rl = context->scenario->whole;
+    struct generation_engine engine;
+    if (!make_engine(context, 0, &engine))
+        return EXIT_BAD_INPUT;
+    diag_print(stdout, "%s: ok\n%u GPUs of %s: a trainer of %u, %u engines of %u, with room for %.6g tokens each\n",
+               context->scenario->file, gpus_of(rl), context->scenario->platform_name, rl->update->mesh.ranks,
+               rl->engines, generation_gpus(&rl->settings), engine.limits.tokens);
+    generation_engine_finish(&engine);
+    return EXIT_DONE;
+}
+
+/* Pools as rows, for pictures of several runs. */
+static struct gantt *draw_boxes(const struct rl_view *view, struct arena *arena)
+{
+    static const enum gantt_kind kinds[RL_KINDS] = {
+        [RL_GENERATES] = GANTT_FORWARD,    [RL_SCORES] = GANTT_COMPUTE, [RL_TRAINS] = GANTT_BACKWARD,
+        [RL_TRANSFERS] = GANTT_COLLECTIVE, [RL_MOVES] = GANTT_TRANSFER, [RL_RESTS] = GANTT_COMPUTE};
+    struct rl_boxes boxes = rl_boxes_of(view, arena);
+    struct gantt *gantt = gantt_create(view->scenario->name, view->scenario->schedule_name, GANTT_SECONDS);
+    for (uint32_t pool = 0; pool < boxes.pools; pool++)
+        gantt_add_row(gantt, rl_pool_name(view, pool), -1);
+    for (uint32_t i = 0; i < boxes.count; i++)
+        gantt_add_box(gantt, &(struct gantt_box){.start = boxes.items[i].from,
+                                                 .end = boxes.items[i].to,
+                                                 .row = boxes.items[i].pool,
+                                                 .number = boxes.items[i].step,
+                                                 .kind = (uint8_t)kinds[boxes.items[i].kind]});
+    gantt_finish(gantt);
+    return gantt;
+}
+
+static void hand_over(const struct simulation_context *context, const struct rl_view *view)
+{
+    const struct rl_figures *f = view->figures;
+    struct comparison_row row = {.iteration = f->step,
+                                 .samples_per_s = f->samples / f->step,
+                                 .tokens_per_s = f->tokens_per_s,
+                                 .bubble = 1 - f->training.busy,
+                                 .peak_bytes = fmax(f->trainer_peak, f->weights + f->cache),
+                                 .energy = -1};
+    snprintf(row.scenario, sizeof row.scenario, "%s", context->scenario->name);
+    snprintf(row.schedule, sizeof row.schedule, "%s", context->scenario->schedule_name);
+    snprintf(row.engine, sizeof row.engine, "analytic");
+    struct gantt *gantt = draw_boxes(view, context->arena);
+    simulation_hand_over(context, &row, NULL, 0, gantt);
+    gantt_destroy(gantt);
+}
+
+static bool write_files(const struct simulation_context *context, const struct rl_view *view, struct fault *fault)
+{
+    const struct run_files *files = context->request->files;
+    rl_json(files->summary, view);
+    if (files->tables[0])
+        rl_steps_csv(files->tables[0], view);
+    if (files->paje)
+        rl_paje(files->paje, view);
+    for (int format = 0; format < PICTURE_FORMATS; format++)
+        if (files->pictures[format] &&
+            !rl_picture(files->pictures[format], view, (enum canvas_format)format, &files->form, fault))
+            return false;
+    return (!files->html || rl_html(files->html, view, fault)) && output_flush(context->request->output, fault);
+}
+
+static int run(struct simulation_context *context)
+{
+    struct generation_engine engine;
+    struct rl_figures figures;
+    struct fault fault = {""};
+    bool ok = compute(context, &figures, &engine);
+    generation_engine_finish(&engine);
+    if (!ok)
+        return EXIT_BAD_INPUT;
+    struct rl_view view = {context->scenario, context->scenario->whole, &figures};
+    hand_over(context, &view);
+    if (context->request->print)
+        rl_print(context->self->results, &view, context->request->format);
+    if (context->request->files && !write_files(context, &view, &fault))
+        diag_print(context->diag.out, "stagesim: %s\n", fault.text);
+    return fault.text[0] ? EXIT_FAILED : EXIT_DONE;
+}
+
+static const char *const table_names[] = {"steps.csv", NULL};
+
+const struct scenario_kind rl_kind = {
+    .key = "rl",
+    .summary = "steps of reinforcement learning",
+    .figure = "tokens_per_s",
+    .platform = true,
+    .tables = table_names,
+    .keys = rl_keys,
+    .schema = rl_schema,
+    .read = rl_read,
+    .check = check,
+    .run = run,
+};

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""rl.py STAGESIM: steps of reinforcement learning against their closed forms: what arrangements of the same phases
+come to, engines alone, bytes and tokens; laws; what is refused."""
+import csv
+import json
+import pathlib
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+import tool
+
+CHECK = tool.Checker()
+MODEL = """{layers: 4, hidden: 1024, heads: 8, kv_heads: 4, head_size: 128, ffn: 2816, vocabulary: 32000,
+  sequence: 1024, gated: true, norm: rms, tied: false, biases: false, dropout: false}"""
+GENERATION = {"tensor": 2}
+RL = {"prompts": 16, "samples": 4, "prompt": 100, "output": 400, "overhead": "1s"}
+TRAINER = "{parallel: {tensor: 2, data: 2}, compute: {efficiency: 0.4}}"
+
+
+def platform(folder, hosts=8):
+    inside = "".join(f'<host id="g{i}" speed="300Tf"><prop id="memory" value="80GB"/><prop id="memory_bandwidth" '
+                     'value="2000GBps"/><prop id="peak_bf16" value="300Tf"/></host><link id="l{0}" '
+                     'bandwidth="100GBps" latency="1us"/>'.replace("{0}", str(i)) for i in range(hosts))
+    routes = "".join(f'<route src="g{i}" dst="g{k}"><link_ctn id="l{i}"/><link_ctn id="l{k}"/></route>'
+                     for i in range(hosts) for k in range(i + 1, hosts))
+    (folder / "p.xml").write_text(tool.HEAD + f'<zone id="z" routing="Full">{inside}{routes}</zone></platform>\n')
+
+
+def flow(values):
+    return "{" + ", ".join(f"{key}: {value}" for key, value in values.items()) + "}"
+
+
+def run(stagesim, folder, generation=None, trainer=TRAINER, **rl):
+    (folder / "s.yaml").write_text(f"platform: p.xml\nmodel: {MODEL}\ntrainer: {trainer}\ngeneration: "
+                                   f"{flow(GENERATION | (generation or {}))}\nrl: {flow(RL | rl)}\n"
+                                   "output: {trace: csv}\n")
+    tool.run(stagesim, "run", folder / "s.yaml", "-o", folder / "out", "--quiet")
+    with open(folder / "out/steps.csv") as file:
+        rows = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
+    return json.loads((folder / "out/summary.json").read_text()), rows
+
+
+def served(stagesim, folder, requests, samples, prompt, output):
+    requests = flow({"requests": requests, "samples": samples, "prompt": prompt, "output": output})
+    (folder / "e.yaml").write_text(f"platform: p.xml\nmodel: {MODEL}\ngeneration: {flow(GENERATION)}\n"
+                                   f"serving: {requests}\n")
+    tool.run(stagesim, "run", folder / "e.yaml", "-o", folder / "engine", "--quiet")
+    return json.loads((folder / "engine/summary.json").read_text())
+
+
+def parts(found):
+    """Generation, what the trainer does, the transfer."""
+    p = found["phases"]
+    trains = sum(p[key + "_s"] for key in ("old_log_probabilities", "reference", "values", "training", "overhead"))
+    return p["generation_s"], trains, p["transfer_s"]
+
+
+def check_arrangements(stagesim, folder):
+    together, rows = run(stagesim, folder)
+    CHECK.near(together["step_s"], sum(together["phases"].values()), "in turns: the sum of the phases")
+    CHECK.that(len(rows) == 4 and rows[0]["generates_s"] > 0, "steps")
+    CHECK.near(together["tokens"], 16 * 4 * 500, "tokens")
+    CHECK.near(together["phases"]["generation_s"], served(stagesim, folder, 8, 4, 100, 400)["makespan_s"],
+               "two engines, each with half of the prompts")
+    apart, _ = run(stagesim, folder, arrangement="apart")
+    g, t, s = parts(apart)
+    CHECK.near(apart["step_s"], g + t + s, "apart: the sum")
+    none, _ = run(stagesim, folder, arrangement="async", staleness=0, steps=4)
+    CHECK.near(none["step_s"], apart["step_s"], "no step ahead")
+    for more in ({}, {"overhead": "0s"}, {"overhead": "20s"}, {"transfer_start": "3s"}):
+        ahead, _ = run(stagesim, folder, arrangement="async", **more)
+        g, t, s = parts(ahead)
+        CHECK.near(ahead["step_s"], max(g, t) + s, f"a step ahead, {more}: the longer of both")
+        further, _ = run(stagesim, folder, arrangement="async", staleness=3, **more)
+        CHECK.that(further["step_s"] <= ahead["step_s"] * (1 + 1e-9), f"{more}: more lag is not slower")
+        CHECK.that(further["step_s"] >= max(g, t) * (1 - 1e-9), f"{more}: not faster than either pool")
+    for found in (together, apart, ahead):
+        for pool in ("engines", "trainer"):
+            CHECK.near(sum(found[pool].values()), 1, f"{found['arrangement']}: shares of {pool}")
+
+
+def check_engines(stagesim, folder):
+    tail = {"output": "{log-normal: {mean: 300, deviation: 400}}", "most": 3000, "arrangement": "apart"}
+    times = []
+    for engines in (1, 2, 3):
+        found, _ = run(stagesim, folder, {"tensor": 1}, engines=engines, **tail)
+        times.append(found["step_s"])
+        CHECK.that(found["phases"]["generation_s"] >= found["longest_alone_s"] * (1 - 1e-9), "the longest sample")
+        CHECK.that(0 < found["tail"] < 1, "there is a tail")
+    CHECK.that(times == sorted(times, reverse=True), f"more engines are not slower: {times}")
+    partial, _ = run(stagesim, folder, {"tensor": 1}, engines=1, partial="true", **(tail | {"arrangement": "async"}))
+    whole, _ = run(stagesim, folder, {"tensor": 1}, engines=1, **(tail | {"arrangement": "async"}))
+    CHECK.that(partial["phases"]["generation_s"] < whole["phases"]["generation_s"], "without a tail it is shorter")
+    more, _ = run(stagesim, folder, kept=0.5)
+    plain, _ = run(stagesim, folder)
+    CHECK.near(more["phases"]["generation_s"], served(stagesim, folder, 16, 4, 100, 400)["makespan_s"], "twice as many")
+    CHECK.near(more["phases"]["training_s"], plain["phases"]["training_s"], "of which half are trained with")
+    late, _ = run(stagesim, folder, reward="7s")
+    CHECK.near(late["phases"]["reward_s"], 7, "the last sample's reward")
+    critic, _ = run(stagesim, folder, critic="true")
+    CHECK.near(critic["phases"]["training_s"], 2 * plain["phases"]["training_s"], "two models")
+    CHECK.near(critic["phases"]["values_s"], plain["phases"]["reference_s"], "a forward")
+
+
+def check_bytes(stagesim, folder):
+    layer = 2 * 1024 * 8 * 128 + 2 * 1024 * 4 * 128 + 3 * 1024 * 2816
+    whole, ends = 2 * 4 * 2 * 1024, 2 * 2 * 1024 * 32000  # norms of layers; input and output
+    apart, _ = run(stagesim, folder, arrangement="apart", engines=2)
+    CHECK.near(apart["transfer_most_bytes"], (2 * 4 * layer + ends) / 2 + whole, "half of what is shared, all norms")
+    CHECK.near(apart["transfer_bytes"], 4 * apart["transfer_most_bytes"], "four GPUs")
+    same, _ = run(stagesim, folder)
+    CHECK.near(same["transfer_bytes"], 0, "the same layout on the same GPUs")
+
+
+def check_files(stagesim, folder):
+    """Pictures, the page and a trace have the boxes of the steps."""
+    for arrangement, pools in (("colocated", ("GPUs",)), ("async", ("engines", "trainer"))):
+        run(stagesim, folder, arrangement=arrangement)
+        out = folder / f"files-{arrangement}"
+        tool.run(stagesim, "run", folder / "s.yaml", "-o", out, "--trace", "paje,csv", "--picture", "svg", "--report",
+                 "--quiet")
+        trace, svg, page = ((out / name).read_text() for name in ("timeline.paje", "timeline.svg", "report.html"))
+        for pool in pools:
+            CHECK.that(f'"{pool}"' in trace, f"{arrangement}: {pool} in the trace")
+        with open(out / "steps.csv") as file:
+            steps = len(list(csv.DictReader(file)))
+        CHECK.that(trace.count('"generation"') == steps == trace.count('"training"'), f"{arrangement}: phases of steps")
+        pushed, popped = (sum(line.startswith(event) for line in trace.splitlines()) for event in ("7 ", "8 "))
+        CHECK.that(pushed == popped > 2 * steps - 1, f"{arrangement}: what begins ends")
+        CHECK.that("<svg" in svg and "<svg" in page and "What GPUs are at" in page, f"{arrangement}: page")
+    found = tool.run(stagesim, "run", folder / "s.yaml", "-o", folder / "none", "--trace", "chrome", expect=1)
+    CHECK.that("expected paje" in found.stderr and not (folder / "none").exists(), "no operations")
+
+
+BAD = (
+    ("rl: {promptz: 3}", "did you mean 'prompts'?"),
+    ("rl: {staleness: 2}", "goes with arrangement: async"),
+    ("rl: {arrangement: apart, offload: true}", "goes with arrangement: colocated"),
+    ("rl: {mini_batch: 5000}", "expected no more"),
+    ("rl: {engines: 9}", "do not fit"),
+    ("rl: {arrangement: apart, engines: 9}", "and the platform 8"),
+    ("rl: {output: 3e7}", "the cache room for"),
+    ("rl: {}\nworkload: stages", "expected rl"),
+)
+
+
+def check_refused(stagesim, folder):
+    for text, expected in BAD:
+        (folder / "bad.yaml").write_text(f"platform: p.xml\nmodel: {MODEL}\ntrainer: {TRAINER}\ngeneration: "
+                                         f"{{tensor: 2}}\n{text}\n")
+        found = tool.run(stagesim, "run", folder / "bad.yaml", expect=1)
+        CHECK.that(expected in found.stderr and "bad.yaml:" in found.stderr, f"{text}: {found.stderr}")
+    (folder / "bad.yaml").write_text(f"platform: p.xml\nmodel: {MODEL}\ntrainer: {{batch: {{micro: 1}}}}\nrl: {{}}\n")
+    CHECK.that("expected no 'batch'" in tool.run(stagesim, "check", folder / "bad.yaml", expect=1).stderr, "a batch")
+
+
+def main():
+    stagesim = tool.binary_argument()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        platform(folder)
+        check_arrangements(stagesim, folder)
+        check_engines(stagesim, folder)
+        check_bytes(stagesim, folder)
+        check_files(stagesim, folder)
+        check_refused(stagesim, folder)
+    return CHECK.done()
+
+
+sys.exit(main())
