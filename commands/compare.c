@@ -14,6 +14,7 @@
 #include "schedules/schedule.h"
 #include "studies/choice_run.h"
 #include "studies/record.h"
+#include "studies/search/nearest.h"
 #include "studies/simulation.h"
 #include "studies/wanted.h"
 
@@ -212,6 +213,15 @@ static const char *read_mistakes(struct comparison *comparison, FILE *mistakes)
     return arena_copy(comparison->arena, text);
 }
 
+/* What was found of layouts for an earlier run that differs in its schedule alone; NULL: nothing. */
+static const struct nearest *find_like(const struct comparison *comparison, const struct comparison_run *run)
+{
+    for (const struct comparison_run *other = comparison->runs; other < run; other++)
+        if (other->nearest.layouts && !strcmp(other->file, run->file) && !strcmp(other->name, run->name))
+            return &other->nearest;
+    return NULL;
+}
+
 /* A variant that its input does not allow is a row with the reason. A mistake in a scenario ends the comparison, and so
  * does a simulation that fails: want of memory is no property of a schedule. */
 static int simulate_one(struct comparison *comparison, struct comparison_run *run, struct output *output, bool draw)
@@ -222,12 +232,14 @@ static int simulate_one(struct comparison *comparison, struct comparison_run *ru
         return code;
     if (chosen != run->scenario)
         run->schedule = chosen->schedule_name;
+    run->nearest = nearest_find(chosen, comparison->options->quiet, find_like(comparison, run), comparison->arena);
     FILE *mistakes = is_variant(comparison) ? tmpfile() : NULL;
     struct simulation_request request = {.scenario = chosen,
                                          .files = output ? &run->files : NULL,
                                          .output = output,
                                          .draw = draw,
                                          .command = comparison->command,
+                                         .nearest = &run->nearest,
                                          .split = true,
                                          .quiet = comparison->options->quiet,
                                          .mistakes = mistakes};

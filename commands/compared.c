@@ -154,6 +154,7 @@ bool compared_write_drawn(const struct comparison *comparison, struct output *ou
     struct comparison_row *rows = arena_array(comparison->arena, comparison->count, sizeof *rows);
     const struct gantt **gantts = arena_array(comparison->arena, comparison->count, sizeof *gantts);
     const char **links = arena_array(comparison->arena, comparison->count, sizeof *links);
+    const struct nearest **nearest = arena_array(comparison->arena, comparison->count, sizeof *nearest);
     size_t count = 0;
     for (size_t i = 0; i < comparison->count; i++) {
         const struct comparison_run *run = &comparison->runs[i];
@@ -163,10 +164,11 @@ bool compared_write_drawn(const struct comparison *comparison, struct output *ou
         report |= run->scenario->report;
         rows[count] = run->result.rows[run->result.row_count - 1];
         gantts[count] = run->result.gantt;
+        nearest[count] = &run->nearest;
         links[count] = run->scenario->report ? arena_print(comparison->arena, "%sreport.html", run->directory) : NULL;
         count++;
     }
-    struct comparison_view view = {comparison->runs[0].scenario->name, gantts, rows, links, count};
+    struct comparison_view view = {comparison->runs[0].scenario->name, gantts, rows, links, nearest, count};
     return comparison_write_pictures(&view, pictures, &form, output, fault) &&
            (!report || comparison_write_report(&view, output, fault));
 }

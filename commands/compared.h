@@ -17,6 +17,7 @@ struct comparison_run {
     const char *said;            /* the whole message that the reason is of; NULL: none */
     struct run_files files;
     struct simulation_result result;
+    struct nearest nearest;
 };
 
 struct comparison {

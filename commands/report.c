@@ -165,13 +165,15 @@ static bool write_top(const struct reporting *reporting, struct directory *direc
     struct comparison_row *rows = arena_array(arena, directory->count, sizeof *rows);
     const struct gantt **gantts = arena_array(arena, directory->count, sizeof *gantts);
     const char **links = arena_array(arena, directory->count, sizeof *links);
+    const struct nearest **nearest = arena_array(arena, directory->count, sizeof *nearest), none = {0};
     for (size_t i = 0; i < directory->count; i++) {
         bool jobs = directory->jobs[i];
         rows[i] = jobs ? row_of_jobs(&directory->rows[i]) : comparison_row_of(directory->runs[i].report);
         gantts[i] = jobs ? directory->jobs[i]->gantt : directory->runs[i].gantt;
         links[i] = arena_print(arena, "%sreport.html", directory->names[i]);
+        nearest[i] = jobs ? &none : &directory->runs[i].report->run.nearest;
     }
-    struct comparison_view view = {rows[0].scenario, gantts, rows, links, directory->count};
+    struct comparison_view view = {rows[0].scenario, gantts, rows, links, nearest, directory->count};
     return comparison_write_pictures(&view, pictures_of(reporting, directory->path, "", "comparison"), &reporting->form,
                                      directory->output, fault) &&
            comparison_write_report(&view, directory->output, fault);

@@ -7,6 +7,7 @@
 #include "job/scenario/scenario_kind.h"
 #include "studies/choice_run.h"
 #include "studies/record.h"
+#include "studies/search/nearest.h"
 #include "studies/simulation.h"
 #include "studies/wanted.h"
 
@@ -86,8 +87,10 @@ static int run_scenario(const struct options *options, const char *typed, struct
     if (!chosen)
         return code;
     bool own_table = scenario->kind && !scenario->kind->rows;
+    struct nearest nearest = nearest_find(chosen, options->quiet, NULL, arena);
     struct simulation_request request = {.scenario = chosen,
                                          .command = typed,
+                                         .nearest = &nearest,
                                          .split = true,
                                          .quiet = options->quiet,
                                          .print = table_is_read(options->format) || own_table,

@@ -3,6 +3,7 @@
 #ifndef STAGESIM_SIMULATION_H
 #define STAGESIM_SIMULATION_H
 
+#include "analysis/figures/nearest.h"
 #include "analysis/output/comparison.h"
 #include "analysis/output/run_files.h"
 #include "analysis/pictures/gantt.h"
@@ -11,11 +12,12 @@
 
 struct simulation_request {
     const struct scenario *scenario;
-    struct run_files *files; /* NULL: nothing is written */
-    struct output *output;   /* NULL like files, or where they are none but operations, which is the caller's */
-    bool draw;               /* pictures will be drawn of the run: collect what they show */
-    const char *command;     /* what was typed, for reports; NULL: not known */
-    bool split;              /* idle time by what can be done about it is asked for, too */
+    struct run_files *files;       /* NULL: nothing is written */
+    struct output *output;         /* NULL like files, or where they are none but operations, which is the caller's */
+    bool draw;                     /* pictures will be drawn of the run: collect what they show */
+    const char *command;           /* what was typed, for reports; NULL: not known */
+    const struct nearest *nearest; /* how far its layout is from the best, for the same; NULL: not asked for */
+    bool split;                    /* idle time by what can be done about it is asked for, too */
     bool quiet;
     bool print;               /* give back what people read: figures and workers */
     enum table_format format; /* of it */

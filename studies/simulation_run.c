@@ -169,6 +169,8 @@ static bool describe(const struct run *run, const struct engine *engine, const s
     job_describe(run->job, description);
     description->engine = engine->name;
     description->command = run->request->command;
+    if (run->request->nearest)
+        description->nearest = *run->request->nearest;
     description->simgrid = part ? part->library(run->arena) : NULL;
     description->folded_replicas = folding->classes ? folding->slices : 0;
     description->fold_reason = folding->reason;
@@ -273,6 +275,8 @@ static bool run_shortened(struct run *run)
     if (!report)
         return false;
     guard_doing("reporting on %s", scenario->name);
+    if (request->nearest)
+        report->run.nearest = *request->nearest;
     measure(report, run->platform, clock_now() - started);
     goodput_add(scenario, run->platform, &run->traffic, run->slow, request->trains, report);
     levers_find(scenario, run->platform, operations, report, run->arena);

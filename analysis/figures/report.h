@@ -10,6 +10,7 @@
 #include "analysis/figures/contention.h"
 #include "analysis/figures/energy.h"
 #include "analysis/figures/idle.h"
+#include "analysis/figures/nearest.h"
 #include "platforms/platform.h"
 #include "simulator/program/steady.h"
 #include "simulator/program/timeline.h"
@@ -64,6 +65,7 @@ struct run_description {
     size_t note_count;
     const char *const *inputs;
     size_t input_count;
+    struct nearest nearest; /* how far it is from the best that a search found */
 };
 
 /* What the ranks of the mesh's axes spend T with, shares of T that add up to 1. */

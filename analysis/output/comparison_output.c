@@ -34,6 +34,6 @@ bool comparison_write_report(const struct comparison_view *view, struct output *
     if (out && comparison_is_of_idle(view->rows, view->count))
         return comparison_idle_page(out, view, fault);
     if (out)
-        report_html_comparison(out, view->title, view->rows, view->gantts, view->links, view->count);
+        report_html_comparison(out, view);
     return out != NULL;
 }

@@ -3,6 +3,7 @@
 #ifndef STAGESIM_COMPARISON_OUTPUT_H
 #define STAGESIM_COMPARISON_OUTPUT_H
 
+#include "analysis/figures/nearest.h"
 #include "analysis/output/comparison.h"
 #include "analysis/pictures/gantt.h"
 #include "analysis/pictures/picture_form.h"
@@ -10,10 +11,11 @@
 
 /* The runs, the first being what times are relative to; everything is borrowed. */
 struct comparison_view {
-    const char *title;                 /* the first run's scenario */
-    const struct gantt *const *gantts; /* [count] */
-    const struct comparison_row *rows; /* [count] */
-    const char *const *links;          /* [count]: address of the run's own page, NULL: it has none */
+    const char *title;                    /* the first run's scenario */
+    const struct gantt *const *gantts;    /* [count] */
+    const struct comparison_row *rows;    /* [count] */
+    const char *const *links;             /* [count]: address of the run's own page, NULL: it has none */
+    const struct nearest *const *nearest; /* [count]; NULL: of none it is known */
     size_t count;
 };
 

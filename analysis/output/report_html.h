@@ -15,9 +15,8 @@
  * the fault filled when it could not be made; errors of writing stay on the stream. */
 bool report_html(FILE *out, const struct report *report, const struct gantt *gantt, struct fault *fault);
 
-/* The page of several runs: rows[i] and gantts[i] belong together, the first run is what times are relative to.
- * links[i] (or links NULL) is the relative address of run i's own page; NULL: none. */
-void report_html_comparison(FILE *out, const char *title, const struct comparison_row *rows,
-                            const struct gantt *const *gantts, const char *const *links, size_t count);
+/* The page of several runs; links are relative addresses. */
+struct comparison_view;
+void report_html_comparison(FILE *out, const struct comparison_view *view);
 
 #endif

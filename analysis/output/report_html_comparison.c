@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/output/comparison_output.h"
 #include "analysis/output/html.h"
 #include "analysis/output/page_timeline.h"
 #include "analysis/output/report_html.h"
@@ -218,12 +219,42 @@ static void timelines(FILE *out, const struct gantt *const *gantts, const char *
     free(shown);
 }
 
-void report_html_comparison(FILE *out, const char *title, const struct comparison_row *rows,
-                            const struct gantt *const *gantts, const char *const *links, size_t count)
+/* How far each layout is from the best; runs of one scenario have the same best. */
+static void nearest(FILE *out, const struct comparison_view *view)
 {
-    html_begin(out, title, NULL);
-    verdict(out, rows, count);
-    table(out, rows, links, count);
-    timelines(out, gantts, links, count);
+    struct arena *arena = arena_create();
+    const char *said = "";
+    bool any = false;
+    for (size_t i = 0; view->nearest && i < view->count; i++) {
+        const struct nearest *near = view->nearest[i];
+        if (!near->layouts)
+            continue;
+        fputs(any ? "" : "<h2>The nearest better layout</h2>\n<ul>\n", out);
+        any = true;
+        fputs("<li>", out);
+        html_text(out, view->rows[i].scenario);
+        fputs(", ", out);
+        html_text(out, view->rows[i].schedule);
+        fputs(": without contention, ", out);
+        html_text(out, nearest_sentence(near, arena));
+        if (strcmp(said, near->command) != 0) {
+            fputs(". It is run by <code>", out);
+            html_text(out, near->command);
+            fputs("</code>", out);
+        }
+        fputs("</li>\n", out);
+        said = near->command;
+    }
+    fputs(any ? "</ul>\n" : "", out);
+    arena_destroy(arena);
+}
+
+void report_html_comparison(FILE *out, const struct comparison_view *view)
+{
+    html_begin(out, view->title, NULL);
+    verdict(out, view->rows, view->count);
+    table(out, view->rows, view->links, view->count);
+    nearest(out, view);
+    timelines(out, view->gantts, view->links, view->count);
     html_end(out);
 }

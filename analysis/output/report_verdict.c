@@ -158,6 +158,20 @@ static void put_band(FILE *out, const struct report *report)
     fputc(')', out);
 }
 
+/* How far the best layout is, and how to get there. */
+static void put_nearest(FILE *out, const struct nearest *nearest)
+{
+    struct arena *arena = arena_create();
+    if (nearest->layouts) {
+        fputs(" The layout is, without contention, ", out);
+        html_text(out, nearest_sentence(nearest, arena));
+        fputs(": <code>", out);
+        html_text(out, nearest->command);
+        fputs("</code>.", out);
+    }
+    arena_destroy(arena);
+}
+
 static void put_imported(FILE *out, const char *summary)
 {
     if (!summary)
@@ -184,6 +198,7 @@ void report_verdict(FILE *out, const struct report *report)
     put_idle(out, report);
     put_tails(out, report);
     put_training(out, report);
+    put_nearest(out, &report->run.nearest);
     fputs("</p>\n", out);
 }
 

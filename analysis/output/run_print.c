@@ -2,6 +2,7 @@
 #include "analysis/output/run_print.h"
 
 #include "analysis/output/contention_print.h"
+#include "base/arena.h"
 #include "base/diagnostics.h"
 #include "simulator/tails/tails_text.h"
 #include "training/forecast_text.h"
@@ -277,6 +278,15 @@ static void print_collectives(FILE *out, const struct report *report)
         fprintf(out, "%-18s and %zu others (summary.json)\n", "", count - shown);
 }
 
+static void print_nearest(FILE *out, const struct nearest *nearest)
+{
+    struct arena *arena = arena_create();
+    if (nearest->layouts)
+        fprintf(out, "%-18s %s, without contention\n%-18s %s\n", "nearest better", nearest_sentence(nearest, arena), "",
+                nearest->command);
+    arena_destroy(arena);
+}
+
 static void print_sensitivity(FILE *out, const struct report *report)
 {
     char compute[READABLE_MAX], bandwidth[READABLE_MAX], latency[READABLE_MAX];
@@ -339,6 +349,7 @@ static void print_figures(FILE *out, const struct report *report)
     if (report->run.figures.choices)
         diag_print(out, "%-18s %s\n", "chosen", report->run.figures.choices);
     print_sensitivity(out, report);
+    print_nearest(out, &report->run.nearest);
 }
 
 void run_print(FILE *out, struct table_style style, const struct report *report)

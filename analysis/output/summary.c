@@ -2,6 +2,7 @@
 #include "analysis/output/summary.h"
 
 #include "analysis/output/contention_print.h"
+#include "analysis/output/summary_others.h"
 #include "base/json_writer.h"
 #include "simulator/tails/tails_text.h"
 #include "training/forecast_text.h"
@@ -453,28 +454,6 @@ static void write_folding(struct json_writer *json, const struct report *report)
     json_object_end(json);
 }
 
-/* Of how many micro-batches the others follow, or why all were run. */
-static void write_steady(struct json_writer *json, const struct report *report)
-{
-    const struct steady *steady = &report->run.steady;
-    if (!steady->micro_batches && !steady->reason[0])
-        return;
-    json_object_begin(json, "steady", false);
-    if (steady->micro_batches) {
-        json_integer(json, "micro_batches_run", steady->micro_batches);
-        if (steady->period) {
-            json_integer(json, "period", steady->period);
-            json_number(json, "start_s", steady->start);
-            json_number(json, "length_s", steady->length);
-        } else {
-            json_flag(json, "linear", true);
-        }
-    } else {
-        json_text(json, "reason", steady->reason);
-    }
-    json_object_end(json);
-}
-
 void summary_write(FILE *out, const struct report *report)
 {
     struct json_writer json = json_writer_init(out);
@@ -494,7 +473,8 @@ void summary_write(FILE *out, const struct report *report)
     write_links(&json, report);
     write_link_kinds(&json, report);
     write_folding(&json, report);
-    write_steady(&json, report);
+    summary_steady_write(&json, &report->run.steady);
+    summary_nearest_write(&json, &report->run.nearest);
     write_simulation(&json, report);
     json_object_end(&json);
 }

@@ -3,8 +3,8 @@
 
 #include "base/arena.h"
 #include "base/exit_code.h"
+#include "base/words/shell_word.h"
 #include "commands/cli/parts.h"
-#include "commands/cli/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static const char *own_arguments(int argc, char **argv, struct arena *arena)
                 break;
         }
         if (!dropped)
-            text = arena_print(arena, "%s %s", text, words_shell(argv[i], arena));
+            text = arena_print(arena, "%s %s", text, shell_word(argv[i], arena));
     }
     return text;
 }
@@ -95,12 +95,12 @@ static const char *submit(const struct array *array, const bool *missing)
     struct arena *arena = array->arena;
     const char *task = arena_print(
         arena, "exec %s %s%s%s%s --quiet --jobs 1 --resume --shard \"$SLURM_ARRAY_TASK_ID/%u\" -o %s",
-        words_shell(array->program, arena), array->work->command, array->arguments, array->best ? " --merge " : "",
-        array->best ? words_shell(array->parts, arena) : "", array->shards, words_shell(array->parts, arena));
+        shell_word(array->program, arena), array->work->command, array->arguments, array->best ? " --merge " : "",
+        array->best ? shell_word(array->parts, arena) : "", array->shards, shell_word(array->parts, arena));
     const char *command =
         arena_print(arena, "sbatch --parsable --job-name=stagesim-%s --output=%s --array=%s %s --wrap %s",
-                    array->work->command, words_shell(arena_print(arena, "%s/slurm-%%A_%%a.log", array->parts), arena),
-                    task_list(missing, array->shards, arena), array->work->options->slurm, words_shell(task, arena));
+                    array->work->command, shell_word(arena_print(arena, "%s/slurm-%%A_%%a.log", array->parts), arena),
+                    task_list(missing, array->shards, arena), array->work->options->slurm, shell_word(task, arena));
     const char *line = first_line(command, arena);
     if (line && *line >= '0' && *line <= '9')
         return arena_print(arena, "%.*s", (int)strspn(line, "0123456789"), line);
@@ -160,14 +160,14 @@ static int run_array(const struct array *array)
 static int run_self(const struct array *array, const char *more)
 {
     fflush(NULL);
-    int status = system(arena_print(array->arena, "exec %s %s%s %s", words_shell(array->program, array->arena),
+    int status = system(arena_print(array->arena, "exec %s %s%s %s", shell_word(array->program, array->arena),
                                     array->work->command, array->arguments, more));
     return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
 }
 
 static void remove_parts(const struct array *array)
 {
-    if (system(arena_print(array->arena, "rm -r -- %s", words_shell(array->parts, array->arena))) != 0)
+    if (system(arena_print(array->arena, "rm -r -- %s", shell_word(array->parts, array->arena))) != 0)
         fprintf(stderr, "note: %s could not be removed\n", array->parts);
 }
 
@@ -202,7 +202,7 @@ int slurm_array_run(const struct slurm_work *work, int argc, char **argv, struct
     }
     if (code == EXIT_DONE)
         code = run_self(&array, arena_print(arena, "%s -o %s --merge %s", options->quiet ? "--quiet" : "",
-                                            words_shell(options->output, arena), words_shell(array.parts, arena)));
+                                            shell_word(options->output, arena), shell_word(array.parts, arena)));
     if (code == EXIT_DONE)
         remove_parts(&array);
     else

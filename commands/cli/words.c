@@ -5,6 +5,7 @@
 #include "base/diagnostics.h"
 #include "base/text/names.h"
 #include "base/words/paper_size.h"
+#include "base/words/shell_word.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -98,17 +99,6 @@ int form_read(const struct command *command, const char *width, const char *font
     return 0;
 }
 
-const char *words_shell(const char *word, struct arena *arena)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-    if (*word && strspn(word, plain) == strlen(word))
-        return word;
-    const char *text = "'", *quote;
-    for (; (quote = strchr(word, '\'')); word = quote + 1)
-        text = arena_print(arena, "%s%.*s'\\''", text, (int)(quote - word), word);
-    return arena_print(arena, "%s%s'", text, word);
-}
-
 struct words_typed words_typed(int argc, char *const *argv, struct arena *arena)
 {
     char **words = arena_array(arena, (size_t)argc, sizeof *words);
@@ -134,7 +124,7 @@ const char *words_command(const struct command *command, const struct words_type
             i++;
         else if (strncmp(word, "-o", 2) != 0 && strncmp(word, "--output=", 9) != 0 &&
                  !is_skipped(word, skipped, skipped_count))
-            text = arena_print(arena, "%s %s", text, words_shell(word, arena));
+            text = arena_print(arena, "%s %s", text, shell_word(word, arena));
     }
     return text;
 }

@@ -52,9 +52,6 @@ struct words_typed words_typed(int argc, char *const *argv, struct arena *arena)
 const char *words_command(const struct command *command, const struct words_typed *typed, char *const *skipped,
                           int skipped_count, struct arena *arena);
 
-/* A word for a shell, in quotes where it wants them. Memory from the arena. */
-const char *words_shell(const char *word, struct arena *arena);
-
 /* A text as a YAML word in double quotes, whatever it holds; from the arena. */
 const char *words_yaml(const char *text, struct arena *arena);
 

@@ -33,6 +33,7 @@ enum scenario_engine { ENGINE_SIMGRID, ENGINE_ANALYTIC, ENGINE_BOTH };
 enum scenario_placement { PLACEMENT_ORDER, PLACEMENT_NIC_AWARE };
 enum scenario_fold { FOLD_AUTO, FOLD_OFF };
 enum scenario_steady { STEADY_AUTO, STEADY_OFF };
+enum scenario_nearest { NEAREST_AUTO, NEAREST_ON, NEAREST_OFF };
 enum scenario_messages { MESSAGES_QUEUED, MESSAGES_PIPELINED, MESSAGES_BLOCKING };
 enum scenario_recompute { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL, RECOMPUTE_OPERATORS };
 
@@ -135,6 +136,7 @@ struct scenario {
     struct paper_size paper;   /* of pictures */
     uint32_t drawn_iterations; /* of pictures; 0: as usual. At least as many are simulated */
     bool report;
+    enum scenario_nearest nearest;
     struct plan_store *plans; /* shared with other jobs, set like `bounded`; NULL: none */
     bool keeps_order;         /* the job keeps the order of its pipeline: set like `bounded` */
     bool bounded;             /* the job says what no order takes less than: for comparisons, which set it */

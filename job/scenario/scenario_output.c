@@ -29,6 +29,7 @@ void scenario_read_output_keys(struct loader *loader)
     loader->scenario->pictures = values.pictures;
     read_paper(loader, &values);
     loader->scenario->report = values.report;
+    loader->scenario->nearest = (enum scenario_nearest)values.nearest;
     loader->scenario->all_replicas = values.replicas == 1;
 }
 

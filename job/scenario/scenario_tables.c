@@ -19,7 +19,7 @@ static const char *const routings[] = {"adaptive", "ecmp", NULL};
 const char *const scenario_recompute_names[] = {"none", "selective", "full", "operators", NULL};
 static const char *const traces[] = {"paje", "chrome", "csv", "perfetto", "chrome-gz", "chakra", "goal", NULL};
 static const char *const pictures[] = {"svg", "png", "pdf", NULL};
-static const char *const replicas[] = {"simulated", "all", NULL};
+static const char *const replicas[] = {"simulated", "all", NULL}, *const nearest[] = {"auto", "on", "off", NULL};
 
 const struct stagesim_field root_fields[] = {
     {"platform", STAGESIM_FIELD_TEXT, offsetof(struct root_values, platform), .required = true,
@@ -233,6 +233,9 @@ const struct stagesim_field output_fields[] = {
     {"picture_iterations", STAGESIM_FIELD_COUNT, offsetof(struct output_values, picture_iterations), .least = 1,
      .most = 1000, .doc = "how many iterations pictures draw; default: all that are simulated, in comparisons one"},
     {"report", STAGESIM_FIELD_FLAG, offsetof(struct output_values, report), .doc = "write report.html; default false"},
+    {"nearest", STAGESIM_FIELD_NAME, offsetof(struct output_values, nearest), .names = nearest,
+     .doc = "how far the layout is from the best that a short search finds: auto: run and compare say it if they write "
+            "report.html, without --quiet; on: always; off: never; default auto"},
     {"replicas", STAGESIM_FIELD_NAME, offsetof(struct output_values, replicas), .names = replicas,
      .doc = "ranks in the traces: simulated: those that were simulated; all: also those for which fold let others "
             "stand; default simulated"},

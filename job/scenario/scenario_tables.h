@@ -85,7 +85,7 @@ struct communication_values {
 };
 
 struct output_values {
-    unsigned traces, pictures, replicas;
+    unsigned traces, pictures, replicas, nearest;
     const char *picture_width, *font_size; /* NULL: not given */
     uint64_t picture_iterations;           /* 0: not given */
     bool report;

@@ -76,7 +76,7 @@ static int find_gpus(const struct scenario *scenario, struct found_gpus *found)
 int search_create(struct search *search, const struct scenario *scenario, const struct search_request *request,
                   struct arena *arena)
 {
-    struct diag diag = {.out = stderr};
+    struct diag diag = {.out = request->silent ? NULL : stderr};
     struct fault fault = {""};
     struct found_gpus gpus = {0};
     *search = (struct search){.scenario = scenario,

@@ -18,6 +18,7 @@ struct search_request {
     double ceiling;         /* seconds: of what takes longer, nothing is asked; 0: any time */
     bool one_of_many;       /* searches of one command: nobody is told of values that no layout of this one has */
     bool quiet;             /* no progress */
+    bool silent;            /* nobody is told of mistakes in what is searched */
     double time_limit;      /* seconds that there are, after which interruption_noted() says so; 0: any number */
     uint32_t shard, shards; /* only candidates shard - 1, shard - 1 + shards, ...; 1 of 1: all */
     const char *journal;    /* file; NULL: none */

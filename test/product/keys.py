@@ -27,6 +27,7 @@ WITHOUT_RESULT = {
     "output.font_size": "of pictures alone", "output.picture_width": "of pictures alone",
     "output.picture_iterations": "of pictures alone", "output.picture": "of pictures alone",
     "output.report": "of a page", "output.trace": "of files", "output.replicas": "of files",
+    "output.nearest": "of a page (test/studies/search/nearest.py)",
     "platform": "the values are files", "workload": "another job", "framework": "a set of keys",
     "platform.file": "the values are files", "platform.preset": "another platform",
     "schedule.file": "the values are files",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Draws the sample pictures and pages that pictures.py examines: picture_samples DIRECTORY. */
+#include "analysis/output/comparison_output.h"
 #include "analysis/output/report_html.h"
 #include "analysis/pictures/gantt_collect.h"
 #include "analysis/pictures/picture_chart.h"
@@ -96,7 +97,9 @@ static void comparisons(void)
     struct fault fault = {{0}};
     FILE *out = open_file("comparison", "html");
     const char *links[] = {"sample-gpipe/report.html", NULL, "sample-chimera/report.html"};
-    report_html_comparison(out, "Three <schedules> & \"more\"", rows, (const struct gantt *const *)gantts, links, 3);
+    struct comparison_view view = {
+        "Three <schedules> & \"more\"", (const struct gantt *const *)gantts, rows, links, NULL, 3};
+    report_html_comparison(out, &view);
     check(!ferror(out), &fault, out);
     for (size_t i = 0; i < 3; i++)
         gantt_destroy(gantts[i]);
