@@ -48,6 +48,14 @@ static bool draw(FILE *out, const void *found, enum canvas_format format, const 
     return plan_picture(out, found, format, form, fault);
 }
 
+static bool write_jobs(const struct fleet *fleet, struct output *output, struct fault *fault)
+{
+    FILE *out = output_open(output, "jobs.csv", fault);
+    if (out)
+        plan_family_csv(out, fleet);
+    return out != NULL;
+}
+
 static bool write_files(struct planning *planning, struct output *output, struct fault *fault)
 {
     const struct fleet *fleet = &planning->fleet;
@@ -60,7 +68,8 @@ static bool write_files(struct planning *planning, struct output *output, struct
     plan_print(json, fleet, &planning->worths, TABLE_JSON);
     return plan_html(html, fleet, &planning->worths, fault) &&
            wanted_pictures(fleet->scenario, output, "plan", draw, fleet, fault) &&
-           (!fleet->best || write_best(fleet, output, directory, planning->arena, fault)) &&
+           (!fleet->member_count || write_jobs(fleet, output, fault)) &&
+           (!fleet->best || fleet->member_count || write_best(fleet, output, directory, planning->arena, fault)) &&
            record_scenario(output, directory, "", planning->scenario, true, fault) &&
            record_about(output, planning->command, &planning->scenario, 1, NULL, fault);
 }
@@ -124,8 +133,8 @@ static int find(struct planning *planning)
 static int find_into(struct planning *planning)
 {
     struct fault fault = {""};
-    static const char *const late[] = {"plan.csv", "plan.json", "plan.html",  "plan.svg",      "plan.png",
-                                       "plan.pdf", "best.yaml", "about.json", "scenario.yaml", NULL};
+    static const char *const late[] = {"plan.csv",  "plan.json",  "plan.html",     "plan.svg", "plan.png", "plan.pdf",
+                                       "best.yaml", "about.json", "scenario.yaml", "jobs.csv", NULL};
     struct output *output = output_create(planning->options->output, &fault);
     int code = output && output_foresee(output, late, &fault) ? find(planning) : EXIT_BAD_INPUT;
     if (planning->request.journal && fault.text[0] == '\0' && !planning->fleet.stopped &&
@@ -182,7 +191,7 @@ static int find_missing(void *user, const char *parts, uint32_t shards, bool *mi
 
 static int run_on_slurm(struct planning *planning, int argc, char **argv)
 {
-    static const double each = 10; /* seconds of a processor that a cluster takes, or more */
+    static const double each = 4; /* seconds of a processor that a cluster takes, or more */
     struct slurm_work work = {.command = "plan",
                               .options = planning->options,
                               .seconds = each * (double)planning->fleet.questions.count,

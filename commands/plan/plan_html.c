@@ -211,7 +211,8 @@ static void put_row(FILE *out, const struct fleet *fleet, const struct fleet_way
     put_text(out, way->allowed ? "yes" : "no");
     put_text(out, found->name);
     put_text(out, found->schedule);
-    put_cell(out, readable_seconds(text, fleet_iteration(found)), fleet_iteration(found));
+    put_cell(out, fleet_iteration(found) > 0 ? readable_seconds(text, fleet_iteration(found)) : "",
+             fleet_iteration(found));
     put_cell(out, found->mfu > 0 ? readable_percent(text, found->mfu) : "", found->mfu);
     put_cell(out, found->peak_bytes > 0 ? readable_binary_bytes(text, found->peak_bytes) : "", found->peak_bytes);
     put_cell(out, course->goodput > 0 ? readable_percent(text, course->goodput) : "", course->goodput);
@@ -300,6 +301,7 @@ bool plan_html(FILE *out, const struct fleet *fleet, const struct plan_worths *w
     for (size_t i = 0; i < fleet->way_count; i++)
         filter_of(&filters, plan_question(fleet, &fleet->ways[i])->platform);
     put_chart(out, fleet, &filters);
+    plan_family_html(out, fleet);
     plan_worth_html(out, fleet, worths);
     put_table(out, fleet);
     put_prices(out, fleet);

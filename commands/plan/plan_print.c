@@ -9,12 +9,12 @@
 
 /* What at least one way has: columns of others are left out of what people read. */
 struct columns {
-    bool goodput, energy, carbon, band, contention;
+    bool layout, goodput, energy, carbon, band, contention;
 };
 
 static struct columns columns_of(const struct fleet *fleet)
 {
-    struct columns columns = {.contention = false};
+    struct columns columns = {.layout = !fleet->member_count};
     for (size_t i = 0; i < fleet->way_count; i++) {
         const struct fleet_way *way = &fleet->ways[i];
         columns.goodput |= plan_course(fleet, way)->goodput > 0;
@@ -31,8 +31,9 @@ static struct columns columns_of(const struct fleet *fleet)
 static struct table *begin_front(const struct columns *columns)
 {
     struct table *table = table_create();
-    table_columns(table, "<", ">days", ">money", ">GPUs", "<cluster", "<offer", "<layout", "<schedule", ">iteration",
-                  ">MFU", ">memory", NULL);
+    table_columns(table, "<", ">days", ">money", ">GPUs", "<cluster", "<offer", NULL);
+    if (columns->layout)
+        table_columns(table, "<layout", "<schedule", ">iteration", ">MFU", ">memory", NULL);
     if (columns->goodput)
         table_column(table, "goodput", '>');
     if (columns->energy)
@@ -66,11 +67,13 @@ static void add_front(struct table *table, const struct fleet *fleet, const stru
     table_cell(table, "%u", question->gpus);
     table_cell(table, "%s", question->text);
     table_cell(table, "%s", plan_offer_of(fleet, way)->name);
-    table_cell(table, "%s", found->name);
-    table_cell(table, "%s", found->schedule);
-    table_cell(table, "%s", readable_seconds(text, fleet_iteration(found)));
-    table_cell(table, "%s", found->mfu > 0 ? readable_percent(text, found->mfu) : "");
-    table_cell(table, "%s", found->peak_bytes > 0 ? readable_binary_bytes(text, found->peak_bytes) : "");
+    if (columns->layout) {
+        table_cell(table, "%s", found->name);
+        table_cell(table, "%s", found->schedule);
+        table_cell(table, "%s", readable_seconds(text, fleet_iteration(found)));
+        table_cell(table, "%s", found->mfu > 0 ? readable_percent(text, found->mfu) : "");
+        table_cell(table, "%s", found->peak_bytes > 0 ? readable_binary_bytes(text, found->peak_bytes) : "");
+    }
     if (columns->goodput)
         table_cell(table, "%s", course->goodput > 0 ? readable_percent(text, course->goodput) : "");
     if (columns->energy)
@@ -133,7 +136,7 @@ static void add_all(struct table *table, const struct fleet *fleet, size_t i, co
     table_cell(table, "%s", !way ? "" : way->allowed ? "true" : "false");
     table_cell(table, "%s", way ? found->name : "");
     table_cell(table, "%s", way ? found->schedule : "");
-    add_number(table, found->iteration, way);
+    add_number(table, found->iteration, way && found->iteration > 0);
     add_number(table, found->verified, way && found->verified > 0);
     add_number(table, found->mfu, way && found->mfu > 0);
     add_number(table, found->peak_bytes, way && found->peak_bytes > 0);
@@ -184,9 +187,11 @@ static void write_way(struct json_writer *json, const struct fleet *fleet, const
     json_number(json, "money", way->money);
     json_flag(json, "front", way->front);
     json_flag(json, "allowed", way->allowed);
-    json_text(json, "layout", found->name);
-    json_text(json, "schedule", found->schedule);
-    json_number(json, "iteration_s", found->iteration);
+    if (!fleet->member_count) {
+        json_text(json, "layout", found->name);
+        json_text(json, "schedule", found->schedule);
+        json_number(json, "iteration_s", found->iteration);
+    }
     write_number(json, "verified_iteration_s", found->verified, found->verified > 0);
     write_number(json, "mfu", found->mfu, found->mfu > 0);
     write_number(json, "peak_bytes", found->peak_bytes, found->peak_bytes > 0);
@@ -251,6 +256,7 @@ static void print_json(FILE *out, const struct fleet *fleet, const struct plan_w
         write_way(&json, fleet, &fleet->ways[i]);
     json_array_end(&json);
     write_others(&json, fleet);
+    plan_family_json(&json, fleet);
     plan_worth_json(&json, fleet, worths);
     plan_law_json(&json, fleet);
     json_object_end(&json);
@@ -285,6 +291,10 @@ void plan_print(FILE *out, const struct fleet *fleet, const struct plan_worths *
     if (fleet->way_count)
         print_front(out, fleet, format);
     print_remarks(out, fleet, format);
+    if (fleet->best && fleet->member_count) {
+        fputc('\n', out);
+        plan_family_print(out, fleet, format);
+    }
     if (worths->count)
         fputc('\n', out);
     if (worths->count)

@@ -109,7 +109,10 @@ static void put_choice(FILE *out, const struct fleet *fleet)
     put_way(out, fleet, best);
     fputs(": ", out);
     put_figures(out, fleet, best);
-    fprintf(out, ", with the layout %s%s%s", found->name, *found->schedule ? ", " : "", found->schedule);
+    if (*found->name)
+        fprintf(out, ", with the layout %s%s%s", found->name, *found->schedule ? ", " : "", found->schedule);
+    if (fleet->member_count)
+        fprintf(out, " for %zu jobs one after the other", fleet->member_count);
     if (found->band.rows)
         fprintf(out, ", and in 8 of 10 cases %.4g to %.4g days", best->seconds * found->band.low / PLAN_DAY,
                 best->seconds * found->band.high / PLAN_DAY);
@@ -210,9 +213,12 @@ void plan_verdict(FILE *out, const struct fleet *fleet)
 static void put_unfit(FILE *out, const struct fleet *fleet)
 {
     char need[READABLE_MAX], has[READABLE_MAX];
+    struct arena *arena = arena_create();
     for (size_t i = 0; i < fleet->questions.count; i++) {
         const struct fleet_found *found = &fleet->found[i];
         const char *text = fleet->questions.list[i].text;
+        if (fleet->member_count && *found->name)
+            text = arena_print(arena, "%s on %s", found->name, text);
         if (found->status == FLEET_DOES_NOT_FIT && found->least_bytes > 0)
             fprintf(out,
                     "%s: no layout fits: the one that needs least takes %s of a GPU, which has %s; %.1f times as "
@@ -224,6 +230,7 @@ static void put_unfit(FILE *out, const struct fleet *fleet)
         else if (found->status == FLEET_ILLEGAL)
             fprintf(out, "%s: no layout is legal: %s\n", text, found->reason);
     }
+    arena_destroy(arena);
 }
 
 /* Adds a name to a list without repetition. */
@@ -246,7 +253,7 @@ static void put_unknown(FILE *out, const struct fleet *fleet)
         if (found->status != FLEET_FOUND)
             continue;
         wattless = found->joules > 0 ? wattless : with_name(wattless, question->platform, arena);
-        bandless = found->band.rows ? bandless : with_name(bandless, question->platform, arena);
+        bandless = found->band.rows || fleet->member_count ? bandless : with_name(bandless, question->platform, arena);
         for (size_t k = 0; k < question->offer_count; k++)
             endless = found->courses[k].stuck ? with_name(endless, question->text, arena) : endless;
     }

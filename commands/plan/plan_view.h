@@ -39,6 +39,13 @@ void plan_worth_print(FILE *out, const struct fleet *fleet, const struct plan_wo
 void plan_worth_json(struct json_writer *json, const struct fleet *fleet, const struct plan_worths *worths);
 void plan_worth_html(FILE *out, const struct fleet *fleet, const struct plan_worths *worths);
 
+/* plan_family.c: what each of several jobs has and loses on the recommended cluster: as a table, as jobs.csv, an array
+ * of JSON and a table of HTML; nothing where there is one job. */
+void plan_family_print(FILE *out, const struct fleet *fleet, enum table_format format);
+void plan_family_csv(FILE *out, const struct fleet *fleet);
+void plan_family_json(struct json_writer *json, const struct fleet *fleet);
+void plan_family_html(FILE *out, const struct fleet *fleet);
+
 /* plan_law.c: what a scaling law says of the money, as a line and as an object of JSON; nothing where none is asked. */
 void plan_law(FILE *out, const struct fleet *fleet);
 void plan_law_json(struct json_writer *json, const struct fleet *fleet);

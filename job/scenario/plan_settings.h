@@ -23,6 +23,12 @@ struct plan_offer {
     const char *date, *source;   /* "2026-11-01", and who says so */
 };
 
+/* Another job that shares the cluster: a row of plan.jobs. */
+struct plan_job {
+    const char *job, *name; /* a scenario's file; what it is called, NULL: as the file */
+    double weight;          /* how many trainings of it there are for one of the others */
+};
+
 struct plan_settings {
     bool given; /* the section `plan` */
     struct stagesim_texts
@@ -31,6 +37,8 @@ struct plan_settings {
     struct stagesim_list tapers;   /* oversubscriptions that are tried; none: the products' own */
     struct stagesim_texts law;     /* a scaling law: its name, or its five numbers; count 0: none */
     struct stagesim_texts what_if; /* changes of the recommended cluster that are weighed: "memory=1.2" */
+    struct stagesim_rows jobs;     /* struct plan_job: others beside the scenario's own */
+    double weight;                 /* of the scenario's own */
     double by;                     /* seconds that there are; 0: any */
     const char *below_text, *carbon_text; /* as typed; NULL: none */
     double below, carbon;                 /* money, kilograms of carbon dioxide, at most; 0: any */

@@ -14,6 +14,20 @@
 
 #define VALUE(name) offsetof(struct plan_settings, name)
 
+#define COLUMN(name) offsetof(struct plan_job, name)
+
+static const struct plan_job job_defaults = {.weight = 1};
+static const struct stagesim_field job_fields[] = {
+    {"job", STAGESIM_FIELD_TEXT, COLUMN(job), .required = true, .doc = "the scenario of the job, a file"},
+    {"name", STAGESIM_FIELD_TEXT, COLUMN(name), .doc = "what it is called; default: its file's name without .yaml"},
+    {"weight", STAGESIM_FIELD_RATIO, COLUMN(weight), .least = 1e-6, .most = 1e6,
+     .doc = "how many trainings of it there are; default 1"},
+    {0},
+};
+static const struct stagesim_row_type job_type = {"a job", job_fields, sizeof(struct plan_job), &job_defaults};
+
+#undef COLUMN
+
 static const struct stagesim_field plan_fields[] = {
     {"platforms", STAGESIM_FIELD_TEXTS, VALUE(platforms),
      .doc = "products to choose from, by name or as files of one's own, such as [dgx-h100, dgx-b200, mine.yaml]; with "
@@ -21,6 +35,10 @@ static const struct stagesim_field plan_fields[] = {
     {"nics", STAGESIM_FIELD_TEXTS, VALUE(nics), .doc = "network interfaces that each is tried with; default: its own"},
     {"tapers", STAGESIM_FIELD_RATIOS, VALUE(tapers), .least = 1, .most = 1000,
      .doc = "oversubscriptions that each is tried with; default: its own"},
+    {"jobs", STAGESIM_FIELD_ROWS, VALUE(jobs), .rows = &job_type,
+     .doc = "other jobs that share the cluster with the scenario's own, one after the other"},
+    {"weight", STAGESIM_FIELD_RATIO, VALUE(weight), .least = 1e-6, .most = 1e6,
+     .doc = "how many trainings of the scenario's own job there are; default 1; needs plan.jobs"},
     {"what_if", STAGESIM_FIELD_TEXTS, VALUE(what_if),
      .doc = "changes whose worth for the recommended cluster is found: products, memory or memory_bandwidth of its "
             "GPUs, or a target of what-if.md, with a factor: [memory=1.2, nic=2]; default: none"},
@@ -210,6 +228,7 @@ void scenario_read_plan(struct loader *loader)
     static const struct fields_section *const sections[] = {&plan_section, &prices_section};
     struct plan_settings *settings = &loader->scenario->plan;
     unsigned errors = loader->fields.diag->errors;
+    settings->weight = 1;
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         struct node *node = node_get(loader->root, sections[i]->name);
         if (node && node->kind == NODE_SCALAR && !node_is_empty(node))
@@ -221,6 +240,9 @@ void scenario_read_plan(struct loader *loader)
     if (loader->fields.diag->errors != errors)
         return;
     check_offers(loader, settings);
+    if (!settings->jobs.count && node_find(loader->root, "plan.weight"))
+        diag_error(loader->fields.diag, node_place(loader->root, "plan.weight"),
+                   "weight: there is one job only; expected others in plan.jobs");
     take_below(loader, settings);
     take_carbon(loader, settings);
 }

@@ -200,8 +200,8 @@ int fleet_ask(const struct fleet *fleet, const struct fleet_question *asked, dou
     memset(found, 0, sizeof *found);
     for (size_t i = 0; i < asked->change_count; i++)
         sets[i].text = asked->changes[i];
-    struct scenario_request changed =
-        scenario_request_with(&fleet->scenario->request, sets, asked->change_count, arena);
+    const struct scenario *own = asked->scenario ? asked->scenario : fleet->scenario;
+    struct scenario_request changed = scenario_request_with(&own->request, sets, asked->change_count, arena);
     const struct scenario *scenario = scenario_load(&changed, arena, &diag);
     int code = scenario ? search_it(scenario, ceiling, request, found, arena) : EXIT_BAD_INPUT;
     if (code != EXIT_DONE && interruption_noted()) {

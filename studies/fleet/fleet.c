@@ -9,6 +9,7 @@
 #include "base/process/interruption.h"
 #include "job/write/scenario_write.h"
 #include "studies/fleet/crew.h"
+#include "studies/fleet/family.h"
 #include "studies/fleet/law.h"
 #include "studies/goodput.h"
 
@@ -44,6 +45,8 @@ static uint64_t fingerprint(const struct fleet *fleet, const struct fleet_reques
         for (size_t k = 0; k < fleet->scenario->search.values[i].count; k++)
             fprintf(out, "%s %s\n", search_dimensions[i].key, fleet->scenario->search.values[i].texts[k]);
     scenario_write(out, fleet->scenario, ".", false);
+    for (size_t i = 1; i < fleet->member_count; i++)
+        scenario_write(out, fleet->members[i].scenario, ".", false);
     memory_stream_close(out);
     uint64_t sum = journal_fingerprint(JOURNAL_FINGERPRINT, text, size);
     free(text);
@@ -70,7 +73,8 @@ int fleet_create(struct fleet *fleet, const struct scenario *scenario, const str
     if (scenario->plan.law.count && !fleet_law_read(&scenario->plan.law, &law))
         diag_error(diag, scenario_place(scenario, "plan.law"),
                    "law: expected hoffmann, besiroglu, or the five numbers [E, A, alpha, B, beta]");
-    if (!fleet_questions_create(&fleet->questions, scenario, arena, diag) || diag->errors)
+    if (!fleet_questions_create(&fleet->questions, scenario, arena, diag) || !fleet_family_create(fleet, arena, diag) ||
+        diag->errors)
         return EXIT_BAD_INPUT;
     fleet->found = array_zeroed(fleet->questions.count, sizeof *fleet->found);
     fleet->fingerprint = fingerprint(fleet, request);
@@ -152,10 +156,11 @@ static void note_answer(struct standing *standing, const struct fleet_question *
                             (struct fleet_point){found->courses[i].seconds, fleet_training_money(question, i, found)});
 }
 
-/* Whether clusters are cut: of carbon a bound knows nothing. */
+/* Whether clusters are cut: of carbon a bound knows nothing, and of several jobs the cluster that is worst for one may
+ * be best for all. */
 static bool cuts(const struct fleet *fleet, const struct fleet_request *request)
 {
-    return !request->exhaustive && !(fleet->scenario->plan.carbon > 0);
+    return !request->exhaustive && !fleet->member_count && !(fleet->scenario->plan.carbon > 0);
 }
 
 /* ---- the journal ---- */
@@ -326,13 +331,6 @@ static double kilograms_of(const struct fleet *fleet, const struct plan_offer *o
     return power->given && power->carbon_count ? power_grams(power, course->joules, course->seconds) / 1000 : -1;
 }
 
-static bool is_allowed(const struct plan_settings *settings, const struct fleet_way *way)
-{
-    return (!(settings->by > 0) || way->seconds <= settings->by) &&
-           (!(settings->below > 0) || way->money <= settings->below) &&
-           (!(settings->carbon > 0) || (way->kilograms >= 0 && way->kilograms <= settings->carbon));
-}
-
 static int soonest_first(const void *left, const void *right)
 {
     const struct fleet_way *a = left, *b = right;
@@ -357,23 +355,16 @@ static void add_ways(struct fleet *fleet, uint32_t i)
                                 .seconds = found->courses[k].seconds,
                                 .money = fleet_training_money(question, k, found),
                                 .kilograms = kilograms_of(fleet, question->offers[k], &found->courses[k])};
-        way.allowed = is_allowed(&fleet->scenario->plan, &way);
+        way.allowed = fleet_is_allowed(fleet, &way);
         fleet->ways[fleet->way_count++] = way;
     }
 }
 
-/* How good a way is under the limits that are given; less is better. */
-static double goal_of(const struct plan_settings *settings, const struct fleet_way *way)
-{
-    return settings->by > 0 ? way->money : settings->below > 0 ? way->seconds : way->seconds * way->money;
-}
-
 static void choose(struct fleet *fleet)
 {
-    const struct plan_settings *settings = &fleet->scenario->plan;
     for (size_t i = 0; i < fleet->way_count; i++) {
         const struct fleet_way *way = &fleet->ways[i];
-        if (way->allowed && (!fleet->best || goal_of(settings, way) < goal_of(settings, fleet->best)))
+        if (way->allowed && (!fleet->best || fleet_goal(fleet, way) < fleet_goal(fleet, fleet->best)))
             fleet->best = way;
         if (!fleet->cheapest || way->money < fleet->cheapest->money)
             fleet->cheapest = way;
@@ -383,6 +374,7 @@ static void choose(struct fleet *fleet)
 
 void fleet_judge(struct fleet *fleet, const struct fleet_request *request, struct arena *arena)
 {
+    fleet_family_fold(fleet, arena);
     settle(fleet, request);
     fleet->ways = arena_array(arena, fleet->questions.count * FLEET_OFFERS_MAX + 1, sizeof *fleet->ways);
     for (uint32_t i = 0; i < fleet->questions.count; i++)
@@ -398,4 +390,5 @@ void fleet_judge(struct fleet *fleet, const struct fleet_request *request, struc
         fleet->allowed_count += fleet->ways[i].allowed;
     }
     choose(fleet);
+    fleet_family_weigh(fleet);
 }

@@ -61,8 +61,12 @@ struct fleet_way {
     bool allowed;     /* within all limits */
 };
 
+struct fleet_member;
+
 struct fleet {
     const struct scenario *scenario;
+    struct fleet_member *members; /* jobs that share the cluster, member_count of them (family.h); 0: it is one job */
+    size_t member_count;
     struct fleet_questions questions;
     struct fleet_found *found; /* [question] */
     struct fleet_way *ways;    /* way_count of them, the soonest first */
@@ -105,6 +109,10 @@ double fleet_training_money(const struct fleet_question *question, size_t offer,
 
 /* The time of an iteration that days follow from: with contention where that was asked. */
 double fleet_iteration(const struct fleet_found *found);
+
+/* rule.c: how good a way is by that rule; less is better. Whether it is within all limits. */
+double fleet_goal(const struct fleet *fleet, const struct fleet_way *way);
+bool fleet_is_allowed(const struct fleet *fleet, const struct fleet_way *way);
 
 /* ---- ask.c ---- */
 

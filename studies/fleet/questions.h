@@ -10,11 +10,12 @@ struct arena;
 enum { FLEET_OFFERS_MAX = 8, FLEET_QUESTIONS_MAX = 10000, FLEET_CHANGES_MAX = 4 };
 
 struct fleet_question {
-    const char *platform; /* as the user named it, without nodes */
-    const char *text;     /* "dgx-h100:16, ib-hdr" */
-    const char *nic;      /* NULL: the product's own */
-    double taper;         /* 0: the product's own */
-    const char *product;  /* for the generator: the platform, or its file's path */
+    const struct scenario *scenario; /* of the job; NULL: the plan's own */
+    const char *platform;            /* as the user named it, without nodes */
+    const char *text;                /* "dgx-h100:16, ib-hdr" */
+    const char *nic;                 /* NULL: the product's own */
+    double taper;                    /* 0: the product's own */
+    const char *product;             /* for the generator: the platform, or its file's path */
     uint32_t gpus, nodes;
     uint32_t per_node;                      /* fewer GPUs of each node than it has; 0: all */
     const char *changes[FLEET_CHANGES_MAX]; /* of the scenario, as --set takes them; change_count of them */

@@ -12,8 +12,10 @@ import json
 import math
 import pathlib
 import random
+import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from tool import Checker, binary_argument, run
@@ -173,6 +175,60 @@ prices: prices.yaml
     return len(quick["ways"])
 
 
+def family(stagesim, draw, folder):
+    """Two jobs on one cluster: sums of what each takes alone on every cluster, and what the best for each would be."""
+    platforms, _, _, offers, _ = question(draw, folder)
+    weights, names = (draw.choice((1, 2.5)), draw.choice((1, 3))), ("job", "other")
+    text = folder.joinpath("job.yaml").read_text()
+    other = text.replace("layers: 4", "layers: 6").replace("global: 64", "global: 48")
+    folder.joinpath("other.yaml").write_text("".join(
+        line for line in other.splitlines(True) if not line.startswith(("plan:", "prices:"))))
+    plan = f"platforms: [{', '.join(platforms)}], tapers: 1"
+    folder.joinpath("family.yaml").write_text("".join(
+        f"plan: {{{plan}, weight: {weights[0]}, jobs: [{{job: other.yaml, weight: {weights[1]}}}]}}\n"
+        if line.startswith("plan:") else line for line in text.splitlines(True)))
+    alone = []
+    for name in names:
+        single = "".join(line for line in (text if name == "job" else other).splitlines(True)
+                         if not line.startswith("plan:"))
+        folder.joinpath(f"single-{name}.yaml").write_text(single + f"plan: {{{plan}}}\n")
+        found = run(stagesim, "plan", f"single-{name}.yaml", "--exhaustive", "--quiet", "--format", "json", cwd=folder)
+        alone.append({(way["cluster"], way["offer"]): way for way in json.loads(found.stdout)["ways"]})
+    found = json.loads(run(stagesim, "plan", "family.yaml", "--quiet", "--format", "json", "-o", "family",
+                           cwd=folder).stdout)
+    of = {offer["name"]: offer for offer in offers}
+
+    def way_of(key, parts):
+        way = parts[0][1]
+        joules = [part.get("energy_j", 0) * weight for weight, part in parts]
+        seconds = sum(weight * part["days"] * 86400 for weight, part in parts)
+        return seconds, money_of(of[key[1]], seconds, way["gpus"], way["nodes"], sum(joules) if all(joules) else 0)
+
+    sums = {key: way_of(key, list(zip(weights, (ways[key] for ways in alone)))) for key in alone[0] if key in alone[1]}
+    check.that(len(sums) == len(found["ways"]), f"{len(sums)} {len(found['ways'])}")
+    for way in found["ways"]:
+        seconds, money = sums[way["cluster"], way["offer"]]
+        check.near(way["days"] * 86400, seconds, "days of both", 1e-12)
+        check.near(way["money"], money, "money of both", 1e-12)
+        beaten = any(s <= seconds * (1 - 1e-9) and m <= money * (1 - 1e-9) for s, m in sums.values())
+        check.that(not (way["front"] and beaten), f"{way} is beaten")
+    best, least = found["best"][0], min(seconds * money for seconds, money in sums.values())
+    check.near(best["days"] * 86400 * best["money"], least, "the best compromise", 1e-12)
+    for job, weight, name, ways in zip(found["jobs"], weights, names, alone):
+        own = {key: way_of(key, [(weight, way)]) for key, way in ways.items()}
+        least = min(seconds * money for seconds, money in own.values())
+        check.that(job["job"] == ("family" if name == "job" else name), job)
+        check.near(job["alone_days"] * 86400 * job["alone_money"], least, "alone", 1e-12)
+        shared = own[best["cluster"], best["offer"]]
+        check.near(job["days"] * 86400, shared[0], "its days", 1e-12)
+        check.near(job["later"] + 1, job["days"] / job["alone_days"], "later", 1e-9)
+        check.near(job["dearer"] + 1, job["money"] / job["alone_money"], "dearer", 1e-9)
+    check.near(sum(job["money"] for job in found["jobs"]), best["money"], "all of the money", 1e-12)
+    page, rows = (folder / "family/plan.html").read_text(), rows_of((folder / "family/jobs.csv").read_text())
+    check.that("The jobs on the recommended cluster" in page and [row["job"] for row in rows] == ["family", "other"],
+               "page and table")
+
+
 def parts(stagesim, folder):
     """The same files in one process, from three parts, and after an interruption."""
     question(random.Random(5), folder)
@@ -190,6 +246,27 @@ def parts(stagesim, folder):
     best = json.loads((folder / "whole/plan.json").read_text())["best"][0]
     timed = json.loads(run(stagesim, "run", "whole/best.yaml", "--format", "json", "--quiet", cwd=folder).stdout)
     check.that(str(best["iteration_s"]) in json.dumps(timed), "best.yaml takes what the plan says")
+
+
+def resumed(stagesim, folder):
+    """Killed after some clusters, continued: the same files."""
+    question(random.Random(7), folder)
+    plan = ("plan", "job.yaml", "--quiet", "--jobs", "1", "--clusters", ",".join(PLATFORMS), "--gpus", "[16, 32, 48]")
+    folder.joinpath("prices.yaml").write_text("offers:\n" + "".join(
+        f"  - {{platform: {platform}, gpu_hour: {i + 1}, {SAID}}}\n" for i, platform in enumerate(PLATFORMS)))
+    run(stagesim, *plan, "-o", "straight", cwd=folder)
+    journal = folder / "cut.journal"
+    process = subprocess.Popen([stagesim, *plan, "-o", "cut"], cwd=folder, stdout=subprocess.PIPE)
+    while process.poll() is None and (not journal.exists() or journal.stat().st_size < 10000):
+        time.sleep(0.002)
+    process.kill()
+    process.communicate()
+    check.that(process.returncode and journal.exists(), f"it was killed in time: {process.returncode}")
+    kept = journal.stat().st_size
+    run(stagesim, *plan, "-o", "cut", "--resume", cwd=folder)
+    check.that(kept > 0 and not journal.exists(), "the journal was there and is gone")
+    for name in ("plan.csv", "plan.json", "plan.html", "plan.svg", "best.yaml"):
+        check.that((folder / "straight" / name).read_bytes() == (folder / "cut" / name).read_bytes(), f"{name} again")
 
 
 def worth(stagesim, folder):
@@ -272,6 +349,11 @@ def words(stagesim, folder):
     found = json.loads(run(stagesim, "plan", "job.yaml", "--quiet", "--format", "json", *few, cwd=folder).stdout)
     ways = {way["offer"]: way for way in found["ways"]}
     check.that(ways["spot"]["days"] > ways["on demand"]["days"] and 0 < ways["spot"]["goodput"] < 1, f"{ways}")
+    good = folder.joinpath("prices.yaml").read_text()
+    folder.joinpath("prices.yaml").write_text(good.replace("gpu_hour: 2", "gpu_hour: two"))
+    wrong = run(stagesim, "plan", "job.yaml", "-o", "wrong", *few, cwd=folder, expect=1)
+    check.that("prices.yaml:3:" in wrong.stderr and not (folder / "wrong").exists(), wrong.stderr)
+    folder.joinpath("prices.yaml").write_text(good)
     large = run(stagesim, "plan", "job.yaml", "--quiet", *few, "--set",
                 "model={layers: 2, hidden: 65536, heads: 64, sequence: 65536, vocabulary: 32000}", "--set",
                 "search.tensor=1", "--set", "search.pipeline=1", cwd=folder, expect=1)
@@ -285,10 +367,13 @@ def main():
         folder = pathlib.Path(directory)
         cut = sum(enumerate_all(stagesim, draw, folder) for _ in range(QUESTIONS))
         found = sum(long_way(stagesim, draw, folder) for _ in range(QUESTIONS))
+        for _ in range(QUESTIONS):
+            family(stagesim, draw, folder)
         check.that(cut > 0 or QUESTIONS < 10, "something is cut")
         check.that(found > 0, "something is found")
         if QUESTIONS < 10:
             parts(stagesim, folder)
+            resumed(stagesim, folder)
             worth(stagesim, folder)
             law(stagesim, folder)
             words(stagesim, folder)

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`stagesim search --slurm`, `sweep --slurm` and `train --slurm` on a real Slurm of Debian's packages: munged,
-slurmctld and two slurmd on this machine. Of the search one task is killed and one node drained; the files are those of
-one process.
-Skipped, with the reason, where Slurm is not installed or does not start.
+"""`stagesim search --slurm`, `sweep --slurm`, `train --slurm` and `plan --slurm` on a real Slurm of Debian's packages:
+munged, slurmctld and two slurmd on this machine. Of the search one task is killed and one node drained; the files are
+those of one process. Skipped, with the reason, where Slurm is not installed or does not start.
 
 usage: search_slurm.py STAGESIM
 """
@@ -187,6 +186,25 @@ def train(check, binary, folder, slurm):
     check.that(not (folder / "trained-shared.parts").exists(), "parts of the training go when all is done")
 
 
+def plan(check, binary, folder, slurm):
+    """Clusters shared out; what one process writes."""
+    (folder / "p.yaml").write_text(SCENARIO.replace("platform: dgx-a100-2", "platform: dgx-a100:1")
+                                   .replace("transformer\n", "transformer\ntransformer: {tokens: 1e9, price: 2}\n")
+                                   .split("search:")[0] + """engine: analytic
+search: {gpus: [4, 8], micro: 1, schedules: 1f1b, zero: 1, recompute: none}
+plan: {platforms: [dgx-a100, dgx-h100]}
+""")
+    arguments = [str(binary), "plan", "p.yaml", "--quiet"]
+    subprocess.run([*arguments, "-o", "planned"], cwd=folder, check=True, capture_output=True)
+    done = subprocess.run([*arguments, "-o", "planned-shared", "--slurm"], cwd=folder, env=slurm.environment,
+                          capture_output=True, text=True, timeout=240)
+    check.that(done.returncode == 0, f"plan: exit {done.returncode}: {done.stdout} {done.stderr}")
+    for name in ("plan.csv", "plan.json", "plan.html", "plan.svg", "best.yaml"):
+        check.that(done.returncode == 0
+                   and (folder / "planned" / name).read_bytes() == (folder / "planned-shared" / name).read_bytes(),
+                   f"{name} differs from one process's")
+
+
 def main():
     check, binary = tool.Checker(), tool.binary_argument()
     missing = [name for name in ("munged", "slurmctld", "slurmd", "sbatch")
@@ -209,6 +227,7 @@ def main():
                 return SKIPPED
             sweep(check, binary, folder, slurm)
             train(check, binary, folder, slurm)
+            plan(check, binary, folder, slurm)
             search(check, binary, folder, slurm)
     return check.done()
 

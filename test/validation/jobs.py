@@ -87,7 +87,7 @@ def scenario(row, model, framework, compute="", transformer="", recompute=None, 
     t, p, c, e = (number(row, key) for key in ("tensor", "pipeline", "context", "expert"))
     gpus, chunks = int(row["gpus"]), number(row, "chunks")
     preset = PRESETS[row["gpu"]]
-    each = min(gpus, 64) if preset == "gb200-nvl72" else min(gpus, 8)
+    each = min(gpus, 64) if preset.endswith("nvl72") else min(gpus, 8)
     zero = {"zero1": 1, "zero2": 2, "fsdp2": 3, "zero3": 3}.get(row["sharded"], 1)
     schedule = f"name: interleaved, chunks: {chunks}" if chunks > 1 and p > 1 else "name: 1f1b"
     recompute = recompute or (row["recompute"] if row["recompute"] in ("full", "none") else "none")
