@@ -73,9 +73,12 @@ static void notes(const struct run *run, const struct report *report)
             report->run.schedule ? report->run.schedule : report->run.workload);
 }
 
-static void measure(struct report *report, const struct platform *platform, double wall)
+static void measure(const struct run *run, struct report *report, double wall)
 {
+    const struct platform *platform = run->platform;
     struct rusage usage;
+    if (run->request->nearest)
+        report->run.nearest = *run->request->nearest;
     getrusage(RUSAGE_SELF, &usage);
     report->wall = wall;
     report->activities_per_s = wall > 0 ? (double)report->activities / wall : 0;
@@ -169,8 +172,6 @@ static bool describe(const struct run *run, const struct engine *engine, const s
     job_describe(run->job, description);
     description->engine = engine->name;
     description->command = run->request->command;
-    if (run->request->nearest)
-        description->nearest = *run->request->nearest;
     description->simgrid = part ? part->library(run->arena) : NULL;
     description->folded_replicas = folding->classes ? folding->slices : 0;
     description->fold_reason = folding->reason;
@@ -231,7 +232,7 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     struct nested nested;
     run_all_nested(run, engine, &folded, &nested);
     report->idle = idle_split_of(frame, &nested.timelines, run->arena);
-    measure(report, run->platform, wall);
+    measure(run, report, wall);
     guard_doing("simulating the training of %s", run->scenario->name);
     goodput_add(run->scenario, run->platform, &run->traffic, run->slow, run->request->trains, report);
     int code = last ? tails_add(run->scenario, run->platform, report, run->request->quiet ? NULL : run->self->console,
@@ -275,9 +276,7 @@ static bool run_shortened(struct run *run)
     if (!report)
         return false;
     guard_doing("reporting on %s", scenario->name);
-    if (request->nearest)
-        report->run.nearest = *request->nearest;
-    measure(report, run->platform, clock_now() - started);
+    measure(run, report, clock_now() - started);
     goodput_add(scenario, run->platform, &run->traffic, run->slow, request->trains, report);
     levers_find(scenario, run->platform, operations, report, run->arena);
     struct comparison_row row = comparison_row_of(report);

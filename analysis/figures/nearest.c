@@ -32,8 +32,8 @@ const char *nearest_sentence(const struct nearest *nearest, struct arena *arena)
     if (distance > same)
         return arena_print(arena, "%s from the best of %s layouts, %s", readable_percent(text, distance), layouts,
                            nearest->layout);
-    if (distance < -same)
-        return arena_print(arena, "%s faster than the best of %s layouts, %s", readable_percent(text, -distance),
-                           layouts, nearest->layout);
+    if (distance < -same && nearest->layouts == nearest->of)
+        return arena_print(arena, "%s faster than the best of %s layouts that fit, %s",
+                           readable_percent(text, -distance), layouts, nearest->layout);
     return arena_print(arena, "none of %s layouts is faster", layouts);
 }

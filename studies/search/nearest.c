@@ -14,9 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Stages times micro-batches of all that is looked at: a second or two of a processor. Candidates of one stage and one
- * micro-batch count as EACH of these. */
-enum { SLOTS_MAX = 4000000, EACH = 500, JOBS_MAX = 16 };
+/* What is looked at is worth so many slots, each a stage with a micro-batch: some seconds of a processor at the most. A
+ * candidate itself is worth EACH; of its slots one in SHARED, for most have a plan that others have as well; those of
+ * larger classes are refused before anything is built. */
+enum { SLOTS_MAX = 12000000, EACH = 2000, SHARED = 16, CLASS_REFUSED = 22, JOBS_MAX = 16 };
 
 static bool is_asked(const struct scenario *scenario, bool quiet)
 {
@@ -63,12 +64,12 @@ static bool is_prime(uint64_t number)
 /* Of how many candidates one is looked at. A prime number: so the chosen ones have all values of all dimensions. */
 static uint32_t choose_step(const struct search *search)
 {
-    enum { LEAST_PRIME = 11 };
+    enum { LEAST_PRIME = 5 };
     uint64_t counts[SEARCH_CLASSES], step;
     double slots = 0;
     search_space_classes(&search->space, search->scenario, counts);
     for (int i = 0; i < SEARCH_CLASSES; i++)
-        slots += (double)counts[i] * (EACH + ldexp(1, i));
+        slots += (double)counts[i] * (EACH + (i < CLASS_REFUSED ? ldexp(1, i) / SHARED : 0));
     if (slots <= SLOTS_MAX)
         return 1;
     step = (uint64_t)ceil(slots / SLOTS_MAX);
@@ -94,7 +95,8 @@ static const char *command_of(const struct search *search, const struct scenario
     size_t count = search_space_sets(&search->space, search->scenario, index, sets, arena);
     const char *text = arena_print(arena, "stagesim run %s", shell_word(scenario->file, arena));
     for (size_t i = 0; i < scenario->request.set_count; i++)
-        if (strncmp(scenario->request.sets[i].text, "output.", 7) != 0)
+        if (strncmp(scenario->request.sets[i].text, "output.", 7) != 0 &&
+            strncmp(scenario->request.sets[i].text, "search", 6) != 0)
             text = arena_print(arena, "%s --set %s", text, shell_word(scenario->request.sets[i].text, arena));
     for (size_t i = 0; i < count; i++)
         if (!says_nothing(scenario, sets[i].text, arena))

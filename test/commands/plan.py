@@ -12,6 +12,7 @@ import json
 import math
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -178,6 +179,8 @@ prices: prices.yaml
 def family(stagesim, draw, folder):
     """Two jobs on one cluster: sums of what each takes alone on every cluster, and what the best for each would be."""
     platforms, _, _, offers, _ = question(draw, folder)
+    prices = folder.joinpath("prices.yaml").read_text()
+    folder.joinpath("prices.yaml").write_text(re.sub(r", most: \d+", "", prices))
     weights, names = (draw.choice((1, 2.5)), draw.choice((1, 3))), ("job", "other")
     text = folder.joinpath("job.yaml").read_text()
     other = text.replace("layers: 4", "layers: 6").replace("global: 64", "global: 48")

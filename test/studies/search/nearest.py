@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """nearest.py STAGESIM: how far a layout is from the best. The best is that of `search --exhaustive`, its command runs
-it in that time, and the page says so; the same bytes again; a large space is looked at in part, the same part each
-time; --quiet and the key leave it out; runs of a comparison have one best."""
+it in that time, and the page says so; the same bytes again; a large space is looked at in part; --quiet and the key
+leave it out; runs of a comparison have one best."""
 import json
 import pathlib
 import re
@@ -69,8 +69,6 @@ def main():
         call(*large, "-o", "part")
         part = summary(folder, "part")["nearest"]
         check.that(100 < part["layouts"] < part["of"] / 10 and part["best_s"] > 0, f"part of a large space: {part}")
-        call(*large, "-o", "part")
-        check.that(summary(folder, "part")["nearest"] == part, "the same part")
         call("compare", "a job.yaml", "--schedules", "1f1b,gpipe", "--report", "-o", "both")
         page = (folder / "both/report.html").read_text()
         check.that(page.count("layouts, ") == 2 and page.count("It is run by") == 1, "a line for each, and one command")
