@@ -5,6 +5,7 @@
 #include "base/exit_code.h"
 #include "base/process/interruption.h"
 #include "studies/fleet/fleet.h"
+#include "studies/goodput.h"
 #include "studies/search/search.h"
 #include "studies/simulation.h"
 
@@ -15,6 +16,24 @@
 double fleet_iteration(const struct fleet_found *found)
 {
     return found->verified > 0 ? found->verified : found->iteration;
+}
+
+bool fleet_check_job(const struct scenario *scenario, struct diag *diag)
+{
+    unsigned errors = diag->errors;
+    if (!goodput_has_length(scenario))
+        diag_error(
+            diag, scenario_place(scenario, "training"),
+            "nothing says how long the training is; expected all tokens (--tokens 15e12), or 'steps' in training");
+    if (scenario->training.traffic_simulated)
+        diag_error(
+            diag, scenario_place(scenario, "checkpoint.traffic"),
+            "traffic: simulated needs nodes beside those of the job, which clusters of a plan do not have; leave it "
+            "out");
+    if (scenario->training.step > 0)
+        diag_error(diag, scenario_place(scenario, "training.step"),
+                   "step: each cluster has a step time of its own; leave it out");
+    return diag->errors == errors;
 }
 
 /* ---- the training with an offer ---- */

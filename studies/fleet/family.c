@@ -5,7 +5,6 @@
 #include "base/bulk.h"
 #include "base/document.h"
 #include "base/paths.h"
-#include "studies/goodput.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,13 +29,8 @@ static const struct scenario *load(const struct fleet *fleet, const struct plan_
         diag_error(diag, at, "jobs: %s is no job that can be laid out; expected a transformer or layers", job->job);
         return NULL;
     }
-    if (scenario && !goodput_has_length(scenario)) {
-        diag_error(diag, at,
-                   "jobs: nothing says how long the training of %s is; expected transformer.tokens, or 'steps' in "
-                   "training, in that file",
-                   job->job);
+    if (scenario && !fleet_check_job(scenario, diag))
         return NULL;
-    }
     return scenario;
 }
 

@@ -11,7 +11,6 @@
 #include "studies/fleet/crew.h"
 #include "studies/fleet/family.h"
 #include "studies/fleet/law.h"
-#include "studies/goodput.h"
 
 #include <errno.h>
 #include <math.h>
@@ -57,18 +56,7 @@ int fleet_create(struct fleet *fleet, const struct scenario *scenario, const str
                  struct arena *arena, struct diag *diag)
 {
     *fleet = (struct fleet){.scenario = scenario};
-    if (!goodput_has_length(scenario))
-        diag_error(
-            diag, scenario_place(scenario, "training"),
-            "nothing says how long the training is; expected all tokens (--tokens 15e12), or 'steps' in training");
-    if (scenario->training.traffic_simulated)
-        diag_error(
-            diag, scenario_place(scenario, "checkpoint.traffic"),
-            "traffic: simulated needs nodes beside those of the job, which clusters of a plan do not have; leave it "
-            "out");
-    if (scenario->training.step > 0)
-        diag_error(diag, scenario_place(scenario, "training.step"),
-                   "step: each cluster has a step time of its own; leave it out");
+    fleet_check_job(scenario, diag);
     struct fleet_law law;
     if (scenario->plan.law.count && !fleet_law_read(&scenario->plan.law, &law))
         diag_error(diag, scenario_place(scenario, "plan.law"),

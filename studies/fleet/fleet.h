@@ -116,6 +116,10 @@ bool fleet_is_allowed(const struct fleet *fleet, const struct fleet_way *way);
 
 /* ---- ask.c ---- */
 
+/* Whether a job can be asked about: it says how long it is, and neither its steps' time nor other nodes. False with the
+ * mistakes reported. */
+bool fleet_check_job(const struct scenario *scenario, struct diag *diag);
+
 /* The cluster with the layout that was found, as sets of the scenario; how many. Memory from the arena. */
 size_t fleet_layout_sets(const struct fleet_question *question, const struct fleet_found *found,
                          struct scenario_set sets[FLEET_LAYOUT_SETS_MAX], struct arena *arena);
