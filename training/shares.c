@@ -46,9 +46,9 @@ static uint32_t first_place(const struct training_plan *plan, uint32_t replica)
     return (uint32_t)(((uint64_t)replica * plan->nodes + plan->replicas - 1) / plan->replicas);
 }
 
-/* Adds the workers of the node at a place to those of each stage that are dead: those that it holds, or the one that it
- * is a part of. Several nodes of one worker stand behind each other: `*last` is the worker that was counted last. */
-static void count_dead(const struct training_plan *plan, uint32_t place, uint32_t *dead, uint64_t *last)
+/* Adds the workers of the node at a place to those of each stage: those that it holds, or the one that it is a part of.
+ * Several nodes of one worker stand behind each other: `*last` is the worker that was counted last. */
+static void count_workers(const struct training_plan *plan, uint32_t place, uint32_t *counts, uint64_t *last)
 {
     uint64_t stages = plan->stages;
     uint32_t replica = (uint32_t)((uint64_t)place * plan->replicas / plan->nodes);
@@ -56,7 +56,7 @@ static void count_dead(const struct training_plan *plan, uint32_t place, uint32_
     uint64_t from = (place - first) * stages / nodes, to = (place - first + 1) * stages / nodes;
     for (uint64_t stage = from; stage < to || stage == from; stage++) {
         uint64_t worker = replica * stages + stage + 1;
-        dead[stage] += worker != *last;
+        counts[stage] += worker != *last;
         *last = worker;
     }
 }
@@ -70,13 +70,35 @@ static double share_rerouted(const struct training_plan *plan, const struct abse
     uint64_t last = 0;
     for (uint32_t place = 0; place < plan->nodes; place++)
         if (!is_there(absence, place))
-            count_dead(plan, place, dead, &last);
+            count_workers(plan, place, dead, &last);
     for (uint32_t stage = 0; stage < plan->stages; stage++) {
         double left = n - dead[stage];
         least = fmin(least, left <= 0 ? 0 : m > 0 ? (m + fill) / (ceil(m * n / left - 1e-9) + fill) : left / n);
     }
     free(dead);
     return least;
+}
+
+/* ---- pipelines that are made anew: after I. Jang et al., "Oobleck", SOSP 2023, and its authors' program ---- */
+
+/* Whether all nodes that have a stage fail at once: nobody has its state any more. Nodes are where they were in the
+ * beginning. */
+static bool loses_stage(const struct training_plan *plan, const struct absence *absence)
+{
+    bool lost = false;
+    uint32_t *workers = array_zeroed(2 * (size_t)plan->stages, sizeof *workers), *after = workers + plan->stages;
+    uint64_t before_last = 0, after_last = 0;
+    for (uint32_t place = 0; place < plan->nodes; place++) {
+        if (absence->back[place] > absence->now)
+            continue;
+        count_workers(plan, place, workers, &before_last);
+        if (is_there(absence, place))
+            count_workers(plan, place, after, &after_last);
+    }
+    for (uint32_t stage = 0; stage < plan->stages; stage++)
+        lost |= workers[stage] > 0 && !after[stage];
+    free(workers);
+    return lost;
 }
 
 /* ---- neighbours that do each other's work: after J. Thorpe et al., "Bamboo", NSDI 2023, and its simulator ---- */
@@ -134,7 +156,7 @@ static uint32_t mark_dead(const struct training_plan *plan, const struct absence
             continue;
         for (uint32_t stage = 0; stage < plan->stages; stage++)
             stages[stage] = 0;
-        count_dead(plan, place, stages, &last);
+        count_workers(plan, place, stages, &last);
         for (uint32_t stage = 0; stage < plan->stages; stage++)
             dead[(size_t)replica * plan->stages + stage] |= stages[stage] > 0;
     }
@@ -169,9 +191,8 @@ double shares_left(const struct training_plan *plan, const double *back, double 
         return up == units ? 1 : share_rerouted(plan, &absence);
     if (plan->policy == POLICY_REDUNDANT)
         return up == units ? 1 : share_redundant(plan, &absence);
-    /* Pipelines that are made anew of the nodes that are left, as fast as their nodes; one at least has to have as many
-     * as before. After I. Jang et al., "Oobleck", SOSP 2023. */
+    /* Pipelines of the nodes that are left, as fast as their nodes; one at least has to have as many as before. */
     if (plan->policy == POLICY_TEMPLATES)
-        return up >= plan->nodes / plan->replicas ? (double)up / plan->nodes : 0;
+        return up >= plan->nodes / plan->replicas && !loses_stage(plan, &absence) ? (double)up / plan->nodes : 0;
     return share_of_replicas(plan, up);
 }

@@ -283,6 +283,25 @@ Test(closed_forms, neighbours_do_each_others_work)
     cr_assert_float_eq(shares_redundancy(&simple.plan), 1.2, 1e-12);
 }
 
+/* Of 4 pipelines of 4 nodes: three nodes of a stage may fail at once, but not all four, for then nobody has its state;
+ * one after the other they may, for others have taken it over. */
+Test(closed_forms, pipelines_made_anew_need_all_states)
+{
+    struct simple_plan simple;
+    simple_plan_init(&simple, 1, 1);
+    simple.plan.nodes = 16;
+    simple.plan.replicas = simple.plan.stages = 4;
+    simple.plan.policy = POLICY_TEMPLATES;
+    double back[16] = {0};
+    bool leave[16] = {[1] = true, [5] = true, [9] = true};
+    cr_assert_float_eq(shares_left(&simple.plan, back, 1, leave), 13.0 / 16, 1e-12);
+    leave[13] = true;
+    cr_assert_float_eq(shares_left(&simple.plan, back, 1, leave), 0, 1e-12);
+    back[1] = back[5] = back[9] = back[13] = 9;
+    cr_assert_float_eq(shares_left(&simple.plan, back, 1, NULL), 12.0 / 16, 1e-12);
+    cr_assert_float_eq(shares_left(&simple.plan, back, 1, (const bool[16]){[2] = true}), 11.0 / 16, 1e-12);
+}
+
 /* All that is lost is lost to a component, but for what would be there without failures and for missing replicas. */
 Test(closed_forms, losses_have_causes)
 {

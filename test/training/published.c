@@ -184,7 +184,7 @@ static struct training_outcome bloom(double hanging)
 /* 93.5 % where all start again by themselves. What was measured lies between a half and all of them hanging, so the
  * miss is of a size that the log has a mechanism for; but nothing published says how large a part it was. Nor can it
  * be found in one part of these days and tried on the others: from 12 to 28 April, in which no hang is logged, 88.3 %
- * were steps, so that the 2.3 failures to be expected cost 16 h each; with that, the other 36 days would be 85 %, and
+ * were steps, so that the 2.3 failures to be expected cost 17 h each; with that, the other 36 days would be 85 %, and
  * 90.7 % were measured. */
 Test(published, bloom)
 {
