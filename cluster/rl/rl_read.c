@@ -78,8 +78,8 @@ static const struct stagesim_field fields[] = {
 };
 
 static const struct fields_section section = {"rl", true, fields};
-const char *const rl_keys[] = {"name",    "platform", "loader", "what_if", "model",    "engine", "generation",
-                               "trainer", "rl",       "output", "inputs",  "workload", NULL};
+const char *const rl_keys[] = {"name",    "platform", "loader", "what_if", "model",    "engine",   "generation",
+                               "trainer", "rl",       "output", "inputs",  "imported", "workload", NULL};
 
 void rl_schema(struct json_writer *json)
 {

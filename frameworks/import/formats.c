@@ -91,7 +91,8 @@ static void read_count(struct reading *r, const struct format_row *row, struct s
 /* "auto" and the like stand for what the framework fills in. */
 static bool is_open(const struct node *node)
 {
-    return node->kind == NODE_SCALAR && (!strcmp(node->text, "auto") || !strcmp(node->text, "-1"));
+    return node->kind == NODE_SCALAR && (!strcmp(node->text, "auto") || !strcmp(node->text, "-1") ||
+                                         !strcmp(node->text, "null") || strstr(node->text, "${"));
 }
 
 static void read_given(struct reading *r, const struct format_row *row, const struct node *node, struct source from)

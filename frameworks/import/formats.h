@@ -39,6 +39,7 @@ struct format {
     const char *const *ignored, *const *partial; /* as of reading_account */
 };
 
+extern const struct format format_nemo_rl, format_verl, format_openrlhf;
 extern const struct format format_nanotron, format_neox, format_foundry, format_maxtext, format_axolotl, format_factory;
 /* All, ended by NULL. */
 extern const struct format *const formats[];

@@ -28,6 +28,6 @@ static const char *const internevo_marks[] = {"parallel.zero1",  "parallel.tenso
 
 static const struct format format_internevo = {"InternEvo", NULL, internevo_marks, 3, NULL, NULL, NULL, NULL};
 
-const struct format *const formats[] = {&format_nanotron, &format_neox,      &format_foundry,
-                                        &format_axolotl,  &format_factory,   &format_maxtext,
-                                        &format_olmo,     &format_internevo, NULL};
+const struct format *const formats[] = {&format_nanotron, &format_neox,    &format_foundry,  &format_axolotl,
+                                        &format_factory,  &format_maxtext, &format_olmo,     &format_internevo,
+                                        &format_nemo_rl,  &format_verl,    &format_openrlhf, NULL};

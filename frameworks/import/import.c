@@ -475,7 +475,7 @@ bool import_read(const struct import_request *request, struct import *import, st
         read_words(import, words, request->option_count);
     }
     if (diag->errors == errors)
-        import_combine(request, import);
+        (import_is_rl(import) ? import_combine_rl : import_combine)(request, import);
     if (diag->errors == errors)
         import->parameters = count_parameters(&import->settings);
     return diag->errors == errors;

@@ -119,5 +119,8 @@ void reading_account(struct reading *reading, const char *const *ignored, const 
 /* ---- combine.c: what follows from all files ---- */
 
 void import_combine(const struct import_request *request, struct import *import);
+/* The same of a step of reinforcement learning, whose trainer's keys stand in a section of their own. */
+bool import_is_rl(const struct import *import);
+void import_combine_rl(const struct import_request *request, struct import *import);
 
 #endif

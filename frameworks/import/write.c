@@ -6,6 +6,7 @@
 #include "frameworks/models/huggingface.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { COMMENT_COLUMN = 34 };
@@ -157,8 +158,12 @@ static void write_section(const struct import *import, const char *section, FILE
     write_missing(import, section, &open, out);
 }
 
-static bool is_known(const struct setting *setting)
+static bool is_known(const struct import *import, const struct setting *setting)
 {
+    static const char *const of_rl[] = {"generation", "rl", NULL};
+    for (const char *const *section = of_rl; *section; section++)
+        if (import_is_rl(import) && is_in(setting, *section))
+            return true;
     for (const char *const *section = sections; *section; section++)
         if (is_in(setting, *section) || !strcmp(setting->key, *section))
             return true;
@@ -169,11 +174,11 @@ static bool is_known(const struct setting *setting)
 static void write_rest(const struct import *import, FILE *out)
 {
     for (const struct setting *each = import->settings.first; each; each = each->next)
-        if (!is_known(each) && !strchr(each->key, '.'))
+        if (!is_known(import, each) && !strchr(each->key, '.'))
             write_line(each, each->key, "", import->settings.arena, out);
     for (const struct setting *each = import->settings.first; each; each = each->next) {
         const char *dot = strchr(each->key, '.');
-        if (is_known(each) || !dot)
+        if (is_known(import, each) || !dot)
             continue;
         bool first = true;
         const char *section = arena_print(import->settings.arena, "%.*s", (int)(dot - each->key), each->key);
@@ -243,14 +248,36 @@ static void write_imported(const struct import *import, FILE *out)
     write_assumed(import, out);
 }
 
+/* What a job has at the top level stands in the section `trainer`. */
+static void write_rl(const struct import *import, FILE *out)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *trainer = open_memstream(&text, &size);
+    for (const char *const *section = sections + 1; trainer && *section; section++)
+        write_section(import, *section, trainer);
+    if (trainer)
+        fclose(trainer);
+    write_section(import, "model", out);
+    write_section(import, "generation", out);
+    fputs("trainer:\n", out);
+    for (char *line = text, *end; line && (end = strchr(line, '\n')); line = end + 1)
+        fprintf(out, "  %.*s\n", (int)(end - line), line);
+    write_section(import, "rl", out);
+    free(text);
+}
+
 void import_write(const struct import *import, FILE *out)
 {
     write_head(import, out);
     if (!settings_find(&import->settings, "platform"))
         fputs("# platform: missing\n", out);
     write_rest(import, out);
-    for (const char *const *section = sections; *section; section++)
-        write_section(import, *section, out);
+    if (import_is_rl(import))
+        write_rl(import, out);
+    else
+        for (const char *const *section = sections; *section; section++)
+            write_section(import, *section, out);
     write_imported(import, out);
 }
 
