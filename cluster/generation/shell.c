@@ -59,12 +59,27 @@ struct scenario *generation_read_shell(const struct scenario_request *request, c
     return scenario_load_part(&plain, shell, NULL, arena, diag);
 }
 
-bool generation_check_output(const struct scenario *scenario, const struct node *root, const char *table,
-                             struct diag *diag)
+void generation_name(struct node *root, struct scenario *scenario, struct arena *arena)
 {
-    if (!scenario->pictures && !scenario->report && !(scenario->traces & ~(unsigned)TRACE_CSV))
+    struct scenario **parts = arena_array(arena, 1, sizeof *parts);
+    parts[0] = arena_alloc(arena, sizeof *parts[0]);
+    *parts[0] = *scenario;
+    scenario->parts = parts;
+    scenario->part_count = 1;
+    if (node_get(root, "name"))
+        return;
+    struct node *node = arena_alloc(arena, sizeof *node);
+    *node =
+        (struct node){.kind = NODE_SCALAR, .at = root->at, .key = "name", .key_at = root->at, .text = scenario->name};
+    node_append(root, node);
+}
+
+bool generation_check_output(const struct scenario *scenario, const struct node *root, unsigned traces,
+                             const char *expected, struct diag *diag)
+{
+    if (!(scenario->traces & ~traces))
         return true;
-    diag_error(diag, node_place(root, "output"),
-               "there are no operations to draw; expected no output but a trace csv, for %s", table);
+    diag_error(diag, node_place(root, "output.trace"), "there are no operations of ranks to trace; expected %s",
+               expected);
     return false;
 }

@@ -14,9 +14,11 @@ void generation_check_workload(const struct node *root, const char *kind, struct
 /* Those of `keys` that every scenario has. NULL with the mistakes reported. */
 struct scenario *generation_read_shell(const struct scenario_request *request, const struct node *root,
                                        const char *const *keys, struct arena *arena, struct diag *diag);
-/* What writes a table and nothing else refuses pictures, reports and traces of operations. False with the mistake
+/* So that the scenario is called the same when it is written to another file, with the inputs of its shell. */
+void generation_name(struct node *root, struct scenario *scenario, struct arena *arena);
+/* What has no operations refuses traces of them, all but those (bits of enum trace_bit). False with the mistake
  * reported. */
-bool generation_check_output(const struct scenario *scenario, const struct node *root, const char *table,
-                             struct diag *diag);
+bool generation_check_output(const struct scenario *scenario, const struct node *root, unsigned traces,
+                             const char *expected, struct diag *diag);
 
 #endif

@@ -136,15 +136,6 @@ static double measure(struct rl *rl, struct arena *arena)
     return sum / count * (double)v->mini_batch;
 }
 
-static bool check_output(const struct scenario *scenario, const struct node *root, struct diag *diag)
-{
-    if (!(scenario->traces & ~(unsigned)(TRACE_CSV | TRACE_PAJE)))
-        return true;
-    diag_error(diag, node_place(root, "output.trace"),
-               "there are no operations of ranks to trace; expected paje, for pools and phases, or csv, for steps.csv");
-    return false;
-}
-
 static bool set_engines(struct rl *rl, const struct node *root, struct diag *diag)
 {
     uint32_t each = generation_gpus(&rl->settings), gpus = rl->update->mesh.ranks;
@@ -197,9 +188,11 @@ struct scenario *rl_read(const struct scenario_request *request, struct node *ro
     if (!rl_trainer_read(request, root, measure(rl, arena), rl, arena, diag) || !set_engines(rl, root, diag))
         return NULL;
     struct scenario *scenario = generation_read_shell(request, root, rl_keys, arena, diag);
-    if (!scenario || !check_output(scenario, root, diag))
+    if (!scenario || !generation_check_output(scenario, root, TRACE_CSV | TRACE_PAJE,
+                                              "paje, for pools and phases, or csv, for steps.csv", diag))
         return NULL;
     rl->model = &((const struct transformer_parameters *)scenario->parameters)->model;
+    generation_name(root, scenario, arena);
     scenario->schedule = NULL;
     scenario->micro_batches = 0;
     scenario->schedule_name = rl_arrangement_names[v->arrangement];

@@ -149,7 +149,7 @@ struct scenario *serving_read(const struct scenario_request *request, struct nod
     if (diag->errors > errors || !check(&values, root, diag))
         return NULL;
     struct scenario *scenario = generation_read_shell(request, root, serving_keys, arena, diag);
-    if (!scenario || !generation_check_output(scenario, root, "requests.csv", diag))
+    if (!scenario || !generation_check_output(scenario, root, TRACE_CSV, "csv, for requests.csv", diag))
         return NULL;
     if (values.log.count)
         take_log(&values, serving, arena);
@@ -157,6 +157,7 @@ struct scenario *serving_read(const struct scenario_request *request, struct nod
         draw_requests(&values, serving, arena);
     serving->concurrency = values.concurrency;
     serving->model = &((const struct transformer_parameters *)scenario->parameters)->model;
+    generation_name(root, scenario, arena);
     scenario->schedule = NULL;
     scenario->micro_batches = 0;
     scenario->schedule_name = "continuous batching";

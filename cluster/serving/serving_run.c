@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What `check` and `run` do with `serving:`. */
-#include "cluster/serving/serving.h"
+#include "cluster/serving/serving_output.h"
 
 #include "analysis/pictures/gantt.h"
 #include "base/arena.h"
@@ -74,10 +74,22 @@ static void hand_over(const struct simulation_context *context, const struct ser
     gantt_destroy(gantt);
 }
 
+static bool write_files(const struct simulation_context *context, const struct serving_view *view, struct fault *fault)
+{
+    const struct run_files *files = context->request->files;
+    serving_json(files->summary, view);
+    if (files->tables[0])
+        serving_requests_csv(files->tables[0], view);
+    for (int format = 0; format < PICTURE_FORMATS; format++)
+        if (files->pictures[format] &&
+            !serving_picture(files->pictures[format], view, (enum canvas_format)format, &files->form, fault))
+            return false;
+    return (!files->html || serving_html(files->html, view, fault)) && output_flush(context->request->output, fault);
+}
+
 static int run(struct simulation_context *context)
 {
     const struct serving *serving = context->scenario->whole;
-    const struct run_files *files = context->request->files;
     struct generation_engine engine;
     struct batching_run run;
     struct serving_figures figures;
@@ -90,13 +102,8 @@ static int run(struct simulation_context *context)
     hand_over(context, &view);
     if (context->request->print)
         serving_print(context->self->results, &view, context->request->format);
-    if (files) {
-        serving_json(files->summary, &view);
-        if (files->tables[0])
-            serving_requests_csv(files->tables[0], &view);
-        if (!output_flush(context->request->output, &fault))
-            diag_print(context->diag.out, "stagesim: %s\n", fault.text);
-    }
+    if (context->request->files && !write_files(context, &view, &fault))
+        diag_print(context->diag.out, "stagesim: %s\n", fault.text);
     batching_finish(&run);
     generation_engine_finish(&engine);
     return fault.text[0] ? EXIT_FAILED : EXIT_DONE;

@@ -219,6 +219,15 @@ def check_shapes(stagesim, folder):
     CHECK.that(closed["batch"] <= 5 and len(ends) == 30, "five at a time")
 
 
+def check_files(stagesim, folder):
+    run(stagesim, folder, {"requests": 30, "rate": 5, "prompt": 100, "output": 50})
+    tool.run(stagesim, "run", folder / "s.yaml", "-o", folder / "drawn", "--picture", "svg", "--report", "--quiet")
+    page = (folder / "drawn/report.html").read_text()
+    CHECK.that("<svg" in (folder / "drawn/timeline.svg").read_text() and "<svg" in page and "Latency" in page, "page")
+    found = tool.run(stagesim, "run", folder / "s.yaml", "-o", folder / "none", "--trace", "paje", expect=1)
+    CHECK.that("expected csv" in found.stderr and not (folder / "none").exists(), "no operations")
+
+
 BAD = (
     ("serving: {rate: 3, concurrency: 4}", "expected one of rate and concurrency"),
     ("serving: {prompt: 1e7}", "cache room for"),
@@ -249,6 +258,7 @@ def main():
         CHECK.that(thrown_out > 0, "some case fills the cache")
         check_laws(stagesim, folder)
         check_shapes(stagesim, folder)
+        check_files(stagesim, folder)
         check_refused(stagesim, folder)
     return CHECK.done()
 
