@@ -33,17 +33,18 @@ struct asking {
 
 /* ---- one after the other ---- */
 
+static int ask_question(const struct fleet_crew *crew, uint32_t question, double ceiling)
+{
+    struct fleet_found found;
+    int code = fleet_ask(crew->fleet, &crew->fleet->questions.list[question], ceiling, crew->request, &found);
+    return code == EXIT_DONE ? crew->take(crew->user, question, &found) : code;
+}
+
 static int ask_here(const struct fleet_crew *crew)
 {
     int code = EXIT_DONE;
-    for (size_t i = 0; i < crew->count && code == EXIT_DONE && !interruption_noted(); i++) {
-        uint32_t question = crew->questions[i];
-        struct fleet_found found;
-        double ceiling = crew->begin(crew->user, question);
-        code = fleet_ask(crew->fleet, &crew->fleet->questions.list[question], ceiling, crew->request, &found);
-        if (code == EXIT_DONE)
-            code = crew->take(crew->user, question, &found);
-    }
+    for (size_t i = 0; i < crew->count && code == EXIT_DONE && !interruption_noted(); i++)
+        code = ask_question(crew, crew->questions[i], crew->begin(crew->user, crew->questions[i]));
     return code;
 }
 
@@ -85,6 +86,10 @@ static void begin(struct asking *asking, struct asker *asker)
         return;
     }
     asker->pid = 0;
+    if (errno == ENOSYS) { /* WebAssembly has no processes */
+        fail(asking, ask_question(crew, asker->question, ceiling));
+        return;
+    }
     diag_print(stderr, "stagesim: no process could be made: %s\n", strerror(errno));
     fail(asking, EXIT_FAILED);
 }
