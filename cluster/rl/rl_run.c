@@ -33,20 +33,25 @@ static uint32_t gpus_of(const struct rl *rl)
     return trainer + (rl->values.arrangement == RL_COLOCATED ? 0 : rl->engines * generation_gpus(&rl->settings));
 }
 
+static bool check_gpus(struct simulation_context *context)
+{
+    uint32_t gpus = gpus_of(context->scenario->whole), there = context->platform->host_count;
+    if (gpus <= there)
+        return true;
+    diag_error(&context->diag, scenario_place(context->scenario, "rl"),
+               "trainer and engines have %u GPUs, and the platform %u; expected no more", gpus, there);
+    return false;
+}
+
 /* All engines are like the first one. What of a trainer's states stays beside them is taken already. */
 static bool make_engine(struct simulation_context *context, double taken, struct generation_engine *engine)
 {
     const struct rl *rl = context->scenario->whole;
     struct place at = scenario_place(context->scenario, "generation");
-    uint32_t each = generation_gpus(&rl->settings), gpus = gpus_of(rl);
+    uint32_t each = generation_gpus(&rl->settings);
     uint32_t first = rl->values.arrangement == RL_COLOCATED ? 0 : rl->update->mesh.ranks;
     uint32_t *hosts = arena_array(context->arena, each, sizeof *hosts);
     double prompt, longest = longest_of(rl, &prompt, context->arena);
-    if (gpus > context->platform->host_count) {
-        diag_error(&context->diag, at, "trainer and engines have %u GPUs, and the platform %u; expected no more", gpus,
-                   context->platform->host_count);
-        return false;
-    }
     for (uint32_t i = 0; i < each; i++)
         hosts[i] = first + i;
     if (!generation_engine_create(&rl->settings, rl->model, context->platform, hosts, taken, longest, at,
@@ -124,7 +129,7 @@ static bool compute(struct simulation_context *context, struct rl_figures *f, st
     struct rl_trainer trainer;
     *f = (struct rl_figures){0};
     *engine = (struct generation_engine){0};
-    if (!rl_trainer_simulate(rl, context->platform, context->arena, &context->diag, &trainer))
+    if (!check_gpus(context) || !rl_trainer_simulate(rl, context->platform, context->arena, &context->diag, &trainer))
         return false;
     bool beside = rl->values.arrangement == RL_COLOCATED && !rl->values.offload;
     if (!make_engine(context, beside ? trainer.states : 0, engine))
@@ -152,7 +157,7 @@ static int check(struct simulation_context *context)
 {
     const struct rl *rl = context->scenario->whole;
     struct generation_engine engine;
-    if (!make_engine(context, 0, &engine))
+    if (!check_gpus(context) || !make_engine(context, 0, &engine))
         return EXIT_BAD_INPUT;
     diag_print(stdout, "%s: ok\n%u GPUs of %s: a trainer of %u, %u engines of %u, with room for %.6g tokens each\n",
                context->scenario->file, gpus_of(rl), context->scenario->platform_name, rl->update->mesh.ranks,

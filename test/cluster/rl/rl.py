@@ -141,6 +141,7 @@ BAD = (
     ("rl: {mini_batch: 5000}", "expected no more"),
     ("rl: {engines: 9}", "do not fit"),
     ("rl: {arrangement: apart, engines: 9}", "and the platform 8"),
+    ("rl: {arrangement: apart, engines: 3}", "and the platform 8"),
     ("rl: {output: 3e7}", "the cache room for"),
     ("rl: {}\nworkload: stages", "expected rl"),
 )
@@ -152,6 +153,11 @@ def check_refused(stagesim, folder):
                                          f"{{tensor: 2}}\n{text}\n")
         found = tool.run(stagesim, "run", folder / "bad.yaml", expect=1)
         CHECK.that(expected in found.stderr and "bad.yaml:" in found.stderr, f"{text}: {found.stderr}")
+    wide = TRAINER.replace("data: 2", "data: 8")
+    (folder / "bad.yaml").write_text(f"platform: p.xml\nmodel: {MODEL}\ntrainer: {wide}\nrl: {{}}\n")
+    for command in ("run", "check"):
+        found = tool.run(stagesim, command, folder / "bad.yaml", expect=1).stderr
+        CHECK.that("have 16 GPUs, and the platform 8" in found, f"{command}: {found}")
     (folder / "bad.yaml").write_text(f"platform: p.xml\nmodel: {MODEL}\ntrainer: {{batch: {{micro: 1}}}}\nrl: {{}}\n")
     CHECK.that("expected no 'batch'" in tool.run(stagesim, "check", folder / "bad.yaml", expect=1).stderr, "a batch")
 
