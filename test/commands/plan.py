@@ -19,7 +19,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from tool import Checker, binary_argument, run
+from tool import Checker, binary_argument, run, sampled
 
 QUESTIONS = int(sys.argv[2]) if len(sys.argv) > 2 else 2
 SEED = int(sys.argv[3]) if len(sys.argv) > 3 else 39
@@ -147,11 +147,11 @@ engine: analytic
 memory: {{reserve: {draw.choice(("6%", "90%", "96%"))}}}
 search: {{gpus: {draw.choice(("[8, 16]", "16", "24"))}, tensor: {tensor}, micro: [1, 2, 3], recompute: [none, full],
   schedules: [gpipe, 1f1b, interleaved, zb-h1, chimera]}}
-plan: {{platforms: [dgx-h100, dgx-a100, pcie-a100]}}
+plan: {{platforms: [dgx-h100, pcie-a100]}}
 prices: prices.yaml
 """)
     folder.joinpath("prices.yaml").write_text("offers:\n" + "".join(
-        offer_of(draw, platform, platform)[0] for platform in ("dgx-h100", "dgx-a100", "pcie-a100")))
+        offer_of(draw, platform, platform)[0] for platform in ("dgx-h100", "pcie-a100")))
     jobs = str(draw.choice((1, 2, 3)))
     quick, full = (run(stagesim, "plan", "job.yaml", "--quiet", "--format", "json", "--jobs", jobs, *more, cwd=folder,
                        expect=None) for more in ((), ("--exhaustive",)))
@@ -369,8 +369,8 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         folder = pathlib.Path(directory)
         cut = sum(enumerate_all(stagesim, draw, folder) for _ in range(QUESTIONS))
-        found = sum(long_way(stagesim, draw, folder) for _ in range(QUESTIONS))
-        for _ in range(QUESTIONS):
+        found = sum(long_way(stagesim, draw, folder) for _ in sampled(range(QUESTIONS)))
+        for _ in sampled(range(QUESTIONS)):
             family(stagesim, draw, folder)
         check.that(cut > 0 or QUESTIONS < 10, "something is cut")
         check.that(found > 0, "something is found")
