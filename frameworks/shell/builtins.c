@@ -107,6 +107,7 @@ static void run_shift(struct call *c)
 {
     struct state *state = c->s->state;
     long number = number_of(c, 1);
+    state->status = -1;
     if (state->arguments_unknown)
         return;
     if (number < 0) {

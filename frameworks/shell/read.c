@@ -48,6 +48,17 @@ static void forget(const struct reading *r, uint32_t why)
     r->s->state->status = -1;
 }
 
+/* Bash reads nothing where the first name is none. */
+static bool is_refused(struct reading *r)
+{
+    uint32_t open = 0;
+    if (r->other || r->first >= r->count)
+        return false;
+    const char *name = shell_text(r->s, &r->words[r->first], &open);
+    size_t length = shell_name_length(name);
+    return !open && (!length || (name[length] && name[length] != '['));
+}
+
 /* Whether a name is not known to which something is read. */
 static bool has_open_name(const struct reading *r)
 {
@@ -154,6 +165,10 @@ static void run_read(struct reading *r, uint16_t source, size_t at)
     if (!input && s->itself)
         shell_refuse(s, source, at, "'read' reads the script here, which comes of standard input");
     read_options(r, "ra");
+    if (is_refused(r)) {
+        s->state->status = 1;
+        return;
+    }
     r->separators = separators(s);
     if (!input || !is_known(input, r->raw) || r->other || !r->separators || has_open_name(r) || r->first >= r->count ||
         (r->array && r->first + 1 != r->count)) {

@@ -168,7 +168,7 @@ void shell_keep_redirects(struct shell *s, const struct step *step, const struct
         shell_write(s, streams->path, NULL, false, false);
     if (streams->output && streams->capture && s->maybe)
         shell_refuse(s, step->source, step->at, "'exec' may turn output of a substitution elsewhere");
-    if (streams->file && streams->capture)
+    else if (streams->file && streams->capture)
         s->capture = arena_alloc(s->arena, sizeof *s->capture);
     else
         s->capture = streams->capture;

@@ -219,6 +219,14 @@ static void doubt_outer(struct shell *s, const char *name)
 }
 
 /* A value that is assigned has no quotes any more, but an unknown stays in one word only where it was quoted. */
+/* Of IFS: what it is before a script changes it. */
+static bool has_usual_text(struct shell *s, const struct value *value)
+{
+    uint32_t open = 0;
+    bool good = !value->unknown && value->count && !strcmp(shell_text(s, &value->items[0].cells, &open), " \t\n");
+    return good && !open;
+}
+
 void shell_set(struct shell *s, const char *name, struct value value)
 {
     const char *target = shell_target(s, name);
@@ -258,7 +266,9 @@ void shell_set(struct shell *s, const char *name, struct value value)
     variable->loose = false;
     variable->hidden |= !variable->exported && s->state->may_export;
     variable->exported |= s->state->allexport;
-    if (!strcmp(target, "IFS"))
+    if (!strcmp(target, "IFS") && has_usual_text(s, &value))
+        s->state->splitting = 0;
+    else if (!strcmp(target, "IFS"))
         s->state->splitting = shell_unknown(s, "IFS", "IFS, at which words are cut, was changed", 0, 0);
 }
 

@@ -150,7 +150,9 @@ static void take_unset(struct shell *s, struct subject *subject, uint16_t source
     else if (!strcmp(subject->name, "BASH_SOURCE")) {
         subject->open = shell_unknown(s, subject->name, "the name by which the script is called", source, from);
         s->unknowns[subject->open].path = s->sources[source].file;
-    } else if (shell_is_of_system(subject->name)) {
+    } else if (!strcmp(subject->name, "IFS") && !s->state->splitting)
+        take_text(s, subject, " \t\n", source, from);
+    else if (shell_is_of_system(subject->name)) {
         may_miss(s, subject->name, strstr(" FUNCNAME REPLY OPTARG MAPFILE COPROC ", subject->name) != NULL);
         subject->open = of_system(s, subject->name, source, from);
     } else {
@@ -164,9 +166,11 @@ static void take_variable(struct shell *s, struct subject *subject, uint16_t sou
     const struct variable *variable = shell_find(s, subject->name);
     const char *text = s->sources[source].text, *key = NULL;
     int64_t index = 0;
-    bool all = indexed && to == from + 1 && strchr("@*", text[from]);
+    bool all = indexed && to == from + 1 && strchr("@*", text[from]), may_fail = false;
     if (indexed && !all && !(variable ? variable->set : s->state->lost)) /* computed although there is no element */
-        shell_subscript(s, variable, source, from, to, &key, &index);
+        may_fail = !shell_subscript(s, variable, source, from, to, &key, &index);
+    if (may_fail)
+        shell_doubt(s, source, from);
     bool none = !variable || !variable->set || (!variable->value.unknown && !variable->value.count);
     if (indexed && none && text[from] == '-' && s->state->errexit) /* before the first, which is an error */
         shell_doubt(s, source, from);

@@ -56,7 +56,7 @@ void shell_settle_output(struct shell *s, size_t before, const struct cells *inp
 {
     if (s->input != input)
         s->input = NULL;
-    if (!s->capture || s->capture->count == before)
+    if (!s->capture || s->capture->count <= before)
         return;
     s->capture->count = before;
     shell_add_open(s, s->capture, shell_unknown_as(s, "(...)", why), false);

@@ -384,8 +384,9 @@ def run_one(reader, folder, script, files):
                 if not call or not call[0].startswith(b"\x1d-")]
     words = behind(ours.stdout.split(b"\x1f\n")[:-1])
     told = ours.stderr.decode(errors="replace")
-    program = ours.stdout.split(b"\x1f\n")[0].decode(errors="replace")
-    if program and program not in STUBS and program not in BEFORE:
+    program = next((word for word in ours.stdout.decode(errors="replace").split("\x1f\n")
+                    if word not in BEFORE and "=" not in word and not word.startswith("-")), "")
+    if program and program not in STUBS:
         told += NOT_THERE
     if words not in launches and ours.returncode == 0 and ended_at_program(folder):
         told += ENDED
