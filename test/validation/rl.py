@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """rl.py STAGESIM: steps of reinforcement learning that were measured, beside what is predicted: jobs of NeMo RL, and
-transfers of weights. Four values were fitted, to the rows of the half `given`; the other half has seen none of them.
-Fails where errors are larger than those of today and a margin."""
+transfers of weights. Four values were fitted, to the rows of the half `given`; which four was decided with both halves
+printed. Fails where errors are larger than those of today and a margin."""
 import csv
 import hashlib
 import json
