@@ -14,7 +14,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import tool
 
-ROOM, SHARED = 4096, 200000  # bytes of a file; of the memory that processes of a search share, and no more
+ROOM, SHARED = 4096, 240000  # bytes of a file; of the memory that processes of a search share, and no more
 
 
 def limit(room):

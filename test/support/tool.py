@@ -36,10 +36,15 @@ class Checker:
         return 1 if self.faults or not self.checks else 0
 
 
-def is_job(path):
-    """Whether a scenario is one job: whether it has no key that makes it something else."""
+def describes_job(text):
+    """Whether a scenario's text is one job: whether it has no key that makes it something else."""
     kinds = ("idle_nodes", "jobs", "pairs", "queue", "rl", "serving")
-    return not any(line.split(":")[0] in kinds for line in path.read_text().splitlines())
+    return not any(line.split(":")[0] in kinds for line in text.splitlines())
+
+
+def is_job(path):
+    """The same of a scenario's file."""
+    return describes_job(path.read_text())
 
 
 def sampled(cases):

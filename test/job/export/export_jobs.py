@@ -94,7 +94,7 @@ def check_jobs(check, product):
         arguments = shlex.split((case / "args").read_text())
         made = product.run("import", *arguments, cwd=case)
         framework = "torchtitan" if "torchtitan" in made.stdout.split("\n")[0] else "megatron"
-        whole = made.returncode == 0 and "missing" not in made.stderr
+        whole = made.returncode == 0 and "missing" not in made.stderr and tool.describes_job(made.stdout)
         if not whole or not re.search(r"Megatron-LM|NeMo|torchtitan", made.stdout.split("\n")[0]):
             continue
         at = arguments.index("--platform")
