@@ -225,10 +225,8 @@ def main():
                                for path in sorted(folder.glob("*.out")) + sorted(folder.glob("*.log")))
                 print(f"skipped: Slurm does not start here: {logs}")
                 return SKIPPED
-            sweep(check, binary, folder, slurm)
-            train(check, binary, folder, slurm)
-            plan(check, binary, folder, slurm)
-            search(check, binary, folder, slurm)
+            for part in tool.sampled((search, sweep, train, plan)):
+                part(check, binary, folder, slurm)
     return check.done()
 
 
