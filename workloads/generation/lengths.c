@@ -43,15 +43,6 @@ static double quantile_of(const struct distribution *d, const double *values, si
     return values[at < count ? at : count - 1];
 }
 
-double lengths_quantile(const struct distribution *distribution, double probability)
-{
-    size_t count;
-    double *values = sorted(distribution, &count);
-    double value = quantile_of(distribution, values, count, probability);
-    free(values);
-    return value;
-}
-
 struct score {
     double value;
     uint32_t sample;

@@ -20,7 +20,4 @@ struct lengths_request {
 /* Fills lengths[prompt * samples + sample] with whole numbers from 1 on. */
 void lengths_draw(const struct lengths_request *request, double *lengths);
 
-/* The length that a share of samples stays below; probability in (0, 1). */
-double lengths_quantile(const struct distribution *distribution, double probability);
-
 #endif
