@@ -134,7 +134,13 @@ static bool run_shell(struct program *p, size_t i)
     bool string = false;
     p->letters = "";
     for (i++; i < p->count && text_of(p, i)[0] == '-'; i++) {
-        const char *text = text_of(p, i);
+        uint32_t open = 0;
+        struct cells own = shell_without_free(p->s, &p->words[i]);
+        const char *text = shell_text(p->s, &own, &open);
+        if (open || !text[1]) { /* '-' alone ends the options */
+            lost(p, i, "with options of a shell that are not followed");
+            return true;
+        }
         if (text[1] == '-')
             continue;
         string |= strchr(text, 'c') != NULL;
