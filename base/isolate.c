@@ -310,3 +310,18 @@ int isolate(int (*body)(void *user, struct isolated *self), void *user, FILE **r
     *results = NULL;
     return isolation ? isolate_wait(isolation, results, stage, fault) : -1;
 }
+
+bool isolate_value(int (*body)(void *user, struct isolated *self), void *user, void *value, size_t size,
+                   struct fault *fault)
+{
+    FILE *results;
+    int stage = 0, code = isolate(body, user, &results, &stage, fault);
+    char *written = array_zeroed(size, 1);
+    bool read = code == 0 && results && fread(written, 1, size, results) == size;
+    if (read)
+        memcpy(value, written, size);
+    if (results)
+        fclose(results);
+    free(written);
+    return read;
+}

@@ -24,6 +24,10 @@ struct isolated {
  * process could be made. */
 int isolate(int (*body)(void *user, struct isolated *self), void *user, FILE **results, int *stage,
             struct fault *fault);
+/* The same for a body that writes one value of `size` bytes. False where it did not end with 0 or wrote less; then the
+ * fault holds why, as far as that is known, and the value is as it was. */
+bool isolate_value(int (*body)(void *user, struct isolated *self), void *user, void *value, size_t size,
+                   struct fault *fault);
 
 /* The same in two steps, for several processes at a time. */
 struct isolation;

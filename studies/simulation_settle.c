@@ -45,12 +45,7 @@ static bool needs_more(struct run *run)
 {
     struct fault fault = {""};
     struct verdict verdict = {.stands = true};
-    FILE *results = NULL;
-    int stage = 0, code = isolate(try_child, run, &results, &stage, &fault);
-    bool read = code == EXIT_DONE && results && fread(&verdict, sizeof verdict, 1, results) == 1;
-    if (results)
-        fclose(results);
-    return read && !verdict.stands && verdict.may_double;
+    return isolate_value(try_child, run, &verdict, sizeof verdict, &fault) && !verdict.stands && verdict.may_double;
 }
 
 /* Where an order crosses iterations: as many as it takes without contention, to begin with. */

@@ -103,12 +103,9 @@ static int simulate_trial(void *user, struct isolated *self)
 
 static bool try(const struct trial *trial, struct ends *ends, struct fault *fault)
 {
-    FILE *results = NULL;
-    int stage = 0, code = isolate(simulate_trial, (void *)trial, &results, &stage, fault);
-    bool read = code == EXIT_DONE && results && fread(ends, sizeof *ends, 1, results) == 1;
-    if (results)
-        fclose(results);
-    return read || fault->text[0] || fault_set(fault, "the traffic of checkpoints could not be simulated");
+    if (isolate_value(simulate_trial, (void *)(uintptr_t)trial, ends, sizeof *ends, fault))
+        return true;
+    return fault->text[0] ? false : fault_set(fault, "the traffic of checkpoints could not be simulated");
 }
 
 /* ---- beside the job ---- */

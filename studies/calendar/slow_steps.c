@@ -63,12 +63,8 @@ static int run_trial(void *user, struct isolated *self)
 
 static bool try(struct trial *trial, double *iteration, struct fault *fault)
 {
-    FILE *results = NULL;
     struct outcome outcome = {0};
-    int stage = 0, code = isolate(run_trial, trial, &results, &stage, fault);
-    bool read = code == EXIT_DONE && results && fread(&outcome, sizeof outcome, 1, results) == 1;
-    if (results)
-        fclose(results);
+    bool read = isolate_value(run_trial, trial, &outcome, sizeof outcome, fault);
     *iteration = outcome.iteration;
     if (read && !outcome.text[0])
         return true;

@@ -218,16 +218,9 @@ static struct answer ask_in_process(struct asking *asking)
 {
     struct answer answer;
     struct fault fault = {""};
-    FILE *results = NULL;
-    int stage = 0;
     memset(&answer, 0, sizeof answer);
-    int code = isolate(ask_apart, asking, &results, &stage, &fault);
-    if (code != EXIT_DONE || !results || fread(&answer, sizeof answer, 1, results) != 1) {
-        memset(&answer, 0, sizeof answer);
+    if (!isolate_value(ask_apart, asking, &answer, sizeof answer, &fault))
         snprintf(answer.reason, sizeof answer.reason, "%.200s", *fault.text ? fault.text : "its process ended early");
-    }
-    if (results)
-        fclose(results);
     return answer;
 }
 

@@ -54,6 +54,15 @@ static int wait_for_byte(void *user, struct isolated *self)
     return good ? 0 : 3;
 }
 
+/* Half of a value, all of it, all of it with another code. */
+static int write_value(void *user, struct isolated *self)
+{
+    static const double value = 42;
+    int how = *(const int *)user;
+    fwrite(&value, how == 0 ? sizeof value / 2 : sizeof value, 1, self->results);
+    return how == 2 ? 2 : 0;
+}
+
 static int run(int (*body)(void *, struct isolated *), void *user, char *text, int *stage, struct fault *fault)
 {
     FILE *results;
@@ -72,6 +81,21 @@ Test(isolate, gives_back_code_results_and_stage)
     cr_assert_eq(run(answer, &number, text, &stage, &fault), 2);
     cr_assert_str_eq(text, "42");
     cr_assert(stage == 7 && number == 21 && !*fault.text);
+}
+
+Test(isolate, a_value_or_none)
+{
+    struct fault fault = {""};
+    double value = 1;
+    cr_assert(isolate_value(write_value, &(int){1}, &value, sizeof value, &fault));
+    cr_assert_float_eq(value, 42, 0);
+    value = 1;
+    cr_assert_not(isolate_value(write_value, &(int){0}, &value, sizeof value, &fault));
+    cr_assert_not(isolate_value(write_value, &(int){2}, &value, sizeof value, &fault));
+    cr_assert(!*fault.text);
+    cr_assert_not(isolate_value(crash, NULL, &value, sizeof value, &fault));
+    cr_assert(*fault.text);
+    cr_assert_float_eq(value, 1, 0);
 }
 
 Test(isolate, last_words_of_a_process_that_gives_up)
