@@ -287,6 +287,14 @@ bool isolate_runs(struct isolation *isolation)
     return !isolation->has_ended;
 }
 
+unsigned isolate_count(struct isolation **isolations, unsigned count)
+{
+    unsigned running = 0;
+    for (unsigned i = 0; i < count; i++)
+        running += isolate_runs(isolations[i]);
+    return running;
+}
+
 void isolate_signal(struct isolation *isolation, int number)
 {
     if (!isolation->has_ended)

@@ -40,6 +40,8 @@ void isolate_stay(void);
 struct isolation *isolate_start_plain(int (*body)(void *user, struct isolated *self), void *user, struct fault *fault);
 /* Whether the process has not ended yet; does not wait. */
 bool isolate_runs(struct isolation *isolation);
+/* How many of them have not ended yet. */
+unsigned isolate_count(struct isolation **isolations, unsigned count);
 /* Sends it a signal. */
 void isolate_signal(struct isolation *isolation, int number);
 /* Waits for its end; arguments and result as of isolate. Frees the isolation. */

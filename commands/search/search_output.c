@@ -3,6 +3,7 @@
 
 #include "analysis/band/band.h"
 #include "base/arena.h"
+#include "base/files/scratch.h"
 #include "base/json_writer.h"
 #include "base/quantity.h"
 #include "base/table.h"
@@ -298,7 +299,7 @@ static void print_csv(FILE *out, const struct search *search)
             if (search->table.results[i].status == others[k])
                 put_row(text, search, i, 0, NAN);
             if (i % RELEASE_EVERY == RELEASE_EVERY - 1)
-                search_scratch_release(search->table.results, search->table.count * sizeof *search->table.results);
+                scratch_release(search->table.results, search->table.count * sizeof *search->table.results);
         }
     text_writer_destroy(text);
 }

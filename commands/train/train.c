@@ -78,17 +78,10 @@ static bool write_files(struct output *output, const struct wanted *wanted, stru
 
 /* ---- its runs ---- */
 
-/* All runs, or those of parts that are joined; then the forecast. An exit code. */
+/* All, or those of the part. An exit code. */
 static int simulate_runs(struct wanted *wanted)
 {
     struct trainings *trainings = &wanted->trainings;
-    const struct options *options = wanted->options;
-    if (options->merge) {
-        size_t count = 0;
-        const char **files =
-            parts_list(options->files + 1, (size_t)options->file_count - 1, "training", &count, wanted->arena);
-        return files ? trainings_merge(trainings, files, count) : EXIT_BAD_INPUT;
-    }
     int code = trainings_run(trainings);
     if (code != EXIT_DONE || !trainings->stopped)
         return code;
@@ -97,9 +90,19 @@ static int simulate_runs(struct wanted *wanted)
     return EXIT_FAILED;
 }
 
+static int join_parts(struct wanted *wanted)
+{
+    const struct options *options = wanted->options;
+    size_t count = 0;
+    const char **files =
+        parts_list(options->files + 1, (size_t)options->file_count - 1, "training", &count, wanted->arena);
+    return files ? trainings_merge(&wanted->trainings, files, count) : EXIT_BAD_INPUT;
+}
+
+/* All runs, then the forecast. */
 static int finish(struct wanted *wanted)
 {
-    int code = simulate_runs(wanted);
+    int code = wanted->options->merge ? join_parts(wanted) : simulate_runs(wanted);
     if (code != EXIT_DONE)
         return code;
     struct training_outcome outcome = training_outcome_from(wanted->plan, wanted->trainings.runs, wanted->request.runs);
@@ -150,7 +153,7 @@ static int train_part(struct wanted *wanted)
         diag_print(stderr, "stagesim: %s\n", fault.text);
         return EXIT_BAD_INPUT;
     }
-    int code = trainings_run(&wanted->trainings);
+    int code = simulate_runs(wanted);
     parts_directory_remove(wanted->options->output, made && code != EXIT_DONE);
     return code;
 }

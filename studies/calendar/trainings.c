@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/bulk.h"
 #include "base/exit_code.h"
+#include "base/files/scratch.h"
 #include "base/isolate.h"
 #include "base/process/clock.h"
 #include "base/process/interruption.h"
@@ -12,14 +13,12 @@
 #include "training/forecast.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-enum { PROCESSES_MAX = 64 };
 
 struct entry {
     uint64_t block;
@@ -71,15 +70,6 @@ static uint64_t fingerprint(const struct trainings_request *request)
     return sum;
 }
 
-static void *share(size_t bytes, struct fault *fault)
-{
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory != MAP_FAILED)
-        return memory;
-    fault_set(fault, "no memory for so many trainings: %s", strerror(errno));
-    return NULL;
-}
-
 bool trainings_create(struct trainings *trainings, const struct trainings_request *request, struct fault *fault)
 {
     *trainings =
@@ -90,28 +80,45 @@ bool trainings_create(struct trainings *trainings, const struct trainings_reques
                                                     .count = request->runs,
                                                     .shard = request->shard,
                                                     .shards = request->shards};
-    trainings->runs = share(request->runs * sizeof *trainings->runs, fault);
-    trainings->known = trainings->runs ? share((trainings->blocks + 1) * sizeof *trainings->known, fault) : NULL;
+    trainings->runs = scratch_map(request->runs * sizeof *trainings->runs, fault);
+    trainings->known = trainings->runs ? scratch_map(trainings->blocks * sizeof *trainings->known, fault) : NULL;
     return trainings->known != NULL;
 }
 
 void trainings_destroy(struct trainings *trainings)
 {
-    if (trainings->runs)
-        munmap(trainings->runs, trainings->request->runs * sizeof *trainings->runs);
-    if (trainings->known)
-        munmap((void *)(uintptr_t)trainings->known, (trainings->blocks + 1) * sizeof *trainings->known);
+    scratch_unmap(trainings->runs, trainings->request->runs * sizeof *trainings->runs);
+    scratch_unmap(trainings->known, trainings->blocks * sizeof *trainings->known);
+}
+
+/* Whether the runs of a part are known without a gap: all, or those up to one that does not get on. */
+static bool knows(const struct trainings *trainings, uint32_t shard, uint32_t shards)
+{
+    for (uint32_t block = shard - 1; block < trainings->blocks; block += shards) {
+        if (!trainings->known[block])
+            return false;
+        for (uint32_t run = first_of(block); run < end_of(trainings, block); run++)
+            if (trainings->runs[run].stuck)
+                return true;
+    }
+    return true;
 }
 
 /* ---- processes ---- */
 
-/* One of several processes. */
-struct worker {
-    const uint32_t *blocks; /* that are to be done, count of them; this one does every of-th from the number-th on */
-    uint32_t count, number, of;
-    int journal; /* -1: none */
-    double end;  /* on the clock; 0: never */
-    pid_t process;
+struct shared {
+    atomic_uint begun, done; /* of the crew's blocks */
+    atomic_bool over;        /* all processes are to stop */
+    atomic_int failed;       /* errno of an entry that could not be written */
+};
+
+/* Several processes; each takes the first block that no other one has begun. */
+struct crew {
+    const struct trainings *trainings;
+    struct shared *shared;
+    uint32_t *blocks, count; /* that are to be done, ascending */
+    int journal;             /* -1: none */
+    double end;              /* on the clock; INFINITY: never */
 };
 
 /* One training that does not get on takes long, and says it of all. */
@@ -136,107 +143,87 @@ static bool append(const struct trainings *trainings, int journal, uint32_t bloc
 }
 
 /* An interruption may reach one of the processes alone. */
-static bool is_over(const struct trainings *trainings, const struct worker *worker)
+static bool is_over(const struct crew *crew)
 {
-    if (interruption_noted() || (worker->end > 0 && clock_now() > worker->end))
-        trainings->known[trainings->blocks] = true;
-    return trainings->known[trainings->blocks];
+    if (interruption_noted() || clock_now() > crew->end)
+        atomic_store(&crew->shared->over, true);
+    return atomic_load(&crew->shared->over);
 }
 
-/* An exit code. */
-static int work(const struct trainings *trainings, const struct worker *worker)
+/* What one of the processes does. */
+static int work(void *user, struct isolated *self)
 {
-    for (uint32_t i = worker->number; i < worker->count; i += worker->of) {
-        if (is_over(trainings, worker))
-            return EXIT_DONE;
-        bool gets_on = simulate_block(trainings, worker->blocks[i]);
-        if (!append(trainings, worker->journal, worker->blocks[i]))
-            return EXIT_FAILED;
-        trainings->known[worker->blocks[i]] = true;
-        if (!gets_on)
-            return EXIT_DONE;
+    const struct crew *crew = user;
+    const struct trainings *trainings = crew->trainings;
+    struct shared *shared = crew->shared;
+    (void)self;
+    while (!is_over(crew)) {
+        uint32_t next = atomic_fetch_add(&shared->begun, 1);
+        if (next >= crew->count)
+            break;
+        bool gets_on = simulate_block(trainings, crew->blocks[next]);
+        if (!append(trainings, crew->journal, crew->blocks[next]))
+            atomic_store(&shared->failed, errno);
+        else
+            trainings->known[crew->blocks[next]] = true;
+        atomic_fetch_add(&shared->done, 1);
+        if (!gets_on || atomic_load(&shared->failed))
+            atomic_store(&shared->over, true); /* blocks in front of this one are begun, and so will be known */
     }
     return EXIT_DONE;
 }
 
-static void start(const struct trainings *trainings, struct worker *worker)
-{
-    pid_t parent = getpid();
-    worker->process = worker->of > 1 ? fork() : -1;
-    if (worker->process == 0) {
-        isolate_bond(parent);
-        _exit(work(trainings, worker));
-    }
-}
-
-/* Whether it has ended; *failed, if not as it should. */
-static bool has_ended(const struct worker *worker, bool *failed)
-{
-    int status = 0;
-    if (worker->process <= 0)
-        return true;
-    if (waitpid(worker->process, &status, WNOHANG) != worker->process)
-        return false;
-    *failed |= status != 0;
-    return true;
-}
-
-static uint32_t count_known(const struct trainings *trainings, const struct worker *worker)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < worker->count; i++)
-        count += trainings->known[worker->blocks[i]];
-    return count;
-}
-
-/* Where no process can be made, its share is done in this one. */
-static bool run_workers(struct trainings *trainings, struct worker *workers, uint32_t of)
+static void watch(const struct crew *crew, struct isolation **processes, unsigned count)
 {
     struct progress progress;
-    bool failed = false;
-    uint32_t running = of;
-    progress_init(&progress, trainings->request->quiet ? NULL : stderr, "train");
+    progress_init(&progress, crew->trainings->request->quiet ? NULL : stderr, "train");
     struct engine_progress hook = progress_hook(&progress);
-    for (uint32_t i = 0; i < of; i++)
-        start(trainings, &workers[i]);
-    for (uint32_t i = 0; i < of; i++)
-        if (workers[i].process < 0)
-            failed |= work(trainings, &workers[i]) != EXIT_DONE;
-    while (running) {
-        hook.report(hook.user, count_known(trainings, workers), workers->count);
-        is_over(trainings, workers);
-        running = 0;
-        for (uint32_t i = 0; i < of; i++) {
-            workers[i].process = has_ended(&workers[i], &failed) ? 0 : workers[i].process;
-            running += workers[i].process > 0;
-        }
-        if (running)
-            nanosleep(&(struct timespec){0, 2000000}, NULL);
+    while (isolate_count(processes, count) > 0) {
+        hook.report(hook.user, atomic_load(&crew->shared->done), crew->count);
+        is_over(crew);
+        nanosleep(&(struct timespec){0, 2000000}, NULL);
     }
     progress_finish(&progress);
-    return !failed;
 }
 
-static bool run_open(struct trainings *trainings, int journal)
+static bool run_processes(const struct crew *crew, struct fault *fault)
+{
+    const struct trainings_request *request = crew->trainings->request;
+    unsigned jobs = request->jobs < crew->count ? request->jobs : crew->count, started = 0;
+    struct isolation **processes = array_zeroed(jobs, sizeof(struct isolation *));
+    while (started < jobs && (processes[started] = isolate_start_plain(work, (void *)(uintptr_t)crew, fault)))
+        started++;
+    bool ok = started > 0;
+    if (ok)
+        *fault = (struct fault){""}; /* fewer do as well */
+    watch(crew, processes, started);
+    for (unsigned i = 0; i < started; i++) {
+        FILE *results;
+        int stage;
+        ok &= isolate_wait(processes[i], &results, &stage, fault) == EXIT_DONE;
+        fclose(results);
+    }
+    free(processes);
+    int failed = atomic_load(&crew->shared->failed);
+    return ok && (!failed || fault_set(fault, "%s: cannot be written: %s", request->journal, strerror(failed)));
+}
+
+/* What is not known of the part. False with the fault filled, where nothing was said yet. */
+static bool run_open(struct trainings *trainings, int journal, struct fault *fault)
 {
     const struct trainings_request *request = trainings->request;
-    struct worker workers[PROCESSES_MAX];
-    uint32_t *blocks = array_zeroed(trainings->blocks, sizeof *blocks), count = 0;
+    struct crew crew = {.trainings = trainings,
+                        .shared = scratch_map(sizeof *crew.shared, fault),
+                        .blocks = array_zeroed(trainings->blocks, sizeof *crew.blocks),
+                        .journal = journal,
+                        .end = request->time_limit > 0 ? clock_now() + request->time_limit : INFINITY};
     for (uint32_t block = request->shard - 1; block < trainings->blocks; block += request->shards)
         if (!trainings->known[block])
-            blocks[count++] = block;
-    uint32_t of = request->jobs < PROCESSES_MAX ? request->jobs : PROCESSES_MAX;
-    of = of < count ? of : count;
-    for (uint32_t i = 0; i < of; i++)
-        workers[i] = (struct worker){.blocks = blocks,
-                                     .count = count,
-                                     .number = i,
-                                     .of = of,
-                                     .journal = journal,
-                                     .end = request->time_limit > 0 ? clock_now() + request->time_limit : 0};
-    bool ok = !count || run_workers(trainings, workers, of);
-    trainings->stopped = count && count_known(trainings, workers) < count && trainings_count(trainings) == 0;
-    free(blocks);
+            crew.blocks[crew.count++] = block;
+    bool ok = crew.shared && (!crew.count || run_processes(&crew, fault));
+    trainings->stopped = !knows(trainings, request->shard, request->shards);
+    scratch_unmap(crew.shared, sizeof *crew.shared);
+    free(crew.blocks);
     return ok;
 }
 
@@ -274,17 +261,13 @@ int trainings_run(struct trainings *trainings)
             return trouble(&fault, EXIT_BAD_INPUT);
     }
     interruption_await();
-    bool ok = run_open(trainings, journal);
+    bool ok = run_open(trainings, journal, &fault);
     interruption_forget();
     if (journal >= 0)
         close(journal);
-    if (ok)
-        return EXIT_DONE;
-    fault_set(&fault,
-              journal < 0 ? "a process of the simulation ended early"
-                          : "%s: cannot be written, or a process of the simulation ended early",
-              request->journal);
-    return trouble(&fault, EXIT_FAILED);
+    if (fault.text[0])
+        return trouble(&fault, EXIT_FAILED);
+    return ok ? EXIT_DONE : EXIT_FAILED; /* out of memory, which was said */
 }
 
 int trainings_read(struct trainings *trainings, const char *const *files, size_t count, uint32_t *shards)
@@ -313,23 +296,11 @@ int trainings_merge(struct trainings *trainings, const char *const *files, size_
     struct fault fault = {""};
     uint32_t shards = 1;
     int code = trainings_read(trainings, files, count, &shards);
-    if (code != EXIT_DONE || trainings_count(trainings))
+    if (code != EXIT_DONE || knows(trainings, 1, 1))
         return code;
     for (uint32_t block = 0; block < trainings->blocks && !fault.text[0]; block++)
         if (!trainings->known[block])
             fault_set(&fault, "run %u of %u, which part %u/%u has, is missing; run it (again, with --resume)",
                       first_of(block) + 1, trainings->request->runs, block % shards + 1, shards);
     return trouble(&fault, EXIT_BAD_INPUT);
-}
-
-uint32_t trainings_count(const struct trainings *trainings)
-{
-    for (uint32_t block = 0; block < trainings->blocks; block++) {
-        if (!trainings->known[block])
-            return 0;
-        for (uint32_t run = first_of(block); run < end_of(trainings, block); run++)
-            if (trainings->runs[run].stuck)
-                return run + 1;
-    }
-    return trainings->request->runs;
 }

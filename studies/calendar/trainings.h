@@ -29,9 +29,9 @@ struct trainings {
     const struct trainings_request *request;
     uint32_t blocks;
     struct training_run *runs; /* [request->runs], shared between processes */
-    volatile bool *known;      /* [blocks], and whether all processes are to stop */
+    bool *known;               /* [blocks], too */
     struct journal_identity identity;
-    bool stopped; /* before all were known */
+    bool stopped; /* before all of the part were known */
 };
 
 /* False with the fault filled. The caller ends it with trainings_destroy, also then. */
@@ -47,7 +47,5 @@ int trainings_read(struct trainings *trainings, const char *const *files, size_t
 uint32_t trainings_missing(const struct trainings *trainings, uint32_t shards, bool *missing);
 /* Takes the parts of the same trainings; an exit code after the mistake was reported, also where some are missing. */
 int trainings_merge(struct trainings *trainings, const char *const *files, size_t count);
-/* Runs that are known, without a gap: all, or those up to one that does not get on. 0: there is a gap. */
-uint32_t trainings_count(const struct trainings *trainings);
 
 #endif

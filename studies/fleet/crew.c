@@ -4,9 +4,9 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/exit_code.h"
+#include "base/files/scratch.h"
 #include "base/isolate.h"
 #include "base/process/interruption.h"
-#include "studies/search/table.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -148,7 +148,7 @@ int fleet_crew_ask(const struct fleet_crew *crew)
     struct asking asking = {.crew = crew, .count = (unsigned)most};
     if (most < 2)
         return ask_here(crew);
-    struct fleet_found *found = search_scratch_map(most * sizeof *found, &fault);
+    struct fleet_found *found = scratch_map(most * sizeof *found, &fault);
     if (!found) {
         diag_print(stderr, "stagesim: %s\n", fault.text);
         return EXIT_FAILED;
@@ -158,6 +158,6 @@ int fleet_crew_ask(const struct fleet_crew *crew)
         asking.askers[i].found = &found[i];
     ask_all(&asking);
     free(asking.askers);
-    search_scratch_unmap(found, most * sizeof *found);
+    scratch_unmap(found, most * sizeof *found);
     return asking.code;
 }

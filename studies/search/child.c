@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/exit_code.h"
+#include "base/files/scratch.h"
 #include "base/process/clock.h"
 #include "base/process/interruption.h"
 #include "schedules/plan_store.h"
@@ -158,7 +159,7 @@ static void release(const struct working *w, uint64_t number)
 {
     const struct search_table *table = w->work->table;
     if (number % RELEASE_EVERY == 0)
-        search_scratch_release(table->results, table->count * sizeof *table->results);
+        scratch_release(table->results, table->count * sizeof *table->results);
 }
 
 bool search_is_over(const struct working *w)

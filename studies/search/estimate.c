@@ -2,6 +2,7 @@
 #include "studies/search/estimate.h"
 
 #include "base/arena.h"
+#include "base/files/scratch.h"
 #include "base/rounded/rounded.h"
 
 #include <math.h>
@@ -152,7 +153,7 @@ void search_forecast_timings(struct search_forecast *forecast, struct search_spe
     for (unsigned i = 0; i < SEARCH_CLASSES; i++)
         forecast->timings.total[i] = atomic_load(&timings->count[i]) + (uint64_t)expected[i];
     if (stride > 1) /* so that memory does not grow with the table */
-        search_scratch_release(waiting->table->results, waiting->table->count * sizeof *waiting->table->results);
+        scratch_release(waiting->table->results, waiting->table->count * sizeof *waiting->table->results);
     free(foreseen);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/files/scratch.h"
 #include "studies/search/table.h"
 #include "workloads/transformer/transformer.h"
 
@@ -158,13 +159,13 @@ bool search_floors_create(struct search_floors *floors, const struct scenario *s
         scenario->iterations > 1 || p->model.experts || p->profile || !scenario->global_batch || !p->model.heads ||
         !p->model.layers)
         return true;
-    floors->table = search_scratch_map(sizeof *floors->table, fault);
+    floors->table = scratch_map(sizeof *floors->table, fault);
     return floors->table != NULL;
 }
 
 void search_floors_finish(struct search_floors *floors)
 {
-    search_scratch_unmap(floors->table, sizeof *floors->table);
+    scratch_unmap(floors->table, sizeof *floors->table);
     floors->table = NULL;
 }
 

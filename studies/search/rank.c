@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The outcome of a search: what bounds discard, the ranking, the Pareto front, and why candidates are left out. */
 #include "base/arena.h"
+#include "base/files/scratch.h"
 #include "studies/search/search.h"
 
 #include <ctype.h>
@@ -20,7 +21,7 @@ static void release(const struct search *search, uint64_t seen)
 {
     enum { RELEASE_EVERY = 4096 };
     if (seen % RELEASE_EVERY == RELEASE_EVERY - 1)
-        search_scratch_release(search->table.results, search->table.count * sizeof *search->table.results);
+        scratch_release(search->table.results, search->table.count * sizeof *search->table.results);
 }
 
 static int compare_numbers(double a, double b)
@@ -223,8 +224,8 @@ bool search_rank(struct search *search, const struct search_request *request, st
 {
     struct ranking ranking = {.search = search, .request = request};
     size_t bytes = search->table.count * sizeof *ranking.least;
-    ranking.least = search_scratch_map(bytes, fault);
-    search->ranked = ranking.least ? search_scratch_map(search->table.count * sizeof *search->ranked, fault) : NULL;
+    ranking.least = scratch_map(bytes, fault);
+    search->ranked = ranking.least ? scratch_map(search->table.count * sizeof *search->ranked, fault) : NULL;
     if (search->ranked) {
         sort_timed(&ranking);
         if (!request->exhaustive)
@@ -232,6 +233,6 @@ bool search_rank(struct search *search, const struct search_request *request, st
         mark_ranked(search, arena);
         count_all(search, arena);
     }
-    search_scratch_unmap(ranking.least, bytes);
+    scratch_unmap(ranking.least, bytes);
     return search->ranked != NULL;
 }

@@ -6,6 +6,7 @@
 #include "base/diagnostics.h"
 #include "base/exit_code.h"
 #include "base/files/journal.h"
+#include "base/files/scratch.h"
 #include "base/process/clock.h"
 #include "base/process/interruption.h"
 #include "job/write/scenario_write.h"
@@ -101,7 +102,7 @@ int search_create(struct search *search, const struct scenario *scenario, const 
 
 void search_finish(struct search *search)
 {
-    search_scratch_unmap(search->ranked, search->table.count * sizeof *search->ranked);
+    scratch_unmap(search->ranked, search->table.count * sizeof *search->ranked);
     search_table_finish(&search->table);
     search_space_finish(&search->space);
     free(search->reasons);

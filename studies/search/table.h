@@ -70,10 +70,4 @@ void search_table_put_reason(struct search_table *table, struct search_result *r
 void search_table_get_reason(const struct search_table *table, const struct search_result *result,
                              char reason[SEARCH_REASON_MAX]);
 
-/* Memory in such a file, zeroed; NULL with the fault filled. Processes that are forked share it. */
-void *search_scratch_map(size_t bytes, struct fault *fault);
-void search_scratch_unmap(void *memory, size_t bytes);
-/* Lets the system take back what was written; it is there when it is looked at. */
-void search_scratch_release(void *memory, size_t bytes);
-
 #endif

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/exit_code.h"
+#include "base/files/scratch.h"
 #include "base/isolate.h"
 #include "base/numbers/divisor.h"
 #include "base/process/clock.h"
@@ -63,14 +64,6 @@ static void begin_timing(struct working *w, bool first)
     atomic_store(&w->shared->turn, begin);
     atomic_store(&w->shared->waiting, count);
     atomic_store(&w->shared->step, STEP_TIME);
-}
-
-static unsigned count_running(struct isolation **processes, unsigned count)
-{
-    unsigned running = 0;
-    for (unsigned i = 0; i < count; i++)
-        running += isolate_runs(processes[i]);
-    return running;
 }
 
 /* What the user is shown. */
@@ -196,7 +189,7 @@ static bool watch(struct working *w, struct isolation **processes, unsigned coun
     struct showing showing;
     begin_showing(&showing, w);
     begin_looking(&turns);
-    for (unsigned running; (running = count_running(processes, count)) > 0;) {
+    for (unsigned running; (running = isolate_count(processes, count)) > 0;) {
         if (has_to_stop(&turns, shared))
             atomic_store(&shared->stop, true);
         if (!search_is_over(w) && take_turns(&turns, w))
@@ -245,8 +238,8 @@ int search_work(const struct search_work *work, bool *stopped)
     *stopped = false;
     w.own = count / request->shards + (request->shard - 1 < count % request->shards);
     make_blocks(&w);
-    w.shared = search_scratch_map(sizeof *w.shared, &fault);
-    w.order = w.shared ? search_scratch_map(count * sizeof *w.order, &fault) : NULL;
+    w.shared = scratch_map(sizeof *w.shared, &fault);
+    w.order = w.shared ? scratch_map(count * sizeof *w.order, &fault) : NULL;
     bool floors = request->fastest && !request->exhaustive;
     int code = w.order && (!floors || search_floors_create(&w.floors, work->scenario, work->space, &fault))
                    ? EXIT_DONE
@@ -265,7 +258,7 @@ int search_work(const struct search_work *work, bool *stopped)
         code = EXIT_FAILED;
     }
     search_floors_finish(&w.floors);
-    search_scratch_unmap(w.order, count * sizeof *w.order);
-    search_scratch_unmap(w.shared, sizeof *w.shared);
+    scratch_unmap(w.order, count * sizeof *w.order);
+    scratch_unmap(w.shared, sizeof *w.shared);
     return code;
 }

@@ -86,8 +86,11 @@ def refusals(stagesim, folder, whole, printed):
 
 
 def parts(stagesim, folder, whole, printed):
-    for part in (1, 3):
-        run(stagesim, "train", "job.yaml", "-o", "parts", "--quiet", "--shard", f"{part}/3", cwd=folder)
+    first = ("train", "job.yaml", "-o", "parts", "--quiet", "--shard", "1/3")
+    done = run(stagesim, *first, "--time-limit", "0.001s", cwd=folder, expect=3)
+    check.that("stopped early" in done.stderr, f"a part whose time is up: {done.stderr}")
+    run(stagesim, *first, "--resume", cwd=folder)
+    run(stagesim, "train", "job.yaml", "-o", "parts", "--quiet", "--shard", "3/3", cwd=folder)
     done = run(stagesim, "train", "job.yaml", "--merge", "parts", cwd=folder, expect=1)
     check.that("run 17 of 1500, which part 2/3 has, is missing" in done.stderr, done.stderr)
     run(stagesim, "train", "job.yaml", "-o", "parts", "--quiet", "--shard", "2/3", "--jobs", "1", cwd=folder)
