@@ -83,14 +83,8 @@ bool goodput_known(const struct scenario *scenario, const struct training_job *j
            (settings->steps > 0 || (job->tokens > 0 && job->per_step > 0));
 }
 
-void goodput_add(const struct scenario *scenario, const struct platform *platform,
-                 const struct training_traffic *traffic, const double *slow, bool job_alone, struct report *report)
+void goodput_forecast(const struct scenario *scenario, struct report *report)
 {
-    report->training = goodput_job(scenario, report, platform);
-    if (traffic)
-        report->training.traffic = *traffic;
-    if (slow)
-        memcpy(report->training.slow, slow, sizeof report->training.slow);
-    if (!job_alone && scenario->training.given && goodput_known(scenario, &report->training))
+    if (scenario->training.given && goodput_known(scenario, &report->training))
         report->forecast = training_forecast_of(&scenario->training, &report->training);
 }

@@ -14,10 +14,7 @@ struct training_job goodput_job(const struct scenario *scenario, const struct re
 bool goodput_has_length(const struct scenario *scenario);
 /* Whether a training can be made of it: there is an iteration, and something says how many. */
 bool goodput_known(const struct scenario *scenario, const struct training_job *job);
-/* Fills report->training, and report->forecast where the scenario asks for it and it can be known. `traffic` of
- * checkpoints and `slow` of components are those of struct training_job; NULL: they were not simulated. With
- * `job_alone` there is no forecast. */
-void goodput_add(const struct scenario *scenario, const struct platform *platform,
-                 const struct training_traffic *traffic, const double *slow, bool job_alone, struct report *report);
+/* Fills report->forecast from report->training, where the scenario asks for it and it can be known. */
+void goodput_forecast(const struct scenario *scenario, struct report *report);
 
 #endif

@@ -73,6 +73,16 @@ static void notes(const struct run *run, const struct report *report)
             report->run.schedule ? report->run.schedule : report->run.workload);
 }
 
+/* train forecasts by itself. */
+static void add_training(const struct run *run, struct report *report)
+{
+    report->training = goodput_job(run->scenario, report, run->platform);
+    report->training.traffic = run->traffic;
+    memcpy(report->training.slow, run->slow, sizeof run->slow);
+    if (!run->request->trains)
+        goodput_forecast(run->scenario, report);
+}
+
 static void measure(const struct run *run, struct report *report, double wall)
 {
     const struct platform *platform = run->platform;
@@ -234,7 +244,7 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     report->idle = idle_split_of(frame, &nested.timelines, run->arena);
     measure(run, report, wall);
     guard_doing("simulating the training of %s", run->scenario->name);
-    goodput_add(run->scenario, run->platform, &run->traffic, run->slow, run->request->trains, report);
+    add_training(run, report);
     int code = last ? tails_add(run->scenario, run->platform, report, run->request->quiet ? NULL : run->self->console,
                                 &run->diag)
                     : EXIT_DONE;
@@ -277,7 +287,7 @@ static bool run_shortened(struct run *run)
         return false;
     guard_doing("reporting on %s", scenario->name);
     measure(run, report, clock_now() - started);
-    goodput_add(scenario, run->platform, &run->traffic, run->slow, request->trains, report);
+    add_training(run, report);
     levers_find(scenario, run->platform, operations, report, run->arena);
     struct comparison_row row = comparison_row_of(report);
     struct gantt_choice choice = {.messages = true, .rows_only = true};
@@ -372,39 +382,43 @@ static int allow_files(struct run *run)
     return EXIT_BAD_INPUT;
 }
 
-/* Whether checkpoints are to be simulated on the job's links, and there is a training that they count for. */
+/* Whether there is a training for which something else is to be simulated. */
+static bool trains(const struct scenario *scenario)
+{
+    return !scenario->kind && scenario->training.given && goodput_has_length(scenario);
+}
+
 static bool asks_for_traffic(const struct scenario *scenario)
 {
-    return !scenario->kind && scenario->training.given && scenario->training.traffic_simulated &&
-           goodput_has_length(scenario);
+    return trains(scenario) && scenario->training.traffic_simulated;
 }
 
-static bool asks_for_slow_steps(const struct scenario *scenario)
-{
-    return !scenario->kind && scenario->training.given && goodput_has_length(scenario) && slow_steps_asked(scenario);
-}
-
-/* Before SimGrid's engine runs in this process: each of these simulations has one of its own. */
 static int find_traffic(struct run *run)
 {
     struct evaluation evaluation;
     struct evaluation_request request = {.scenario = run->scenario->request};
     double bytes = run->scenario->training.state_bytes;
-    if (!asks_for_traffic(run->scenario))
-        return EXIT_DONE;
-    if (!(bytes > 0) && !evaluate(&request, run->platform, run->arena, &run->diag, &evaluation))
-        return EXIT_BAD_INPUT;
-    if (!(bytes > 0))
+    if (!(bytes > 0)) {
+        if (!evaluate(&request, run->platform, run->arena, &run->diag, &evaluation))
+            return EXIT_BAD_INPUT;
         bytes = goodput_job(run->scenario, evaluation.report, run->platform).state_bytes;
+    }
     return checkpoint_traffic_find(run->scenario, run->platform, bytes, &run->traffic, &run->diag);
+}
+
+/* Before SimGrid's engine runs in this process: each of these simulations has one of its own. */
+static int find_apart(struct run *run)
+{
+    int code = asks_for_traffic(run->scenario) ? find_traffic(run) : EXIT_DONE;
+    if (code == EXIT_DONE && trains(run->scenario) && slow_steps_asked(run->scenario))
+        code = slow_steps_find(run->scenario, run->platform, run->slow, &run->diag);
+    return code;
 }
 
 static int run_engines(struct run *run)
 {
     bool analytic = run->scenario->engine != ENGINE_SIMGRID, simgrid = run->scenario->engine != ENGINE_ANALYTIC;
-    int code = find_traffic(run);
-    if (code == EXIT_DONE && asks_for_slow_steps(run->scenario))
-        code = slow_steps_find(run->scenario, run->platform, run->slow, &run->diag);
+    int code = find_apart(run);
     if (code != EXIT_DONE)
         return code;
     if (run_shortened(run))

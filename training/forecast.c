@@ -129,8 +129,8 @@ void training_forecast_finish(struct training_forecast *forecast, const struct t
     double hours = outcome->wall.middle / 3600, gpus = (double)(plan->nodes + plan->spares) * plan->gpus_per_node;
     forecast->joules = -1;
     if (job->joules >= 0)
-        forecast->joules = job->joules / job->iteration * outcome->computed +
-                           fmax(0, job->idle_watts) * (outcome->mean - outcome->computed);
+        forecast->joules =
+            plan->busy_watts * outcome->computed + plan->idle_watts * (outcome->mean - outcome->computed);
     forecast->cost = (struct training_band){outcome->wall.low / 3600 * gpus * job->price, hours * gpus * job->price,
                                             outcome->wall.high / 3600 * gpus * job->price};
 }

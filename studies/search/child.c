@@ -56,7 +56,8 @@ static void take_run(const struct search_work *work, struct search_result *resul
     take_report(result, report);
     if (!search_trains(work->scenario) || result->status != SEARCH_FITS)
         return;
-    goodput_add(evaluation->job->scenario, platform, NULL, NULL, false, report);
+    report->training = goodput_job(evaluation->job->scenario, report, platform);
+    goodput_forecast(evaluation->job->scenario, report);
     result->training = search_training_of(&report->forecast);
     if (result->training.seconds > 0)
         return;
