@@ -12,16 +12,8 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from tool import Checker, binary_argument, run
+from tool import STAGES_JOB, Checker, binary_argument, run
 
-JOB = """platform: dgx-h100:4
-workload: stages
-stages: {forward: 1s, backward: 2s}
-parallel: {pipeline: 4, data: 8}
-batch: {micro_batches: 4, micro: 1}
-schedule: 1f1b
-engine: analytic
-"""
 check = Checker()
 
 
@@ -155,7 +147,7 @@ def main():
     stagesim = binary_argument()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        (folder / "job.yaml").write_text(JOB)
+        (folder / "job.yaml").write_text(STAGES_JOB)
         for test in (closed_forms, outputs, compared, keys, recorded, no_step, idle):
             test(stagesim, folder)
     return check.done()

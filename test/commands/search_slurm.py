@@ -157,14 +157,7 @@ def sweep(check, binary, folder, slurm):
     check.that(not (folder / "swept-shared.parts").exists(), "parts of the sweep go when all is done")
 
 
-TRAINING = """platform: dgx-h100:4
-workload: stages
-stages: {forward: 1s, backward: 2s}
-parallel: {pipeline: 4, data: 8}
-batch: {micro_batches: 4, micro: 1}
-schedule: 1f1b
-engine: analytic
-training: {steps: 4000000, step: 1s, runs: 400}
+TRAINING = tool.STAGES_JOB + """training: {steps: 4000000, step: 1s, runs: 400}
 failures: {components: [{name: job, unit: job, every: 3600s}], restart: 120s}
 checkpoint: {every: 10min, way: blocking, save: 6s, load: 0s, bytes: 1GB}
 """

@@ -12,16 +12,9 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from tool import Checker, binary_argument, run
+from tool import STAGES_JOB, Checker, binary_argument, run
 
-JOB = """platform: dgx-h100:4
-workload: stages
-stages: {forward: 1s, backward: 2s}
-parallel: {pipeline: 4, data: 8}
-batch: {micro_batches: 4, micro: 1}
-schedule: 1f1b
-engine: analytic
-training: {steps: 3600, step: 1s, runs: 2000, start: 0s}
+JOB = STAGES_JOB + """training: {steps: 3600, step: 1s, runs: 2000, start: 0s}
 failures: {components: [{name: job, unit: job, every: 3600s}], detect: 0s, restart: 120s}
 checkpoint: {every: 10min, way: blocking, save: 60s, load: 0s, bytes: 1GB}
 """

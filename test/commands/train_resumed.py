@@ -11,16 +11,9 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from tool import Checker, binary_argument, run
+from tool import STAGES_JOB, Checker, binary_argument, run
 
-JOB = """platform: dgx-h100:4
-workload: stages
-stages: {forward: 1s, backward: 2s}
-parallel: {pipeline: 4, data: 8}
-batch: {micro_batches: 4, micro: 1}
-schedule: 1f1b
-engine: analytic
-training: {steps: 200000, step: 1s, runs: 1500, start: 0s}
+JOB = STAGES_JOB + """training: {steps: 200000, step: 1s, runs: 1500, start: 0s}
 failures: {components: [{name: job, unit: job, every: 3600s}, {name: node, every: 40h}], restart: 120s, spares: 2}
 checkpoint: {every: 10min, way: blocking, save: 6s, load: 0s, bytes: 1GB}
 """

@@ -43,38 +43,34 @@ def forecast(stagesim, folder, *sets):
     return json.loads((folder / "out/forecast.json").read_text())["forecast"]
 
 
-def near(value, expected, what, tolerance=1e-6):
-    check.that(abs(value - expected) <= tolerance * max(1, abs(expected)), f"{what}: {value}, expected {expected}")
-
-
 def by_hand(stagesim, folder):
     """600 MB are written while the job computes; then both have half of the link. A slower storage caps a checkpoint
     at 500 MB/s a rank, which leaves the exchange as much."""
     for storage, write, slowed, load in (("100GBps", 1, 0.2, 0.8), ("1GBps", 1.6, 0.4, 1.6)):
         figures = forecast(stagesim, folder, f"checkpoint.storage={storage}")
-        near(figures["checkpoint_write_s"], write, f"{storage}: written")
-        near(figures["checkpoint_slowed_s"], slowed, f"{storage}: slowed")
-        near(figures["checkpoint_load_s"], load, f"{storage}: loaded")
+        check.near(figures["checkpoint_write_s"], write, f"{storage}: written")
+        check.near(figures["checkpoint_slowed_s"], slowed, f"{storage}: slowed")
+        check.near(figures["checkpoint_load_s"], load, f"{storage}: loaded")
         # Without failures: six checkpoints, behind the last of which there are no steps; all of that one is written.
-        near(figures["mean_s"], 3600 + 6 * 0.1 + 5 * slowed + write, f"{storage}: the whole", 1e-9)
-        near(figures["part_checkpoint_s"], 6 * 0.1 + 5 * slowed + write, f"{storage}: its checkpoints", 1e-9)
+        check.near(figures["mean_s"], 3600 + 6 * 0.1 + 5 * slowed + write, f"{storage}: the whole", 1e-9)
+        check.near(figures["part_checkpoint_s"], 6 * 0.1 + 5 * slowed + write, f"{storage}: its checkpoints", 1e-9)
     blocking = forecast(stagesim, folder,
                         "checkpoint={every: 10min, way: blocking, traffic: simulated, servers: store-0, bytes: 1.6GB}")
-    near(blocking["checkpoint_save_s"], 0.8, "the job stands still for the writing alone")
-    near(blocking["checkpoint_slowed_s"], 0, "and steps are as long as ever")
+    check.near(blocking["checkpoint_save_s"], 0.8, "the job stands still for the writing alone")
+    check.near(blocking["checkpoint_slowed_s"], 0, "and steps are as long as ever")
     quiet = forecast(stagesim, folder, "stages.gradient=0B")
-    near(quiet["checkpoint_slowed_s"], 0, "a job without traffic is not slowed")
-    near(quiet["checkpoint_write_s"], 0.8, "nor does it slow")
+    check.near(quiet["checkpoint_slowed_s"], 0, "a job without traffic is not slowed")
+    check.near(quiet["checkpoint_write_s"], 0.8, "nor does it slow")
     both = forecast(stagesim, folder, "checkpoint.servers=store-*")
-    near(both["checkpoint_write_s"], 1, "a server for each rank")
+    check.near(both["checkpoint_write_s"], 1, "a server for each rank")
 
 
 def copies(stagesim, folder):
     """Copies to the other node share both directions of the links with the exchange, a ring of two."""
     figures = forecast(stagesim, folder, "checkpoint.way=memory", "checkpoint.storage_every=30min")
-    near(figures["checkpoint_slowed_s"], 0.2, "to storage")
+    check.near(figures["checkpoint_slowed_s"], 0.2, "to storage")
     # Five checkpoints with steps behind: two of them go to storage, at 1,800 and, by the interval, at no other.
-    near(figures["part_checkpoint_s"], 6 * 0.1 + 5 * 0.2 + 1, "each copy slows as much")
+    check.near(figures["part_checkpoint_s"], 6 * 0.1 + 5 * 0.2 + 1, "each copy slows as much")
     printed = run(stagesim, "train", "job.yaml", "--set", "checkpoint.way=memory", cwd=folder).stdout
     check.that("they take 0.2 s longer in all; a copy to another node takes 1 s, and steps 0.2 s longer" in printed,
                printed)
@@ -84,8 +80,8 @@ def in_part(stagesim, folder):
     """Forty times the state: 32 s alone, so a quarter is simulated beside eight iterations. In each round of 1.4 s (0.6
     s alone, 0.8 s beside an exchange with half of the link) 1 GB is written: a quarter takes eight rounds."""
     figures = forecast(stagesim, folder, "checkpoint.bytes=64GB")
-    near(figures["checkpoint_write_s"], 4 * 8 * 1.4, "written", 1e-3)
-    near(figures["checkpoint_slowed_s"], 4 * 8 * 0.4, "slowed", 1e-3)
+    check.near(figures["checkpoint_write_s"], 4 * 8 * 1.4, "written", 1e-3)
+    check.near(figures["checkpoint_slowed_s"], 4 * 8 * 0.4, "slowed", 1e-3)
 
 
 def elsewhere(stagesim, folder):
@@ -94,14 +90,14 @@ def elsewhere(stagesim, folder):
     for engine in ("analytic", "simgrid", "both"):
         run(stagesim, "run", "job.yaml", "-o", "run", "--quiet", "--engine", engine, cwd=folder)
         written = json.loads((folder / "run/summary.json").read_text())["forecast"]
-        near(written["checkpoint_slowed_s"], figures["checkpoint_slowed_s"], engine)
-        near(written["mean_s"], figures["mean_s"], engine)
+        check.near(written["checkpoint_slowed_s"], figures["checkpoint_slowed_s"], engine)
+        check.near(written["mean_s"], figures["mean_s"], engine)
     text = run(stagesim, "sweep", "job.yaml", "--set", "checkpoint.storage=1GBps,100GBps", "--y", "days", "--quiet",
                "--format", "csv", cwd=folder).stdout.splitlines()
     check.that(len(text) == 3 and text[1] != text[2], text)
     default = forecast(stagesim, folder,
                        "checkpoint={every: 10min, traffic: simulated, bytes: 1.6GB, save: 100ms}")
-    near(default["checkpoint_write_s"], 1, "the nodes without ranks")
+    check.near(default["checkpoint_write_s"], 1, "the nodes without ranks")
 
 
 def broken_links(stagesim, folder):
@@ -111,10 +107,10 @@ def broken_links(stagesim, folder):
     plain = ["checkpoint={every: none}", "training.steps=200000"]
     simulated = forecast(stagesim, folder, *plain, component.format("what_if: link-gpu-0=0.5"))
     given = forecast(stagesim, folder, *plain, component.format("slow: 1.4"))
-    near(simulated["mean_s"], given["mean_s"], "as slow as that makes steps")
+    check.near(simulated["mean_s"], given["mean_s"], "as slow as that makes steps")
     check.that(given["part_slow_s"] > 0.1 * given["computing_s"], f"slow steps: {given['part_slow_s']}")
     figures = forecast(stagesim, folder, *plain, component.format("what_if: link-gpu-0=0.5"), "engine=simgrid")
-    near(figures["mean_s"], given["mean_s"], "on SimGrid")
+    check.near(figures["mean_s"], given["mean_s"], "on SimGrid")
     arguments = [word for each in (*plain, component.format("what_if: link-gpu-0=0.5")) for word in ("--set", each)]
     printed = run(stagesim, "train", "job.yaml", *arguments, cwd=folder).stdout
     check.that("cable (link-gpu-0=0.5): steps take 1.4 times as long" in printed, printed)

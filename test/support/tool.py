@@ -13,6 +13,16 @@ HEAD = """<?xml version='1.0'?>
 <platform version="4.1">
 """
 
+# Eight pipelines of four workers; three seconds of a micro-batch on each.
+STAGES_JOB = """platform: dgx-h100:4
+workload: stages
+stages: {forward: 1s, backward: 2s}
+parallel: {pipeline: 4, data: 8}
+batch: {micro_batches: 4, micro: 1}
+schedule: 1f1b
+engine: analytic
+"""
+
 
 class Checker:
     """Counts what does not hold; `done` gives the exit code."""
