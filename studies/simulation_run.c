@@ -21,12 +21,9 @@
 #include "simulator/engines/progress.h"
 #include "simulator/engines/simgrid_part.h"
 #include "simulator/run/folded_run.h"
-#include "studies/calendar/checkpoint_traffic.h"
-#include "studies/calendar/slow_steps.h"
 #include "studies/choice.h"
 #include "studies/describe.h"
 #include "studies/evaluate.h"
-#include "studies/goodput.h"
 #include "studies/levers.h"
 #include "studies/shortened_report.h"
 #include "studies/steps/tails.h"
@@ -71,16 +68,6 @@ static void notes(const struct run *run, const struct report *report)
             run->self->console,
             "note: %s is asynchronous: it trains on stale weights and is not equivalent to synchronous training\n",
             report->run.schedule ? report->run.schedule : report->run.workload);
-}
-
-/* train forecasts by itself. */
-static void add_training(const struct run *run, struct report *report)
-{
-    report->training = goodput_job(run->scenario, report, run->platform);
-    report->training.traffic = run->traffic;
-    memcpy(report->training.slow, run->slow, sizeof run->slow);
-    if (!run->request->trains)
-        goodput_forecast(run->scenario, report);
 }
 
 static void measure(const struct run *run, struct report *report, double wall)
@@ -244,7 +231,7 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     report->idle = idle_split_of(frame, &nested.timelines, run->arena);
     measure(run, report, wall);
     guard_doing("simulating the training of %s", run->scenario->name);
-    add_training(run, report);
+    run_add_training(run, report);
     int code = last ? tails_add(run->scenario, run->platform, report, run->request->quiet ? NULL : run->self->console,
                                 &run->diag)
                     : EXIT_DONE;
@@ -287,7 +274,7 @@ static bool run_shortened(struct run *run)
         return false;
     guard_doing("reporting on %s", scenario->name);
     measure(run, report, clock_now() - started);
-    add_training(run, report);
+    run_add_training(run, report);
     levers_find(scenario, run->platform, operations, report, run->arena);
     struct comparison_row row = comparison_row_of(report);
     struct gantt_choice choice = {.messages = true, .rows_only = true};
@@ -382,43 +369,10 @@ static int allow_files(struct run *run)
     return EXIT_BAD_INPUT;
 }
 
-/* Whether there is a training for which something else is to be simulated. */
-static bool trains(const struct scenario *scenario)
-{
-    return !scenario->kind && scenario->training.given && goodput_has_length(scenario);
-}
-
-static bool asks_for_traffic(const struct scenario *scenario)
-{
-    return trains(scenario) && scenario->training.traffic_simulated;
-}
-
-static int find_traffic(struct run *run)
-{
-    struct evaluation evaluation;
-    struct evaluation_request request = {.scenario = run->scenario->request};
-    double bytes = run->scenario->training.state_bytes;
-    if (!(bytes > 0)) {
-        if (!evaluate(&request, run->platform, run->arena, &run->diag, &evaluation))
-            return EXIT_BAD_INPUT;
-        bytes = goodput_job(run->scenario, evaluation.report, run->platform).state_bytes;
-    }
-    return checkpoint_traffic_find(run->scenario, run->platform, bytes, &run->traffic, &run->diag);
-}
-
-/* Before SimGrid's engine runs in this process: each of these simulations has one of its own. */
-static int find_apart(struct run *run)
-{
-    int code = asks_for_traffic(run->scenario) ? find_traffic(run) : EXIT_DONE;
-    if (code == EXIT_DONE && trains(run->scenario) && slow_steps_asked(run->scenario))
-        code = slow_steps_find(run->scenario, run->platform, run->slow, &run->diag);
-    return code;
-}
-
 static int run_engines(struct run *run)
 {
     bool analytic = run->scenario->engine != ENGINE_SIMGRID, simgrid = run->scenario->engine != ENGINE_ANALYTIC;
-    int code = find_apart(run);
+    int code = run_find_training(run);
     if (code != EXIT_DONE)
         return code;
     if (run_shortened(run))
@@ -507,7 +461,7 @@ int run_child(void *user, struct isolated *self)
 {
     const struct simulation_request *request = user;
     struct run run = {.request = request, .scenario = request->scenario};
-    bool simulates = request->scenario->engine != ENGINE_ANALYTIC || asks_for_traffic(request->scenario);
+    bool simulates = request->scenario->engine != ENGINE_ANALYTIC || run_asks_for_traffic(request->scenario);
     int code = request->scenario->kind ? run_visit_kind(request, request->scenario, simulates, self)
                                        : run_prepared(run_engines, simulates, &run, self);
     return end_with(self, request, code);

@@ -8,6 +8,7 @@
 #include "studies/simulation.h"
 
 struct class_store;
+struct report;
 struct timeline;
 
 /* How far a child came, to tell bad input from a failed simulation when SimGrid ends the process. */
@@ -44,6 +45,13 @@ int run_build(struct run *run);
 /* Finds out how many iterations it takes on SimGrid until the time between their ends stands, and makes the run's
  * scenario one with as many: where it asks for that, or its schedule's order crosses iterations. */
 void run_settle(struct run *run);
+/* Whether the checkpoints of its training are simulated on the job's links. */
+bool run_asks_for_traffic(const struct scenario *scenario);
+/* What has to be simulated beside the job for its training: before SimGrid's engine runs in this process, for each of
+ * these simulations has one of its own. An exit code. */
+int run_find_training(struct run *run);
+/* The training, with its forecast, into the report. */
+void run_add_training(const struct run *run, struct report *report);
 /* Reports what the fault says of the input; EXIT_BAD_INPUT. */
 int run_refuse(struct run *run, const struct fault *fault);
 

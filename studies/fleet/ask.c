@@ -4,8 +4,8 @@
 #include "base/diagnostics.h"
 #include "base/exit_code.h"
 #include "base/process/interruption.h"
+#include "studies/calendar/goodput.h"
 #include "studies/fleet/fleet.h"
-#include "studies/goodput.h"
 #include "studies/search/search.h"
 #include "studies/simulation.h"
 

@@ -9,8 +9,8 @@
 #include "base/process/interruption.h"
 #include "schedules/plan_store.h"
 #include "simulator/engines/class_store.h"
+#include "studies/calendar/goodput.h"
 #include "studies/evaluate.h"
-#include "studies/goodput.h"
 #include "studies/search/journal.h"
 #include "studies/search/training.h"
 

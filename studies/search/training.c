@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "studies/search/training.h"
 
+#include "studies/calendar/goodput.h"
 #include "studies/calendar/slow_steps.h"
-#include "studies/goodput.h"
 #include "workloads/transformer/transformer.h"
 
 bool search_trains(const struct scenario *scenario)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What becomes of a job's training on the calendar, as the scenario's sections training, failures and checkpoint say.
  */
-#ifndef STAGESIM_STUDIES_GOODPUT_H
-#define STAGESIM_STUDIES_GOODPUT_H
+#ifndef STAGESIM_GOODPUT_H
+#define STAGESIM_GOODPUT_H
 
 #include "analysis/figures/report.h"
 #include "job/scenario/scenario.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "studies/goodput.h"
+#include "studies/calendar/goodput.h"
 
 #include "base/arena.h"
 #include "workloads/transformer/transformer.h"
