@@ -25,23 +25,29 @@ void generation_check_keys(const struct fields_reader *reader, const struct node
             fields_report_unknown(reader, what, child, keys, count);
 }
 
-void generation_check_workload(const struct node *root, const char *kind, struct arena *arena, struct diag *diag)
+/* A key of the top level that has one value, which may be left out. */
+static void check_word(const struct node *root, const char *key, const char *word, const char *kind,
+                       struct arena *arena, struct diag *diag)
 {
-    const struct node *node = node_get(root, "workload");
-    if (node && node->kind != NODE_REFUSED && (node->kind != NODE_SCALAR || strcmp(node->text, kind) != 0))
-        diag_error(diag, node->at, "workload is %s; expected %s, or none, beside the section %s",
-                   node_describe(node, arena), kind, kind);
+    const struct node *node = node_get(root, key);
+    if (node && node->kind != NODE_REFUSED && (node->kind != NODE_SCALAR || strcmp(node->text, word) != 0))
+        diag_error(diag, node->at, "%s is %s; expected %s, or none, beside the section %s", key,
+                   node_describe(node, arena), word, kind);
+}
+
+void generation_check_words(const struct node *root, const char *kind, struct arena *arena, struct diag *diag)
+{
+    check_word(root, "workload", kind, kind, arena, diag);
+    check_word(root, "engine", "analytic", kind, arena, diag);
 }
 
 struct scenario *generation_read_shell(const struct scenario_request *request, const struct node *root,
                                        const char *const *keys, struct arena *arena, struct diag *diag)
 {
     static const char *const own[] = {"generation", "rl", "serving", "trainer", "workload", NULL};
-    static const char *const job[][2] = {{"workload", "transformer"},
-                                         {"batch.micro_batches", "1"},
-                                         {"batch.micro", "1"},
-                                         {"parallel.pipeline", "1"},
-                                         {"schedule", "gpipe"}};
+    static const char *const job[][2] = {{"workload", "transformer"}, {"batch.micro_batches", "1"},
+                                         {"batch.micro", "1"},        {"parallel.pipeline", "1"},
+                                         {"schedule", "gpipe"},       {"engine", "analytic"}};
     struct node *shell = arena_alloc(arena, sizeof *shell);
     *shell = (struct node){.kind = NODE_MAP, .at = root->at};
     for (const struct node *child = root->first; child; child = child->next) {
@@ -53,8 +59,6 @@ struct scenario *generation_read_shell(const struct scenario_request *request, c
     }
     for (size_t i = 0; i < sizeof job / sizeof *job; i++)
         document_set(shell, job[i][0], job[i][1], root->at, arena, diag);
-    if (!node_get(shell, "engine"))
-        document_set(shell, "engine", "analytic", root->at, arena, diag);
     struct scenario_request plain = {.file = request->file, .plugins = request->plugins};
     return scenario_load_part(&plain, shell, NULL, arena, diag);
 }

@@ -9,8 +9,8 @@
 /* Reports keys of the top level that are none of `keys`, of `what`. */
 void generation_check_keys(const struct fields_reader *reader, const struct node *root, const char *const *keys,
                            const char *what);
-/* `workload: KIND` may be said, too. */
-void generation_check_workload(const struct node *root, const char *kind, struct arena *arena, struct diag *diag);
+/* `workload: KIND` and `engine: analytic` may be said, too. */
+void generation_check_words(const struct node *root, const char *kind, struct arena *arena, struct diag *diag);
 /* Those of `keys` that every scenario has. NULL with the mistakes reported. */
 struct scenario *generation_read_shell(const struct scenario_request *request, const struct node *root,
                                        const char *const *keys, struct arena *arena, struct diag *diag);

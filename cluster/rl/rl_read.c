@@ -173,7 +173,7 @@ struct scenario *rl_read(const struct scenario_request *request, struct node *ro
     for (size_t i = 0; i < request->set_count; i++)
         scenario_apply_set(root, &request->sets[i], "rl.staleness=2", arena, diag);
     generation_check_keys(&reader, root, rl_keys, "a scenario of reinforcement learning");
-    generation_check_workload(root, "rl", arena, diag);
+    generation_check_words(root, "rl", arena, diag);
     fields_check_keys(&reader, &section, NULL, node_get(root, "rl"));
     fields_read(&reader, &section, node_get(root, "rl"), root->at, &rl->values);
     generation_settings_read(&reader, node_get(root, "generation"), root->at, &rl->settings);

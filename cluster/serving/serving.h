@@ -37,6 +37,7 @@ struct serving_view {
     const struct serving *serving;
     const struct generation_engine *engine;
     const struct batching_run *run;
+    const double *arrivals; /* [request]: when it came, with a concurrency when an earlier one had ended */
     const struct serving_figures *figures;
 };
 
@@ -46,6 +47,8 @@ extern const char *const serving_keys[]; /* of the top level */
 struct scenario *serving_read(const struct scenario_request *request, struct node *root, struct arena *arena,
                               struct diag *diag);
 void serving_schema(struct json_writer *json);
+/* The arrivals of a view. Memory from the arena. */
+double *serving_arrivals(const struct serving *serving, const struct batching_run *run, struct arena *arena);
 void serving_figures(const struct serving_view *view, struct serving_figures *figures);
 void serving_print(FILE *out, const struct serving_view *view, enum table_format format);
 void serving_json(FILE *out, const struct serving_view *view);

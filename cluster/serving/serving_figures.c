@@ -28,11 +28,10 @@ static struct serving_quantiles quantiles(double *values, uint32_t count)
     return out;
 }
 
-/* When each request came: with a fixed concurrency when an earlier one had ended. The caller frees them. */
-static double *find_arrivals(const struct serving *serving, const struct batching_run *run)
+double *serving_arrivals(const struct serving *serving, const struct batching_run *run, struct arena *arena)
 {
     uint32_t count = serving->count;
-    double *arrivals = array_zeroed(count + 1, sizeof *arrivals), *ends = array_zeroed(count + 1, sizeof *ends);
+    double *arrivals = arena_array(arena, count, sizeof *arrivals), *ends = arena_array(arena, count, sizeof *ends);
     for (uint32_t i = 0; i < count; i++) {
         arrivals[i] = serving->requests[i].arrival;
         ends[i] = run->outcomes[i].last;
@@ -40,7 +39,6 @@ static double *find_arrivals(const struct serving *serving, const struct batchin
     qsort(ends, count, sizeof *ends, by_value);
     for (uint64_t i = serving->concurrency; serving->concurrency && i < count; i++)
         arrivals[i] = ends[i - serving->concurrency];
-    free(ends);
     return arrivals;
 }
 
@@ -48,7 +46,8 @@ static void set_latencies(const struct serving_view *view, struct serving_figure
 {
     const struct serving *serving = view->serving;
     uint32_t count = serving->count, several = 0;
-    double *arrivals = find_arrivals(serving, view->run), *values = array_zeroed(count + 1, sizeof *values);
+    const double *arrivals = view->arrivals;
+    double *values = array_zeroed(count, sizeof *values);
     const struct batching_outcome *outcomes = view->run->outcomes;
     for (uint32_t i = 0; i < count; i++)
         values[i] = outcomes[i].first - arrivals[i];
@@ -60,7 +59,6 @@ static void set_latencies(const struct serving_view *view, struct serving_figure
     for (uint32_t i = 0; i < count; i++)
         values[i] = outcomes[i].last - arrivals[i];
     figures->whole = quantiles(values, count);
-    free(arrivals);
     free(values);
 }
 

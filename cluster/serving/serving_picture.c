@@ -50,7 +50,7 @@ static void count_there(struct page *page)
     struct event *events = array_zeroed(2 * (size_t)serving->count + 1, sizeof *events);
     double there = 0;
     for (uint32_t i = 0; i < serving->count; i++) {
-        events[2 * i] = (struct event){serving->requests[i].arrival, 1};
+        events[2 * i] = (struct event){page->view->arrivals[i], 1};
         events[2 * i + 1] = (struct event){page->view->run->outcomes[i].last, -1};
     }
     qsort(events, 2 * (size_t)serving->count, sizeof *events, by_time);

@@ -128,7 +128,7 @@ void serving_requests_csv(FILE *out, const struct serving_view *view)
         const struct batching_request *request = &view->serving->requests[i];
         const struct batching_outcome *outcome = &view->run->outcomes[i];
         text_integer(writer, i);
-        put_number(writer, request->arrival);
+        put_number(writer, view->arrivals[i]);
         put_number(writer, request->prompt);
         put_number(writer, request->output);
         put_number(writer, outcome->scheduled);

@@ -11,7 +11,6 @@
 #include "workloads/generation/lengths.h"
 #include "workloads/transformer/transformer.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,16 +25,21 @@ struct serving_values {
 
 #define VALUE(name) offsetof(struct serving_values, name)
 
+struct log_row {
+    double arrival;
+    uint64_t prompt, output;
+};
+
 static const struct stagesim_field log_fields[] = {
-    {"arrival", STAGESIM_FIELD_TIME, offsetof(struct batching_request, arrival), .required = true, .least = 0,
-     .most = 1e10, .doc = "when the request comes"},
-    {"prompt", STAGESIM_FIELD_RATIO, offsetof(struct batching_request, prompt), .required = true, .least = 1,
-     .most = 1e8, .doc = "tokens of its prompt"},
-    {"output", STAGESIM_FIELD_RATIO, offsetof(struct batching_request, output), .required = true, .least = 1,
-     .most = 1e8, .doc = "tokens that it gets"},
+    {"arrival", STAGESIM_FIELD_TIME, offsetof(struct log_row, arrival), .required = true, .least = 0, .most = 1e10,
+     .doc = "when the request comes"},
+    {"prompt", STAGESIM_FIELD_COUNT, offsetof(struct log_row, prompt), .required = true, .least = 1, .most = 1e8,
+     .doc = "tokens of its prompt"},
+    {"output", STAGESIM_FIELD_COUNT, offsetof(struct log_row, output), .required = true, .least = 1, .most = 1e8,
+     .doc = "tokens that it gets"},
     {0},
 };
-static const struct stagesim_row_type log_type = {"a request", log_fields, sizeof(struct batching_request), NULL};
+static const struct stagesim_row_type log_type = {"a request", log_fields, sizeof(struct log_row), NULL};
 
 static const struct stagesim_field fields[] = {
     {"requests", STAGESIM_FIELD_COUNT, VALUE(requests), .least = 1, .most = REQUESTS_MOST,
@@ -79,12 +83,12 @@ static int by_arrival(const void *a, const void *b)
 
 static void take_log(const struct serving_values *values, struct serving *serving, struct arena *arena)
 {
-    const struct batching_request *rows = values->log.rows;
+    const struct log_row *rows = values->log.rows;
     serving->count = (uint32_t)values->log.count;
     serving->requests = arena_array(arena, values->log.count, sizeof *serving->requests);
     for (uint32_t i = 0; i < serving->count; i++)
-        serving->requests[i] = (struct batching_request){rows[i].arrival, fmax(1, floor(rows[i].prompt)),
-                                                         fmax(1, floor(rows[i].output)), i};
+        serving->requests[i] =
+            (struct batching_request){rows[i].arrival, (double)rows[i].prompt, (double)rows[i].output, i};
     qsort(serving->requests, serving->count, sizeof *serving->requests, by_arrival);
 }
 
@@ -113,16 +117,19 @@ static void draw_requests(const struct serving_values *values, struct serving *s
 
 static bool check(const struct serving_values *values, struct node *root, struct diag *diag)
 {
-    bool given = values->log.count > 0;
+    const struct node *node = node_get(root, "serving"), *log = node_get(node, "log");
+    for (const struct node *child = node ? node->first : NULL; log && child; child = child->next)
+        if (child != log) {
+            diag_error(diag, child->key_at, "'%s' describes requests, and 'log' has each; expected one of both",
+                       child->key);
+            return false;
+        }
     if (values->requests * values->samples > REQUESTS_MOST)
         diag_error(diag, node_place(root, "serving.samples"), "there are %llu requests; expected at most %d",
                    (unsigned long long)(values->requests * values->samples), REQUESTS_MOST);
     else if (values->rate > 0 && values->concurrency)
         diag_error(diag, node_place(root, "serving.concurrency"),
                    "requests come at a rate and when others have ended; expected one of rate and concurrency");
-    else if (given && (values->rate > 0 || node_get(node_get(root, "serving"), "output")))
-        diag_error(diag, node_place(root, "serving.log"),
-                   "requests are given and described; expected one of both: log, or rate, prompt and output");
     else
         return true;
     return false;
@@ -142,7 +149,7 @@ struct scenario *serving_read(const struct scenario_request *request, struct nod
         scenario_apply_set(root, &request->sets[i], "generation.tensor=8", arena, diag);
     struct node *node = node_get(root, "serving");
     generation_check_keys(&reader, root, serving_keys, "a scenario of serving");
-    generation_check_workload(root, "serving", arena, diag);
+    generation_check_words(root, "serving", arena, diag);
     fields_check_keys(&reader, &section, NULL, node);
     fields_read(&reader, &section, node, root->at, &values);
     generation_settings_read(&reader, node_get(root, "generation"), root->at, &serving->settings);

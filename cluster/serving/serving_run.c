@@ -97,7 +97,8 @@ static int run(struct simulation_context *context)
     if (!make_engine(context, &engine))
         return EXIT_BAD_INPUT;
     batching_simulate(engine.generation, &engine.limits, serving->requests, serving->count, &run);
-    struct serving_view view = {context->scenario, serving, &engine, &run, &figures};
+    double *arrivals = serving_arrivals(serving, &run, context->arena);
+    struct serving_view view = {context->scenario, serving, &engine, &run, arrivals, &figures};
     serving_figures(&view, &figures);
     hand_over(context, &view);
     if (context->request->print)

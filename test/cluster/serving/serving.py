@@ -215,8 +215,10 @@ def check_shapes(stagesim, folder):
     guessed, _ = run(stagesim, folder, {"requests": 1, "prompt": 100, "output": 401}, speculative=3, acceptance=1)
     CHECK.that(guessed["steps"] == 1 + 100, f"four tokens a step: {guessed['steps']}")
     closed, rows = run(stagesim, folder, {"requests": 30, "prompt": 100, "output": 50, "concurrency": 5})
-    ends = sorted(row["last_token_s"] for row in rows)
-    CHECK.that(closed["batch"] <= 5 and len(ends) == 30, "five at a time")
+    ends, came = (sorted(row[key] for row in rows) for key in ("last_token_s", "arrival_s"))
+    CHECK.that(closed["batch"] <= 5 and came == [0.0] * 5 + ends[:25], "five at a time: one comes when another ends")
+    waits = [row["first_token_s"] - row["arrival_s"] for row in rows]
+    near(closed["first_token_s"]["mean"], sum(waits) / 30, "first tokens, from when requests came")
 
 
 def check_files(stagesim, folder):
@@ -231,6 +233,10 @@ def check_files(stagesim, folder):
 BAD = (
     ("serving: {rate: 3, concurrency: 4}", "expected one of rate and concurrency"),
     ("serving: {prompt: 1e7}", "cache room for"),
+    ("serving: {log: [{arrival: 0s, prompt: 5, output: 7}], seed: 3}", "expected one of both"),
+    ("serving: {log: [{arrival: 0s, prompt: -5, output: 7}]}", "'-5' is negative"),
+    ("serving: {log: [{arrival: 0s, prompt: 5, output: 2.5}]}", "expected a plain integer"),
+    ("engine: simgrid\nserving: {}", "expected analytic"),
     ("serving: {request: 3}", "did you mean 'requests'?"),
     ("generation: {tensor: 3}\nserving: {}", "cannot share 16 heads"),
     ("generation: {tensor: 8}\nserving: {}", "the platform 4"),
