@@ -93,26 +93,31 @@ static void share_beside(const struct rl_phases *p, double ended, struct rl_figu
     t->samples = fmax(0, 1 - t->busy - t->overhead - t->transfer);
 }
 
+/* Versions by which engines are ahead, beside the one that they wait for. */
+static uint32_t lag_of(const struct rl_values *values)
+{
+    return values->arrangement == RL_ASYNC ? (uint32_t)values->staleness : 0;
+}
+
+uint32_t rl_steps_least(const struct rl_values *values)
+{
+    return values->arrangement == RL_COLOCATED ? 1 : 2 * lag_of(values) + 3;
+}
+
 void rl_arrange(const struct rl *rl, const struct rl_phases *phases, struct rl_figures *f)
 {
     bool turns = rl->values.arrangement == RL_COLOCATED;
-    uint32_t lag = rl->values.arrangement == RL_ASYNC ? (uint32_t)rl->values.staleness : 0;
     double ended = 0;
-    if (turns)
-        take_turns(phases, f);
-    else
-        go_beside(phases, lag, f);
-    /* The first steps have no weights to wait for, and the last ones none to send. */
-    uint32_t first = turns ? 0 : lag + 1, last = f->step_count - (turns || f->step_count <= 2 * lag + 2 ? 1 : lag + 1);
-    if (turns)
-        f->step = f->steps[last].trained / f->step_count;
-    else
-        f->step = last > first ? (f->steps[last].trained - f->steps[first].trained) / (last - first)
-                               : f->steps[last].trained / f->step_count;
     for (uint32_t i = 0; i < f->step_count; i++)
         ended += f->batches[i].engines_ended / f->step_count;
-    if (turns)
+    if (turns) {
+        take_turns(phases, f);
+        f->step = f->steps[f->step_count - 1].trained / f->step_count;
         share_turns(phases, ended, f);
-    else
+    } else {
+        uint32_t lag = lag_of(&rl->values), first = lag + 1, last = f->step_count - lag - 1;
+        go_beside(phases, lag, f);
+        f->step = (f->steps[last].trained - f->steps[first].trained) / (last - first);
         share_beside(phases, ended, f);
+    }
 }

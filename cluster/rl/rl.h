@@ -104,7 +104,7 @@ struct scenario *rl_read(const struct scenario_request *request, struct node *ro
 void rl_schema(struct json_writer *json);
 
 /* The trainer's job with its sequences, from the section `trainer`: fills rl->update and what is like it. `tokens`:
- * of the samples of an update; `longest`: of a sample. False with the mistakes reported. */
+ * of the samples of an update. False with the mistakes reported. */
 bool rl_trainer_read(const struct scenario_request *request, const struct node *root, double tokens, struct rl *rl,
                      struct arena *arena, struct diag *diag);
 bool rl_trainer_simulate(const struct rl *rl, struct platform *platform, struct arena *arena, struct diag *diag,
@@ -122,6 +122,9 @@ double rl_stream(const struct rl *rl, struct generation_engine *engine, struct a
 void rl_transfer_bytes(const struct rl *rl, double *all, double *most, struct arena *arena);
 double rl_transfer_seconds(const struct rl *rl, struct platform *platform, double most, struct arena *arena);
 
+/* Steps from which the time of one can be seen: the first `staleness` + 1 have no weights to wait for, the last ones
+ * none to send, and one has to be in between. */
+uint32_t rl_steps_least(const struct rl_values *values);
 /* When steps generate and train: fills figures->steps from their batches and phases. */
 void rl_arrange(const struct rl *rl, const struct rl_phases *phases, struct rl_figures *figures);
 

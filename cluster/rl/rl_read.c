@@ -73,7 +73,8 @@ static const struct stagesim_field fields[] = {
      .doc = "time of the trainer's phases over that of the job that is simulated: packs that are not full, data that "
             "is unequal; default 1"},
     {"steps", STAGESIM_FIELD_COUNT, VALUE(steps), .least = 1, .most = 1000,
-     .doc = "steps that are simulated; default 4, with async 8 more than staleness"},
+     .doc = "steps that are simulated; with apart at least 3, with async 3 more than twice staleness; default 4, with "
+            "async at least 8 more than staleness"},
     {0},
 };
 
@@ -91,6 +92,22 @@ void rl_schema(struct json_writer *json)
 
 /* ---- checks ---- */
 
+/* Keys that mean something in one arrangement alone. */
+static bool check_arrangement(const struct rl_values *v, const struct node *node, struct diag *diag)
+{
+    static const struct {
+        const char *key;
+        enum rl_arrangement of;
+    } keys[] = {{"staleness", RL_ASYNC}, {"partial", RL_ASYNC}, {"offload", RL_COLOCATED}, {"host_rate", RL_COLOCATED}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (node_get(node, keys[i].key) && v->arrangement != keys[i].of) {
+            diag_error(diag, node_get(node, keys[i].key)->key_at, "'%s' goes with arrangement: %s", keys[i].key,
+                       rl_arrangement_names[keys[i].of]);
+            return false;
+        }
+    return true;
+}
+
 static bool check(const struct rl_values *v, const struct node *root, struct diag *diag)
 {
     const struct node *node = node_get(root, "rl");
@@ -104,17 +121,13 @@ static bool check(const struct rl_values *v, const struct node *root, struct dia
                    (unsigned long long)v->mini_batch, (unsigned long long)(v->prompts * v->samples));
         return false;
     }
-    static const char *const of_async[] = {"staleness", "partial"};
-    for (unsigned i = 0; v->arrangement != RL_ASYNC && i < 2; i++)
-        if (node_get(node, of_async[i])) {
-            diag_error(diag, node_get(node, of_async[i])->key_at, "'%s' goes with arrangement: async", of_async[i]);
-            return false;
-        }
-    if (node_get(node, "offload") && v->arrangement != RL_COLOCATED) {
-        diag_error(diag, node_get(node, "offload")->key_at, "'offload' goes with arrangement: colocated");
+    if (v->steps && v->steps < rl_steps_least(v)) {
+        diag_error(diag, node_place(root, "rl.steps"),
+                   "%llu steps have no two that wait for weights and send some; expected at least %u",
+                   (unsigned long long)v->steps, rl_steps_least(v));
         return false;
     }
-    return true;
+    return check_arrangement(v, node, diag);
 }
 
 /* Tokens of the samples of an update; the sequence whose attention is theirs, and the pack that holds the longest. */
@@ -184,7 +197,7 @@ struct scenario *rl_read(const struct scenario_request *request, struct node *ro
     if (v->overhead < 0)
         v->overhead = v->arrangement == RL_COLOCATED ? 5 : 0;
     if (!v->steps)
-        v->steps = v->arrangement == RL_ASYNC ? v->staleness + 8 : 4;
+        v->steps = v->arrangement == RL_ASYNC ? (uint64_t)fmax((double)v->staleness + 8, rl_steps_least(v)) : 4;
     if (!rl_trainer_read(request, root, measure(rl, arena), rl, arena, diag) || !set_engines(rl, root, diag))
         return NULL;
     struct scenario *scenario = generation_read_shell(request, root, rl_keys, arena, diag);

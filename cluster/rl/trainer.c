@@ -17,18 +17,47 @@ static void put(struct node *tree, const struct node *child, struct arena *arena
     node_append(tree, copy);
 }
 
+/* What engines and trainer have in common, and what a job has that is no scenario of its own. */
+static const char *const shared[] = {"platform", "loader", "what_if", "model", NULL};
+static const char *const of_scenarios[] = {"engine", "inputs", "name", "output", "workload", NULL};
+
+static bool refuse(const struct node *section, const char *const *keys, const char *text, struct diag *diag)
+{
+    for (; *keys; keys++)
+        if (node_get(section, *keys)) {
+            diag_error(diag, node_get(section, *keys)->key_at, "'%s' is not a key of trainer: %s", *keys, text);
+            return false;
+        }
+    return true;
+}
+
+static bool check_section(const struct node *root, struct arena *arena, struct diag *diag)
+{
+    static const char *const batch[] = {"batch", NULL};
+    const struct node *section = node_get(root, "trainer");
+    if (section && section->kind == NODE_REFUSED)
+        return false;
+    if (section && section->kind == NODE_MAP)
+        return refuse(section, batch, "micro-batches are packed samples; expected rl.pack and rl.mini_batch", diag) &&
+               refuse(section, shared, "engines and trainer have the same; expected it beside 'trainer'", diag) &&
+               refuse(section, of_scenarios, "the step has it; expected it beside 'trainer', if at all", diag);
+    diag_error(diag, section ? section->at : node_place(root, "rl"),
+               "trainer is %s; expected the job that trains, such as trainer: {parallel: {data: 8}}",
+               section ? node_describe(section, arena) : "missing");
+    return false;
+}
+
 /* The tree that `run` would read: the scenario's platform and model, and what the section says. */
 static struct node *tree_of(const struct node *root, struct arena *arena, struct diag *diag)
 {
-    static const char *const shared[] = {"platform", "loader", "what_if", "model"};
     struct node *tree = arena_alloc(arena, sizeof *tree);
     const struct node *section = node_get(root, "trainer");
-    *tree = (struct node){.kind = NODE_MAP, .at = section ? section->at : root->at};
-    for (const struct node *child = section ? section->first : NULL; child; child = child->next)
+    *tree = (struct node){.kind = NODE_MAP, .at = section->at};
+    for (const struct node *child = section->first; child; child = child->next)
         put(tree, child, arena);
-    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
-        if (node_get(root, shared[i]) && !node_get(tree, shared[i]))
-            put(tree, node_get(root, shared[i]), arena);
+    for (const char *const *key = shared; *key; key++)
+        if (node_get(root, *key))
+            put(tree, node_get(root, *key), arena);
     struct node *model = node_get(tree, "model");
     if (model && model->kind == NODE_SCALAR)
         node_wrap(model, "file", arena);
@@ -87,13 +116,9 @@ static struct reshard_layout layout_of(const struct scenario *scenario, const st
 bool rl_trainer_read(const struct scenario_request *request, const struct node *root, double tokens, struct rl *rl,
                      struct arena *arena, struct diag *diag)
 {
-    struct node *tree = tree_of(root, arena, diag);
-    const struct node *batch = node_find(root, "trainer.batch");
-    if (batch) {
-        diag_error(diag, batch->key_at,
-                   "micro-batches are packed samples; expected no 'batch', but rl.pack and rl.mini_batch");
+    if (!check_section(root, arena, diag))
         return false;
-    }
+    struct node *tree = tree_of(root, arena, diag);
     set(tree, "model.sequence", rl->values.pack > 0 ? (double)rl->values.pack : 1024, arena, diag);
     document_set(tree, "batch", "{micro: 1, micro_batches: 64}", tree->at, arena, diag);
     struct scenario *first = load(request, tree, NULL, arena, diag);

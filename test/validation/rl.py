@@ -149,7 +149,7 @@ def check_transfers(stagesim, folder, check):
         found = run(stagesim, folder, f"platform: dgx-h100:{(trainer + engines) // 8}\nmodel: {model}\ngeneration: "
                     f"{{tensor: {tensor}, weights: {width}}}\ntrainer: {{parallel: {layout}, transformer: {{balance: "
                     f"auto}}}}\nrl: {{arrangement: apart, engines: {engines // tensor}, transfer: {way}, prompts: 16, "
-                    "samples: 1, output: 16, steps: 1, pack: 8192}\n")
+                    "samples: 1, output: 16, steps: 3, pack: 8192}\n")
         seconds = found["phases"]["transfer_s"]
         error = 100 * (seconds / min(max(seconds, least), most) - 1)
         print(f"{model} {width}, {way} to {engines} GPUs: {least} to {most} s, predicted {seconds:.2f} s "

@@ -76,7 +76,10 @@ def check_arrangements(stagesim, folder):
         further, _ = run(stagesim, folder, arrangement="async", staleness=3, **more)
         CHECK.that(further["step_s"] <= ahead["step_s"] * (1 + 1e-9), f"{more}: more lag is not slower")
         CHECK.that(further["step_s"] >= max(g, t) * (1 - 1e-9), f"{more}: not faster than either pool")
-    for found in (together, apart, ahead):
+    long, _ = run(stagesim, folder, arrangement="async", staleness=3, steps=30, overhead="20s")
+    short, _ = run(stagesim, folder, arrangement="async", staleness=3, steps=9, overhead="20s")
+    CHECK.near(short["step_s"], long["step_s"], "the fewest steps are enough")
+    for found in (together, apart, ahead, short):
         for pool in ("engines", "trainer"):
             CHECK.near(sum(found[pool].values()), 1, f"{found['arrangement']}: shares of {pool}")
 
@@ -138,12 +141,25 @@ BAD = (
     ("rl: {promptz: 3}", "did you mean 'prompts'?"),
     ("rl: {staleness: 2}", "goes with arrangement: async"),
     ("rl: {arrangement: apart, offload: true}", "goes with arrangement: colocated"),
+    ("rl: {arrangement: apart, host_rate: 3GBps}", "goes with arrangement: colocated"),
+    ("rl: {arrangement: apart, steps: 2}", "expected at least 3"),
+    ("rl: {arrangement: async, staleness: 3, steps: 8}", "expected at least 9"),
     ("rl: {mini_batch: 5000}", "expected no more"),
     ("rl: {engines: 9}", "do not fit"),
     ("rl: {arrangement: apart, engines: 9}", "and the platform 8"),
     ("rl: {arrangement: apart, engines: 3}", "and the platform 8"),
     ("rl: {output: 3e7}", "the cache room for"),
     ("rl: {}\nworkload: stages", "expected rl"),
+)
+
+BAD_TRAINERS = (
+    ("", "trainer is missing; expected the job"),
+    ("trainer: 5", "trainer is the text '5'; expected"),
+    ("trainer: [5]", "trainer is a list; expected"),
+    ("trainer: {batch: {micro: 1}}", "expected rl.pack and rl.mini_batch"),
+    ("trainer: {model: llama3-8b}", "'model' is not a key of trainer"),
+    ("trainer: {engine: simgrid}", "'engine' is not a key of trainer"),
+    ("trainer: {paralel: {data: 2}}", "did you mean 'parallel'?"),
 )
 
 
@@ -158,8 +174,10 @@ def check_refused(stagesim, folder):
     for command in ("run", "check"):
         found = tool.run(stagesim, command, folder / "bad.yaml", expect=1).stderr
         CHECK.that("have 16 GPUs, and the platform 8" in found, f"{command}: {found}")
-    (folder / "bad.yaml").write_text(f"platform: p.xml\nmodel: {MODEL}\ntrainer: {{batch: {{micro: 1}}}}\nrl: {{}}\n")
-    CHECK.that("expected no 'batch'" in tool.run(stagesim, "check", folder / "bad.yaml", expect=1).stderr, "a batch")
+    for trainer, expected in BAD_TRAINERS:
+        (folder / "bad.yaml").write_text(f"platform: p.xml\nmodel: {MODEL}\nrl: {{}}\n{trainer}\n")
+        found = tool.run(stagesim, "check", folder / "bad.yaml", expect=1).stderr
+        CHECK.that(expected in found and "bad.yaml:" in found, f"{trainer}: {found}")
 
 
 def main():
