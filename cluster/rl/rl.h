@@ -45,6 +45,7 @@ struct rl_phases {
 struct rl_trainer {
     double update, forward; /* of the samples of an update; its forward alone */
     double peak, states;    /* bytes at most, and those that stay between steps */
+    bool fits;
 };
 
 /* Of the batch of a step, what its generation does. */
@@ -84,6 +85,7 @@ struct rl_figures {
     struct rl_idle generation, training;
     double transfer_bytes, transfer_most; /* of all GPUs, and of the one that gets the most */
     double weights, cache, trainer_peak, trainer_states, capacity;
+    bool fits; /* the trainer; engines that do not are refused */
     struct rl_step *steps;
     struct rl_generation *batches;
     uint32_t step_count;

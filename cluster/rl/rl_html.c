@@ -72,6 +72,8 @@ static void put_memory(FILE *out, const struct rl_view *view)
     fprintf(out, "Trainer: %s at most, of it states %s. There are %s.</p>\n",
             readable_binary_bytes(one, f->trainer_peak), readable_binary_bytes(two, f->trainer_states),
             readable_binary_bytes(three, f->capacity));
+    if (!f->fits)
+        fputs("<p class=\"warn\">The trainer does not fit.</p>\n", out);
 }
 
 static bool draw(FILE *out, const struct picture_form *form, void *user, struct fault *fault)
@@ -83,9 +85,10 @@ bool rl_html(FILE *out, const struct rl_view *view, struct fault *fault)
 {
     struct rl_view shown = *view;
     char line[400];
-    snprintf(line, sizeof line, "%s, %u GPUs of %.200s, a trainer of %u and %u engines",
-             rl_arrangement_names[view->rl->values.arrangement], view->figures->gpus, view->scenario->platform_name,
-             view->rl->update->mesh.ranks, view->rl->engines);
+    snprintf(line, sizeof line, "%s, %u GPU%s of %.200s, a trainer of %u and %u engine%s",
+             rl_arrangement_names[view->rl->values.arrangement], view->figures->gpus,
+             readable_plural(view->figures->gpus), view->scenario->platform_name, view->rl->update->mesh.ranks,
+             view->rl->engines, readable_plural(view->rl->engines));
     html_begin(out, view->scenario->name, line);
     put_tiles(out, view);
     fputs("<h2>Steps over time</h2>\n", out);

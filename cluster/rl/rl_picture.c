@@ -121,9 +121,10 @@ static const char *describe(char *text, size_t size, const struct rl_view *view)
 {
     const struct rl_figures *f = view->figures;
     char step[READABLE_MAX], tail[READABLE_MAX], one[READABLE_MAX], two[READABLE_MAX];
-    snprintf(text, size, "%s, %u GPUs: a step takes %s; the last 5 %% of samples hold the engines for %s of generation",
-             rl_arrangement_names[view->rl->values.arrangement], f->gpus, readable_seconds(step, f->step),
-             readable_percent(tail, f->tail));
+    snprintf(text, size,
+             "%s, %u GPU%s: a step takes %s; the last 5 %% of samples hold the engines for %s of generation",
+             rl_arrangement_names[view->rl->values.arrangement], f->gpus, readable_plural(f->gpus),
+             readable_seconds(step, f->step), readable_percent(tail, f->tail));
     if (view->rl->values.arrangement != RL_COLOCATED)
         snprintf(text + strlen(text), size - strlen(text), "; engines are busy %s, the trainer %s",
                  readable_percent(one, f->generation.busy), readable_percent(two, f->training.busy));

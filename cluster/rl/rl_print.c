@@ -40,9 +40,10 @@ static void print_remarks(FILE *out, const struct rl_view *view, enum table_form
     char one[READABLE_MAX], two[READABLE_MAX], three[READABLE_MAX], *lines = NULL;
     size_t size = 0;
     FILE *remarks = table_remarks_begin(&lines, &size);
-    diag_print(remarks, "%s: %s, %u GPUs of %s, a trainer of %u and %u engines of %u\n", view->scenario->name,
-               rl_arrangement_names[rl->values.arrangement], f->gpus, view->scenario->platform_name,
-               rl->update->mesh.ranks, rl->engines, generation_gpus(&rl->settings));
+    diag_print(remarks, "%s: %s, %u GPU%s of %s, a trainer of %u and %u engine%s of %u\n", view->scenario->name,
+               rl_arrangement_names[rl->values.arrangement], f->gpus, readable_plural(f->gpus),
+               view->scenario->platform_name, rl->update->mesh.ranks, rl->engines, readable_plural(rl->engines),
+               generation_gpus(&rl->settings));
     fprintf(remarks, "step         %s; %.6g tokens/s, %.6g a GPU; %.6g samples of %.6g tokens\n",
             readable_seconds(one, f->step), f->tokens_per_s, f->tokens_per_s_per_gpu, f->samples,
             f->tokens / f->samples);
@@ -54,8 +55,9 @@ static void print_remarks(FILE *out, const struct rl_view *view, enum table_form
             readable_binary_bytes(one, f->transfer_bytes), readable_binary_bytes(two, f->transfer_most));
     fprintf(remarks, "memory       engine: weights %s, cache %s; ", readable_binary_bytes(one, f->weights),
             readable_binary_bytes(two, f->cache));
-    fprintf(remarks, "trainer: %s, of it states %s; of %s\n\n", readable_binary_bytes(one, f->trainer_peak),
-            readable_binary_bytes(two, f->trainer_states), readable_binary_bytes(three, f->capacity));
+    fprintf(remarks, "trainer: %s, of it states %s; of %s%s\n\n", readable_binary_bytes(one, f->trainer_peak),
+            readable_binary_bytes(two, f->trainer_states), readable_binary_bytes(three, f->capacity),
+            f->fits ? "" : ": does not fit");
     table_remarks_end(out, format, remarks, &lines);
 }
 
@@ -126,6 +128,7 @@ static void put_memory(struct json_writer *json, const struct rl_figures *f)
     json_number(json, "trainer_peak_bytes", f->trainer_peak);
     json_number(json, "trainer_states_bytes", f->trainer_states);
     json_number(json, "capacity_bytes", f->capacity);
+    json_flag(json, "fits", f->fits);
     json_object_end(json);
 }
 

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/exit_code.h"
 #include "base/isolate.h"
+#include "base/table.h"
 #include "cluster/rl/rl_output.h"
 #include "studies/simulation.h"
 
@@ -147,6 +148,7 @@ static bool compute(struct simulation_context *context, struct rl_figures *f, st
     f->cache = engine->cache;
     f->trainer_peak = trainer.peak;
     f->trainer_states = trainer.states;
+    f->fits = trainer.fits;
     f->capacity = engine->capacity;
     return true;
 }
@@ -159,9 +161,10 @@ static int check(struct simulation_context *context)
     struct generation_engine engine;
     if (!check_gpus(context) || !make_engine(context, 0, &engine))
         return EXIT_BAD_INPUT;
-    diag_print(stdout, "%s: ok\n%u GPUs of %s: a trainer of %u, %u engines of %u, with room for %.6g tokens each\n",
-               context->scenario->file, gpus_of(rl), context->scenario->platform_name, rl->update->mesh.ranks,
-               rl->engines, generation_gpus(&rl->settings), engine.limits.tokens);
+    diag_print(stdout, "%s: ok\n%u GPU%s of %s: a trainer of %u, %u engine%s of %u, with room for %.6g tokens each\n",
+               context->scenario->file, gpus_of(rl), readable_plural(gpus_of(rl)), context->scenario->platform_name,
+               rl->update->mesh.ranks, rl->engines, readable_plural(rl->engines), generation_gpus(&rl->settings),
+               engine.limits.tokens);
     generation_engine_finish(&engine);
     return EXIT_DONE;
 }
@@ -194,6 +197,8 @@ static void hand_over(const struct simulation_context *context, const struct rl_
                                  .tokens_per_s = f->tokens_per_s,
                                  .bubble = 1 - f->training.busy,
                                  .peak_bytes = fmax(f->trainer_peak, f->weights + f->cache),
+                                 .capacity_known = true,
+                                 .fits = f->fits,
                                  .energy = -1};
     snprintf(row.scenario, sizeof row.scenario, "%s", context->scenario->name);
     snprintf(row.schedule, sizeof row.schedule, "%s", context->scenario->schedule_name);

@@ -157,6 +157,7 @@ static bool simulate_job(struct scenario *scenario, struct platform *platform, s
     *seconds = report->iteration;
     if (trainer) {
         trainer->peak = report->peak_bytes;
+        trainer->fits = report->fits;
         trainer->states = report->parts.parameters + report->parts.gradients + report->parts.optimizer;
     }
     job_runs_finish(&run, 1);

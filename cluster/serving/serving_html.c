@@ -41,8 +41,9 @@ bool serving_html(FILE *out, const struct serving_view *view, struct fault *faul
 {
     struct serving_view shown = *view;
     char line[400];
-    snprintf(line, sizeof line, "%u requests to an engine of %u GPUs of %.200s", view->serving->count,
-             generation_gpus(&view->serving->settings), view->scenario->platform_name);
+    uint32_t gpus = generation_gpus(&view->serving->settings);
+    snprintf(line, sizeof line, "%u request%s to an engine of %u GPU%s of %.200s", view->serving->count,
+             readable_plural(view->serving->count), gpus, readable_plural(gpus), view->scenario->platform_name);
     html_begin(out, view->scenario->name, line);
     put_tiles(out, view);
     fputs("<h2>Requests over time</h2>\n", out);

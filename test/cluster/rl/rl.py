@@ -113,6 +113,10 @@ def check_bytes(stagesim, folder):
     apart, _ = run(stagesim, folder, arrangement="apart", engines=2)
     CHECK.near(apart["transfer_most_bytes"], (2 * 4 * layer + ends) / 2 + whole, "half of what is shared, all norms")
     CHECK.near(apart["transfer_bytes"], 4 * apart["transfer_most_bytes"], "four GPUs")
+    CHECK.that(apart["memory"]["fits"] and apart["memory"]["trainer_peak_bytes"] < 80e9, "the trainer fits")
+    small, _ = run(stagesim, folder, trainer=TRAINER[:-1] + ", memory: {reserve: 90%}}", pack=65536,
+                   prompts=64, output=1500)
+    CHECK.that(not small["memory"]["fits"], "a trainer that does not")
     same, _ = run(stagesim, folder)
     CHECK.near(same["transfer_bytes"], 0, "the same layout on the same GPUs")
 
