@@ -68,6 +68,15 @@ void html_end(FILE *out)
     fputs("</script>\n</body>\n</html>\n", out);
 }
 
+void html_tile(FILE *out, const char *value, const char *name)
+{
+    fputs("<div class=\"tile\"><b>", out);
+    html_text(out, value);
+    fputs("</b><span>", out);
+    html_text(out, name);
+    fputs("</span></div>\n", out);
+}
+
 /* Parts of a whole side by side; each has the class of the letter and its number. */
 static void bar(FILE *out, char letter, const char *const names[], const double *parts, int count, double whole)
 {

@@ -28,6 +28,9 @@ void html_cause_legend(FILE *out);
 void html_idle_bar(FILE *out, const double parts[IDLE_PARTS], double whole);
 void html_idle_legend(FILE *out);
 
+/* A box of a value and what it is, within a <div class="tiles">. */
+void html_tile(FILE *out, const char *value, const char *name);
+
 /* A bar of one share of the full width. */
 void html_share_bar(FILE *out, double share);
 

@@ -44,28 +44,23 @@ static void head(FILE *out, const struct report *report)
               out);
 }
 
-static void tile(FILE *out, const char *value, const char *name)
-{
-    fprintf(out, "<div class=\"tile\"><b>%s</b><span>%s</span></div>\n", value, name);
-}
-
 static void tiles(FILE *out, const struct report *report)
 {
     char text[READABLE_MAX + 16];
     fputs("<div class=\"tiles\">\n", out);
-    tile(out, readable_seconds(text, report->iteration), "iteration time");
-    tile(out, readable_percent(text, report->bubble), "bubble ratio");
+    html_tile(out, readable_seconds(text, report->iteration), "iteration time");
+    html_tile(out, readable_percent(text, report->bubble), "bubble ratio");
     if (report->samples_per_s > 0) {
         snprintf(text, sizeof text, "%.4g /s", report->samples_per_s);
-        tile(out, text, "samples");
+        html_tile(out, text, "samples");
     }
     if (report->mfu > 0)
-        tile(out, readable_percent(text, report->mfu), "model flops utilization");
+        html_tile(out, readable_percent(text, report->mfu), "model flops utilization");
     if (report->peak_bytes > 0)
-        tile(out, readable_binary_bytes(text, report->peak_bytes),
-             report->capacity_bytes > 0 && !report->fits ? "peak memory, does not fit" : "peak memory of a rank");
+        html_tile(out, readable_binary_bytes(text, report->peak_bytes),
+                  report->capacity_bytes > 0 && !report->fits ? "peak memory, does not fit" : "peak memory of a rank");
     snprintf(text, sizeof text, "%.4g", report->peak_in_flight);
-    tile(out, text, "micro-batches in flight");
+    html_tile(out, text, "micro-batches in flight");
     fputs("</div>\n", out);
 }
 

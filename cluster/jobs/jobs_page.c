@@ -10,13 +10,8 @@
 static void put_tiles(FILE *out, const struct jobs_view *view)
 {
     fputs("<div class=\"tiles\">\n", out);
-    for (int i = 0; i < JOBS_TILES; i++) {
-        fputs("<div class=\"tile\"><b>", out);
-        html_text(out, view->tiles[i].value);
-        fputs("</b><span>", out);
-        html_text(out, view->tiles[i].name);
-        fputs("</span></div>\n", out);
-    }
+    for (int i = 0; i < JOBS_TILES; i++)
+        html_tile(out, view->tiles[i].value, view->tiles[i].name);
     fputs("</div>\n", out);
 }
 

@@ -7,11 +7,6 @@
 
 enum { JOBS_MAX_SHOWN = 500 };
 
-static void tile(FILE *out, const char *value, const char *name)
-{
-    fprintf(out, "<div class=\"tile\"><b>%s</b><span>%s</span></div>\n", value, name);
-}
-
 static void put_verdict(FILE *out, const struct queue_view *view)
 {
     const struct queue_figures *figures = view->figures;
@@ -31,15 +26,15 @@ static void put_tiles(FILE *out, const struct queue_view *view)
     const struct queue_figures *figures = view->figures;
     char text[READABLE_MAX + 16];
     fputs("<div class=\"tiles\">\n", out);
-    tile(out, readable_seconds(text, figures->makespan), "makespan");
-    tile(out, readable_percent(text, figures->allocated), "of the nodes' time given to jobs");
-    tile(out, readable_percent(text, figures->busy), "busy");
+    html_tile(out, readable_seconds(text, figures->makespan), "makespan");
+    html_tile(out, readable_percent(text, figures->allocated), "of the nodes' time given to jobs");
+    html_tile(out, readable_percent(text, figures->busy), "busy");
     snprintf(text, sizeof text, "%u", figures->longest);
-    tile(out, text, "jobs waiting at most");
+    html_tile(out, text, "jobs waiting at most");
     snprintf(text, sizeof text, "%.3g", figures->means[QUEUE_BOUNDED].mean);
-    tile(out, text, "bounded slowdown, mean");
+    html_tile(out, text, "bounded slowdown, mean");
     snprintf(text, sizeof text, "%.3g", figures->means[QUEUE_FAIRNESS].mean);
-    tile(out, text, "fairness, mean");
+    html_tile(out, text, "fairness, mean");
     fputs("</div>\n", out);
 }
 

@@ -3,24 +3,19 @@
 #include "base/table.h"
 #include "cluster/rl/rl_output.h"
 
-static void tile(FILE *out, const char *value, const char *name)
-{
-    fprintf(out, "<div class=\"tile\"><b>%s</b><span>%s</span></div>\n", value, name);
-}
-
 static void put_tiles(FILE *out, const struct rl_view *view)
 {
     const struct rl_figures *f = view->figures;
     char text[READABLE_MAX + 16];
     fputs("<div class=\"tiles\">\n", out);
-    tile(out, readable_seconds(text, f->step), "a step");
+    html_tile(out, readable_seconds(text, f->step), "a step");
     snprintf(text, sizeof text, "%.6g", f->tokens_per_s);
-    tile(out, text, "tokens a second");
+    html_tile(out, text, "tokens a second");
     snprintf(text, sizeof text, "%.6g", f->tokens_per_s_per_gpu);
-    tile(out, text, "tokens a second and GPU");
-    tile(out, readable_percent(text, f->tail), "of generation for the last 5 % of samples");
-    tile(out, readable_percent(text, f->generation.busy), "of their time engines are at work");
-    tile(out, readable_percent(text, f->training.busy), "of its time the trainer is at work");
+    html_tile(out, text, "tokens a second and GPU");
+    html_tile(out, readable_percent(text, f->tail), "of generation for the last 5 % of samples");
+    html_tile(out, readable_percent(text, f->generation.busy), "of their time engines are at work");
+    html_tile(out, readable_percent(text, f->training.busy), "of its time the trainer is at work");
     fputs("</div>\n", out);
 }
 

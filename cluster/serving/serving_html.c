@@ -3,22 +3,17 @@
 #include "base/table.h"
 #include "cluster/serving/serving_output.h"
 
-static void tile(FILE *out, const char *value, const char *name)
-{
-    fprintf(out, "<div class=\"tile\"><b>%s</b><span>%s</span></div>\n", value, name);
-}
-
 static void put_tiles(FILE *out, const struct serving_view *view)
 {
     const struct serving_figures *f = view->figures;
     char text[READABLE_MAX + 16];
     fputs("<div class=\"tiles\">\n", out);
     snprintf(text, sizeof text, "%.6g", f->outputs / f->makespan);
-    tile(out, text, "tokens a second");
+    html_tile(out, text, "tokens a second");
     snprintf(text, sizeof text, "%.4g", f->batch);
-    tile(out, text, "sequences in a step, mean");
-    tile(out, readable_percent(text, f->filled), "of the cache in use, at most");
-    tile(out, readable_percent(text, f->least), "of a step is the roofline");
+    html_tile(out, text, "sequences in a step, mean");
+    html_tile(out, readable_percent(text, f->filled), "of the cache in use, at most");
+    html_tile(out, readable_percent(text, f->least), "of a step is the roofline");
     fputs("</div>\n", out);
 }
 

@@ -11,11 +11,6 @@
 
 typedef unsigned long long number;
 
-static void tile(FILE *out, const char *value, const char *name)
-{
-    fprintf(out, "<div class=\"tile\"><b>%s</b><span>%s</span></div>\n", value, name);
-}
-
 /* ---- the verdict ---- */
 
 /* "data 16, tensor 1, ...". */
@@ -76,11 +71,11 @@ static void put_training_tiles(FILE *out, const struct search *search, const str
     if (search->objective < OBJECTIVE_DAYS || !(training->seconds > 0))
         return;
     snprintf(text, sizeof text, "%.4g days", training->seconds / 86400);
-    tile(out, text, "training, median");
+    html_tile(out, text, "training, median");
     snprintf(text, sizeof text, "%.4g", training->price);
     if (training->price > 0)
-        tile(out, text, "price of the training");
-    tile(out, readable_percent(text, training->goodput), "goodput");
+        html_tile(out, text, "price of the training");
+    html_tile(out, readable_percent(text, training->goodput), "goodput");
 }
 
 static void put_tiles(FILE *out, const struct search *search)
@@ -88,20 +83,20 @@ static void put_tiles(FILE *out, const struct search *search)
     const struct search_result *first = search_best(search, 0);
     char text[READABLE_MAX + 16];
     fputs("<div class=\"tiles\">\n", out);
-    tile(out, readable_seconds(text, search_time(first)), "iteration time");
+    html_tile(out, readable_seconds(text, search_time(first)), "iteration time");
     put_training_tiles(out, search, first);
     if (search_counts_energy(search))
-        tile(out, readable_joules(text, first->verified.iteration > 0 ? first->verified.energy : first->energy),
-             "energy of an iteration");
+        html_tile(out, readable_joules(text, first->verified.iteration > 0 ? first->verified.energy : first->energy),
+                  "energy of an iteration");
     snprintf(text, sizeof text, "%.4g /s", search_at_time(first, first->samples_per_s));
-    tile(out, text, "samples");
+    html_tile(out, text, "samples");
     if (first->mfu > 0)
-        tile(out, readable_percent(text, search_at_time(first, first->mfu)), "model flops utilization");
-    tile(out, readable_percent(text, search_bubble(first)), "bubble ratio");
+        html_tile(out, readable_percent(text, search_at_time(first, first->mfu)), "model flops utilization");
+    html_tile(out, readable_percent(text, search_bubble(first)), "bubble ratio");
     if (search_is_exposed_known(search, 0))
-        tile(out, readable_percent(text, search->exposed[0]), "exposed communication");
+        html_tile(out, readable_percent(text, search->exposed[0]), "exposed communication");
     if (first->peak_bytes > 0)
-        tile(out, readable_binary_bytes(text, first->peak_bytes), "peak memory of a GPU");
+        html_tile(out, readable_binary_bytes(text, first->peak_bytes), "peak memory of a GPU");
     fputs("</div>\n", out);
 }
 
