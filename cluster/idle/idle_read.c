@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- tables ---- */
 
@@ -389,18 +388,6 @@ static void read_policies(struct reading *reading)
 
 /* ---- the whole ---- */
 
-static void check_top(const struct reading *reading)
-{
-    for (const struct node *child = reading->root->first; child; child = child->next) {
-        bool known = false;
-        size_t count = 0;
-        for (; idle_keys[count]; count++)
-            known = known || !strcmp(idle_keys[count], child->key);
-        if (!known)
-            fields_report_unknown(&reading->fields, "a scenario of idle nodes", child, idle_keys, count);
-    }
-}
-
 static const char *name_of(const struct node *root, const char *file, struct arena *arena)
 {
     const struct node *name = node_get(root, "name");
@@ -427,7 +414,7 @@ struct scenario *idle_read(const struct scenario_request *request, struct node *
     scenario->engine = ENGINE_ANALYTIC;
     scenario->platform_name = scenario->schedule_name = "";
     scenario->whole = reading.nodes;
-    check_top(&reading);
+    scenario_check_keys(&reading.fields, root, idle_keys, "a scenario of idle nodes");
     scenario_read_output(scenario, root, &reading.fields);
     if (scenario->traces & ~(unsigned)(TRACE_CSV | TRACE_PAJE))
         diag_error(diag, node_place(root, "output.trace"), "idle nodes have no operations; expected csv or paje");

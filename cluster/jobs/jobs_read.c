@@ -231,17 +231,6 @@ static bool read_job(struct reading *reading, struct node *node)
 
 /* ---- the cluster ---- */
 
-static void check_keys(struct reading *reading)
-{
-    size_t count = 0;
-    struct fields_reader reader = {reading->directory, reading->arena, reading->diag, NULL, NULL};
-    while (jobs_keys[count])
-        count++;
-    for (const struct node *child = reading->root->first; child; child = child->next)
-        if (!is_among(child->key, jobs_keys))
-            fields_report_unknown(&reader, "the cluster", child, jobs_keys, count);
-}
-
 static const struct stagesim_field interference_field = {
     "interference", STAGESIM_FIELD_FLAG, offsetof(struct jobs, interference),
     .doc = "whether each pair of jobs is simulated as well; default false"};
@@ -273,6 +262,7 @@ void jobs_schema(struct json_writer *json)
 static void read_own(struct reading *reading)
 {
     struct fields_reader reader = {reading->directory, reading->arena, reading->diag, NULL, NULL};
+    scenario_check_keys(&reader, reading->root, jobs_keys, "the cluster");
     const struct node *node = node_get(reading->root, "interference");
     if (node)
         fields_read_value(&reader, &interference_field, "interference", node, reading->jobs);
@@ -296,15 +286,6 @@ static void read_jobs(struct reading *reading, struct node *list)
             return; /* what is wrong with what they share would be said again */
 }
 
-/* So that the scenario is called the same when it is written to another file. */
-static void add_name(const struct reading *reading, const char *name)
-{
-    struct node *node = arena_alloc(reading->arena, sizeof *node);
-    *node = (struct node){
-        .kind = NODE_SCALAR, .at = reading->root->at, .key = "name", .key_at = reading->root->at, .text = name};
-    node_append(reading->root, node);
-}
-
 /* What commands read of any scenario. */
 static struct scenario *whole_of(const struct reading *reading)
 {
@@ -317,8 +298,7 @@ static struct scenario *whole_of(const struct reading *reading)
     scenario->name = path_name(path_name(reading->request->file, ".yaml", arena), ".yml", arena);
     if (name && name->kind == NODE_SCALAR && !node_is_empty(name))
         scenario->name = name->text;
-    else if (!name)
-        add_name(reading, scenario->name);
+    scenario_put_name(reading->root, scenario->name, arena);
     scenario->schedule = NULL;
     scenario->schedule_file = NULL;
     scenario->micro_batches = 0;
@@ -348,7 +328,6 @@ struct scenario *jobs_read(const struct scenario_request *request, struct node *
     list = node_get(root, "jobs");
     reading.jobs->items = arena_array(arena, JOBS_MAX, sizeof *reading.jobs->items);
     reading.parts = arena_array(arena, list->count + 1, sizeof(struct scenario *));
-    check_keys(&reading);
     read_own(&reading);
     if (diag->errors == errors)
         read_jobs(&reading, list);

@@ -9,7 +9,6 @@
 #include "job/schema/schema_value.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const char *const objectives[] = {"throughput", "energy", "energy-delay", NULL};
 
@@ -126,21 +125,6 @@ static void load_jobs(struct reading *reading, const struct pairs_values *values
     reading->pairs->count = (uint32_t)values->jobs.count;
 }
 
-static void check_keys(struct reading *reading)
-{
-    struct fields_reader reader = {path_directory(reading->request->file, reading->arena), reading->arena,
-                                   reading->diag};
-    for (const struct node *child = reading->root->first; child; child = child->next) {
-        bool known = false;
-        size_t count = 0;
-        for (; pairs_keys[count]; count++)
-            known |= !strcmp(pairs_keys[count], child->key);
-        if (!known)
-            fields_report_unknown(&reader, "a scenario of pairs", child, pairs_keys, count);
-    }
-    fields_check_keys(&reader, &section, NULL, reading->node);
-}
-
 struct scenario *pairs_read(const struct scenario_request *request, struct node *root, struct arena *arena,
                             struct diag *diag)
 {
@@ -155,7 +139,8 @@ struct scenario *pairs_read(const struct scenario_request *request, struct node 
         scenario_apply_set(root, &request->sets[i], "pairs.budget=300W", arena, diag);
     reading.node = node_get(root, "pairs");
     struct fields_reader reader = {path_directory(request->file, arena), arena, diag};
-    check_keys(&reading);
+    scenario_check_keys(&reader, root, pairs_keys, "a scenario of pairs");
+    fields_check_keys(&reader, &section, NULL, reading.node);
     fields_read(&reader, &section, reading.node, root->at, &values);
     if (diag->errors == errors && values.caps.count)
         take_caps(&reading, &values);

@@ -62,26 +62,13 @@ struct reading {
     struct diag *diag;
     struct fields_reader reader;
     struct queue_scenario *queue;
-    const struct scenario *shell; /* what stands beside it */
 };
-
-static bool is_among(const char *word, const char *const *words)
-{
-    while (*words && strcmp(*words, word) != 0)
-        words++;
-    return *words != NULL;
-}
 
 /* ---- beside the queue ---- */
 
 static void check_beside(struct reading *reading)
 {
-    size_t count = 0;
-    while (queue_keys[count])
-        count++;
-    for (const struct node *child = reading->root->first; child; child = child->next)
-        if (!is_among(child->key, queue_keys))
-            fields_report_unknown(&reading->reader, "a scenario with a queue", child, queue_keys, count);
+    scenario_check_keys(&reading->reader, reading->root, queue_keys, "a scenario with a queue");
     const struct node *engine = node_get(reading->root, "engine");
     if (engine && engine->kind == NODE_SCALAR && !strcmp(engine->text, "both"))
         diag_error(reading->diag, engine->at,
@@ -89,27 +76,17 @@ static void check_beside(struct reading *reading)
 }
 
 /* Platform, engine and output, in a scenario whose job means nothing. */
-static struct scenario *read_shell(struct reading *reading)
+static struct scenario *read_beside(struct reading *reading)
 {
-    static const char *const job[][2] = {{"workload", "stages"},     {"stages.forward", "1s"},
-                                         {"stages.backward", "1s"},  {"batch.micro_batches", "1"},
-                                         {"parallel.pipeline", "1"}, {"schedule", "gpipe"}};
-    struct arena *arena = reading->arena;
-    struct node *root = arena_alloc(arena, sizeof *root);
-    *root = (struct node){.kind = NODE_MAP, .at = reading->root->at};
-    for (const struct node *child = reading->root->first; child; child = child->next) {
-        struct node *copy = arena_alloc(arena, sizeof *copy);
-        *copy = *child;
-        copy->next = NULL;
-        if (is_among(child->key, queue_keys) && strcmp(child->key, "queue") != 0)
-            node_append(root, copy);
-    }
-    for (size_t i = 0; i < sizeof job / sizeof *job; i++)
-        document_set(root, job[i][0], job[i][1], reading->root->at, arena, reading->diag);
-    if (!node_get(root, "engine"))
-        document_set(root, "engine", "analytic", reading->root->at, arena, reading->diag);
-    struct scenario_request request = {.file = reading->request->file, .plugins = reading->request->plugins};
-    return scenario_load_part(&request, root, NULL, arena, reading->diag);
+    static const char *const own[] = {"queue", NULL};
+    static const char *const job[][2] = {{"workload", "stages"},
+                                         {"stages.forward", "1s"},
+                                         {"stages.backward", "1s"},
+                                         {"batch.micro_batches", "1"},
+                                         {"parallel.pipeline", "1"},
+                                         {"schedule", "gpipe"},
+                                         {NULL, NULL}};
+    return scenario_read_beside(reading->request, reading->root, own, job, reading->arena, reading->diag);
 }
 
 /* ---- words ---- */
@@ -326,15 +303,6 @@ static void put_parts(const struct reading *reading, struct scenario *scenario)
     scenario->part_count = queue->type_count + 1;
 }
 
-/* So that the scenario is called the same when it is written to another file. */
-static void add_name(const struct reading *reading, const char *name)
-{
-    struct node *node = arena_alloc(reading->arena, sizeof *node);
-    *node = (struct node){
-        .kind = NODE_SCALAR, .at = reading->root->at, .key = "name", .key_at = reading->root->at, .text = name};
-    node_append(reading->root, node);
-}
-
 struct scenario *queue_read(const struct scenario_request *request, struct node *root, struct arena *arena,
                             struct diag *diag)
 {
@@ -353,8 +321,7 @@ struct scenario *queue_read(const struct scenario_request *request, struct node 
     check_beside(&reading);
     if (diag->errors > errors)
         return NULL;
-    struct scenario *scenario = read_shell(&reading);
-    reading.shell = scenario;
+    struct scenario *scenario = read_beside(&reading);
     if (!scenario)
         return NULL;
     read_queue(&reading);
@@ -366,8 +333,7 @@ struct scenario *queue_read(const struct scenario_request *request, struct node 
         return NULL;
     }
     put_parts(&reading, scenario);
-    if (!node_get(root, "name"))
-        add_name(&reading, scenario->name);
+    scenario_put_name(root, scenario->name, arena);
     scenario->schedule = NULL;
     scenario->micro_batches = 0;
     scenario->schedule_name = queue_policy_name(reading.queue->options.policy);

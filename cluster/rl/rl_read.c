@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/document.h"
 #include "base/paths.h"
-#include "cluster/generation/shell.h"
+#include "cluster/generation/beside.h"
 #include "cluster/rl/rl.h"
 #include "job/schema/schema_value.h"
 #include "workloads/transformer/transformer.h"
@@ -185,7 +185,7 @@ struct scenario *rl_read(const struct scenario_request *request, struct node *ro
                                     .trainer_time = 1};
     for (size_t i = 0; i < request->set_count; i++)
         scenario_apply_set(root, &request->sets[i], "rl.staleness=2", arena, diag);
-    generation_check_keys(&reader, root, rl_keys, "a scenario of reinforcement learning");
+    scenario_check_keys(&reader, root, rl_keys, "a scenario of reinforcement learning");
     generation_check_words(root, "rl", arena, diag);
     fields_check_keys(&reader, &section, NULL, node_get(root, "rl"));
     fields_read(&reader, &section, node_get(root, "rl"), root->at, &rl->values);
@@ -200,14 +200,11 @@ struct scenario *rl_read(const struct scenario_request *request, struct node *ro
         v->steps = v->arrangement == RL_ASYNC ? (uint64_t)fmax((double)v->staleness + 8, rl_steps_least(v)) : 4;
     if (!rl_trainer_read(request, root, measure(rl, arena), rl, arena, diag) || !set_engines(rl, root, diag))
         return NULL;
-    struct scenario *scenario = generation_read_shell(request, root, rl_keys, arena, diag);
-    if (!scenario || !generation_check_output(scenario, root, TRACE_CSV | TRACE_PAJE,
-                                              "paje, for pools and phases, or csv, for steps.csv", diag))
+    struct scenario *scenario = generation_read_beside(
+        request, root, TRACE_CSV | TRACE_PAJE, "paje, for pools and phases, or csv, for steps.csv", arena, diag);
+    if (!scenario)
         return NULL;
     rl->model = &((const struct transformer_parameters *)scenario->parameters)->model;
-    generation_name(root, scenario, arena);
-    scenario->schedule = NULL;
-    scenario->micro_batches = 0;
     scenario->schedule_name = rl_arrangement_names[v->arrangement];
     scenario->whole = rl;
     return scenario;

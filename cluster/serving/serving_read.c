@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/document.h"
 #include "base/paths.h"
-#include "cluster/generation/shell.h"
+#include "cluster/generation/beside.h"
 #include "job/schema/schema_value.h"
 #include "workloads/generation/lengths.h"
 #include "workloads/transformer/transformer.h"
@@ -148,15 +148,15 @@ struct scenario *serving_read(const struct scenario_request *request, struct nod
     for (size_t i = 0; i < request->set_count; i++)
         scenario_apply_set(root, &request->sets[i], "generation.tensor=8", arena, diag);
     struct node *node = node_get(root, "serving");
-    generation_check_keys(&reader, root, serving_keys, "a scenario of serving");
+    scenario_check_keys(&reader, root, serving_keys, "a scenario of serving");
     generation_check_words(root, "serving", arena, diag);
     fields_check_keys(&reader, &section, NULL, node);
     fields_read(&reader, &section, node, root->at, &values);
     generation_settings_read(&reader, node_get(root, "generation"), root->at, &serving->settings);
     if (diag->errors > errors || !check(&values, root, diag))
         return NULL;
-    struct scenario *scenario = generation_read_shell(request, root, serving_keys, arena, diag);
-    if (!scenario || !generation_check_output(scenario, root, TRACE_CSV, "csv, for requests.csv", diag))
+    struct scenario *scenario = generation_read_beside(request, root, TRACE_CSV, "csv, for requests.csv", arena, diag);
+    if (!scenario)
         return NULL;
     if (values.log.count)
         take_log(&values, serving, arena);
@@ -164,9 +164,6 @@ struct scenario *serving_read(const struct scenario_request *request, struct nod
         draw_requests(&values, serving, arena);
     serving->concurrency = values.concurrency;
     serving->model = &((const struct transformer_parameters *)scenario->parameters)->model;
-    generation_name(root, scenario, arena);
-    scenario->schedule = NULL;
-    scenario->micro_batches = 0;
     scenario->schedule_name = "continuous batching";
     scenario->whole = serving;
     return scenario;

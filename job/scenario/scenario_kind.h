@@ -51,6 +51,16 @@ struct scenario *scenario_load_part(const struct scenario_request *request, stru
 void scenario_apply_set(struct node *root, const struct scenario_set *set, const char *example, struct arena *arena,
                         struct diag *diag);
 void scenario_read_output(struct scenario *scenario, struct node *root, const struct fields_reader *fields);
+/* Reports keys of the top level that are none of `keys` (NULL-terminated), of `what`. */
+void scenario_check_keys(const struct fields_reader *reader, const struct node *root, const char *const *keys,
+                         const char *what);
+/* What stands beside the sections `own` (NULL-terminated), platform, engine and output, as of a job that `job` makes of
+ * keys and their values (the last key is NULL). NULL with the mistakes reported. */
+struct scenario *scenario_read_beside(const struct scenario_request *request, const struct node *root,
+                                      const char *const *own, const char *const (*job)[2], struct arena *arena,
+                                      struct diag *diag);
+/* So that a scenario without `name` is called the same when it is written to another file. */
+void scenario_put_name(struct node *root, const char *name, struct arena *arena);
 /* A tree's `platform` (a word or a map) as one value for `--set platform=VALUE`, which means the same in a scenario of
  * any other folder; `directory` is where the tree's relative paths begin. Memory from the arena. */
 const char *scenario_platform_value(const struct node *platform, const char *directory, struct arena *arena);
