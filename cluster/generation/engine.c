@@ -69,8 +69,8 @@ static double peak_of(const struct stagesim_device *device, unsigned type)
 }
 
 /* Measured kernels of the device; NULL: there are none, or nobody wants them. */
-static const struct kernel_table *find_kernels(const struct generation_settings *settings, const char *model,
-                                               struct arena *arena, struct fault *fault)
+static struct kernel_table *find_kernels(const struct generation_settings *settings, const char *model,
+                                         struct arena *arena, struct fault *fault)
 {
     if (settings->kernels != GENERATION_KERNELS_AUTO || !model)
         return NULL;
@@ -93,7 +93,7 @@ static struct shares {
 }
 
 static struct generation_device describe(const struct generation_settings *settings,
-                                         const struct stagesim_device *device, struct arena *arena, struct fault *fault)
+                                         const struct stagesim_device *device, const struct kernel_table *kernels)
 {
     struct shares usual = shares_of(device->memory_bandwidth);
     return (struct generation_device){
@@ -110,7 +110,7 @@ static struct generation_device describe(const struct generation_settings *setti
         .expert_launch = settings->expert_launch,
         .host = settings->host,
         .sequence = settings->sequence,
-        .kernels = find_kernels(settings, device->model, arena, fault)};
+        .kernels = kernels};
 }
 
 /* Tokens that a sequence gains in a step: guesses count up to the first wrong one, and one more is always right. */
@@ -153,13 +153,15 @@ static bool set_limits(const struct generation_settings *settings, double taken,
     return true;
 }
 
-bool generation_engine_create(const struct generation_settings *settings, const struct transformer_model *model,
-                              struct platform *platform, const uint32_t *hosts, double taken, double longest,
-                              struct place at, struct arena *arena, struct diag *diag, struct generation_engine *engine)
+static bool create(const struct generation_settings *settings, const struct transformer_model *model,
+                   struct platform *platform, const uint32_t *hosts, double taken, double longest, struct place at,
+                   struct arena *arena, struct diag *diag, struct generation_engine *engine)
 {
     struct stagesim_device device = device_of_host(&platform->hosts[hosts[0]]);
     struct transformer_model *whole = arena_alloc(arena, sizeof *whole);
     struct fault fault = {""};
+    *engine = (struct generation_engine){.capacity = device.memory};
+    engine->kernels = find_kernels(settings, device.model, arena, &fault);
     *whole = *model;
     transformer_model_complete(whole);
     struct generation_request request = {
@@ -170,23 +172,33 @@ bool generation_engine_create(const struct generation_settings *settings, const 
         .cache = (enum generation_type)settings->cache,
         .speculative = (double)settings->speculative,
         .draft = settings->draft,
-        .device = describe(settings, &device, arena, &fault),
+        .device = describe(settings, &device, engine->kernels),
         .network = {exchange_seconds, make_network(settings, platform, hosts, arena)},
     };
-    *engine = (struct generation_engine){.capacity = device.memory, .kernels = request.device.kernels};
     if (fault.text[0])
         return refuse(diag, at, fault.text);
     if (!(device.memory > 0 && device.memory_bandwidth > 0 && request.device.peak > 0))
-        return refuse(diag, at, "the platform says nothing of its GPUs' memory, its bandwidth, or their peak in bf16");
+        return refuse(diag, at,
+                      "the platform lacks its GPUs' memory, its bandwidth, or their peak in bf16; expected all three");
     engine->generation = generation_create(&request, arena, &fault);
     if (!engine->generation)
         return refuse(diag, at, fault.text);
     return set_limits(settings, taken, longest, at, diag, engine);
 }
 
+bool generation_engine_create(const struct generation_settings *settings, const struct transformer_model *model,
+                              struct platform *platform, const uint32_t *hosts, double taken, double longest,
+                              struct place at, struct arena *arena, struct diag *diag, struct generation_engine *engine)
+{
+    if (create(settings, model, platform, hosts, taken, longest, at, arena, diag, engine))
+        return true;
+    generation_engine_finish(engine);
+    return false;
+}
+
 void generation_engine_finish(struct generation_engine *engine)
 {
     if (engine->kernels)
-        kernel_table_finish((struct kernel_table *)engine->kernels);
+        kernel_table_finish(engine->kernels);
     engine->kernels = NULL;
 }

@@ -13,8 +13,8 @@ struct arena;
 struct generation_engine {
     struct generation *generation;
     struct batching_limits limits;
-    const struct kernel_table *kernels; /* NULL: none */
-    double weights, cache, capacity;    /* bytes of a GPU: weights, room for the cache, all its memory */
+    struct kernel_table *kernels;    /* NULL: none */
+    double weights, cache, capacity; /* bytes of a GPU: weights, room for the cache, all its memory */
 };
 
 /* On platform->hosts[hosts[0]] and so on, generation_gpus of them; of each GPU `taken` bytes are in use already, and

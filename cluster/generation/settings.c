@@ -71,22 +71,22 @@ static const struct stagesim_field fields[] = {
 };
 
 const struct fields_section generation_section = {"generation", true, fields};
-const struct generation_settings generation_defaults = {.tensor = 1,
-                                                        .pipeline = 1,
-                                                        .data = 1,
-                                                        .memory = 0.9,
-                                                        .reserve = 2147483648.0,
-                                                        .sequences = 256,
-                                                        .tokens = 8192,
-                                                        .shares = true,
-                                                        .acceptance = 0.7,
-                                                        .compute_share = 0.65,
-                                                        .skew = 0.5,
-                                                        .all_reduce = 0.4,
-                                                        .launch = 2e-6,
-                                                        .expert_launch = 20e-6,
-                                                        .host = 2e-3,
-                                                        .sequence = 10e-6};
+static const struct generation_settings defaults = {.tensor = 1,
+                                                    .pipeline = 1,
+                                                    .data = 1,
+                                                    .memory = 0.9,
+                                                    .reserve = 2147483648.0,
+                                                    .sequences = 256,
+                                                    .tokens = 8192,
+                                                    .shares = true,
+                                                    .acceptance = 0.7,
+                                                    .compute_share = 0.65,
+                                                    .skew = 0.5,
+                                                    .all_reduce = 0.4,
+                                                    .launch = 2e-6,
+                                                    .expert_launch = 20e-6,
+                                                    .host = 2e-3,
+                                                    .sequence = 10e-6};
 
 uint32_t generation_gpus(const struct generation_settings *settings)
 {
@@ -96,7 +96,7 @@ uint32_t generation_gpus(const struct generation_settings *settings)
 void generation_settings_read(const struct fields_reader *reader, const struct node *node, struct place missing,
                               struct generation_settings *settings)
 {
-    *settings = generation_defaults;
+    *settings = defaults;
     fields_check_keys(reader, &generation_section, NULL, node);
     fields_read(reader, &generation_section, node, missing, settings);
     if (!settings->expert)

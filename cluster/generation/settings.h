@@ -22,7 +22,6 @@ struct generation_settings {
 enum generation_kernels { GENERATION_KERNELS_AUTO, GENERATION_KERNELS_NONE };
 
 extern const struct fields_section generation_section;
-extern const struct generation_settings generation_defaults;
 
 /* GPUs of one engine. */
 uint32_t generation_gpus(const struct generation_settings *settings);

@@ -34,126 +34,116 @@ static int by_value(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-/* What the engines' requests are gathered in. */
+/* What engines do with their requests, one after the other. */
 struct gathering {
-    const struct rl *rl;
-    struct generation_engine *engine;
+    struct generation *generation;
     struct rl_generation *batch;
-    double *done; /* [sample]: when it ends */
-    struct draws draws;
+    double ended; /* seconds of all engines */
     uint32_t filled;
-    double most_done; /* the last one, with its reward */
+    double *done; /* [sample]: when it ends */
 };
 
-static void take_outcomes(struct gathering *g, const struct batching_run *run, uint32_t count, double from)
+/* The first prompt of an engine, of those of a step. */
+static uint32_t first_of(const struct rl *rl, uint32_t engine)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        double reward = distribution_draw(&g->rl->values.reward->distribution, &g->draws);
-        g->done[g->filled++] = run->outcomes[i].last - from;
-        g->most_done = fmax(g->most_done, run->outcomes[i].last - from + reward);
-    }
+    return (uint32_t)((uint64_t)engine * rl_prompts(&rl->values) / rl->engines);
 }
 
-/* Prompts from `first` to `end` on one engine. */
-static void run_engine(struct gathering *g, uint32_t first, uint32_t end, const double *prompts, const double *outputs,
-                       double *ends)
+/* The samples of an engine's prompts in one step; groups are numbered from `group` on. Returns how many. */
+static uint32_t put_requests(const struct rl *rl, uint32_t engine, const double *prompts, const double *outputs,
+                             uint32_t group, struct batching_request *requests)
 {
-    uint32_t samples = (uint32_t)g->rl->values.samples, count = (end - first) * samples;
-    struct batching_request *requests = array_zeroed(count + 1, sizeof *requests);
-    struct batching_run run;
+    uint32_t samples = (uint32_t)rl->values.samples, first = first_of(rl, engine);
+    uint32_t count = (first_of(rl, engine + 1) - first) * samples;
     for (uint32_t i = 0; i < count; i++)
-        requests[i] =
-            (struct batching_request){0, prompts[first + i / samples], outputs[first * samples + i], i / samples};
-    batching_simulate(g->engine->generation, &g->engine->limits, requests, count, &run);
-    *ends = run.end;
+        requests[i] = (struct batching_request){0, prompts[first + i / samples], outputs[first * samples + i],
+                                                group + i / samples};
+    return count;
+}
+
+static void run_engine(struct gathering *g, const struct batching_limits *limits,
+                       const struct batching_request *requests, uint32_t count)
+{
+    struct batching_run run;
+    batching_simulate(g->generation, limits, requests, count, &run);
+    g->batch->seconds = fmax(g->batch->seconds, run.end);
     g->batch->batch += run.sequences * run.end;
     g->batch->preempted += run.preempted;
-    take_outcomes(g, &run, count, 0);
+    g->ended += run.end;
+    for (uint32_t i = 0; i < count; i++)
+        g->done[g->filled++] = run.outcomes[i].last;
     batching_finish(&run);
-    free(requests);
 }
 
-static void sum_up(struct gathering *g, uint32_t engines, uint32_t count)
+/* Seconds until the last sample has its reward. */
+static double rewarded(const struct rl_values *v, uint32_t step, const double *done, uint32_t count)
 {
-    struct rl_generation *batch = g->batch;
-    double ended = 0;
-    for (uint32_t e = 0; e < engines; e++) {
-        batch->seconds = fmax(batch->seconds, batch->ends[e]);
-        ended += batch->ends[e] / engines;
-    }
-    batch->batch /= ended * engines;
-    qsort(g->done, count, sizeof *g->done, by_value);
-    batch->tail = batch->seconds - g->done[(uint32_t)ceil(0.95 * count) - 1];
-    batch->engines_ended = batch->seconds - ended;
-    batch->reward = g->most_done - batch->seconds;
+    enum { PURPOSE_REWARDS = 7201 };
+    struct draws draws = draws_of(v->seed, PURPOSE_REWARDS, step);
+    double last = 0;
+    for (uint32_t i = 0; i < count; i++)
+        last = fmax(last, done[i] + distribution_draw(&v->reward->distribution, &draws));
+    return last;
 }
 
 struct rl_generation rl_generate(const struct rl *rl, struct generation_engine *engine, uint32_t step,
                                  struct arena *arena)
 {
-    enum { PURPOSE_REWARDS = 7201 };
     const struct rl_values *v = &rl->values;
     double *prompts, *outputs;
-    struct rl_generation batch = {.ends = arena_array(arena, rl->engines, sizeof *batch.ends)};
     uint32_t all = rl_prompts(v), count = all * (uint32_t)v->samples;
-    struct gathering g = {
-        rl, engine, &batch, arena_array(arena, count, sizeof *g.done), draws_of(v->seed, PURPOSE_REWARDS, step), 0, 0};
+    struct rl_generation batch = {.done = arena_array(arena, count, sizeof *batch.done), .count = count};
+    struct gathering g = {engine->generation, &batch, 0, 0, batch.done};
+    struct batching_request *requests = array_zeroed(count, sizeof *requests);
     rl_lengths(v, step, arena, &prompts, &outputs);
     for (uint32_t e = 0; e < rl->engines; e++)
-        run_engine(&g, (uint32_t)((uint64_t)e * all / rl->engines), (uint32_t)((uint64_t)(e + 1) * all / rl->engines),
-                   prompts, outputs, &batch.ends[e]);
+        run_engine(&g, &engine->limits, requests, put_requests(rl, e, prompts, outputs, 0, requests));
+    free(requests);
     for (uint32_t i = 0; i < count; i++)
         batch.tokens += (prompts[i / v->samples] + outputs[i]) * (double)v->prompts / all;
-    sum_up(&g, rl->engines, count);
-    batch.done = g.done;
-    batch.count = count;
+    batch.reward = rewarded(v, step, batch.done, count) - batch.seconds;
+    qsort(batch.done, count, sizeof *batch.done, by_value);
+    batch.batch /= g.ended;
+    batch.tail = batch.seconds - batch.done[(uint32_t)ceil(0.95 * count) - 1];
+    batch.engines_ended = batch.seconds - g.ended / rl->engines;
     return batch;
 }
 
-static void stream_engine(struct gathering *g, uint32_t prompts, uint32_t batches, uint32_t engine)
+/* The samples of an engine in `batches` steps, of which at most staleness + 1 are under way. */
+static void stream_engine(struct gathering *g, const struct rl *rl, const struct batching_limits *of_engine,
+                          uint32_t engine, uint32_t batches)
 {
-    const struct rl_values *v = &g->rl->values;
-    uint32_t samples = (uint32_t)v->samples, each = prompts * samples, filled = 0;
+    uint32_t prompts = first_of(rl, engine + 1) - first_of(rl, engine), each = prompts * (uint32_t)rl->values.samples;
     struct batching_request *requests = array_zeroed((size_t)each * batches + 1, sizeof *requests);
-    struct batching_limits limits = g->engine->limits;
-    struct batching_run run;
+    struct batching_limits limits = *of_engine;
+    double flying = (double)each * (double)(rl->values.staleness + 1);
     for (uint32_t b = 0; b < batches; b++) {
         struct arena *arena = arena_create();
         double *inputs, *outputs;
-        rl_lengths(v, b, arena, &inputs, &outputs);
-        uint32_t first = (uint32_t)((uint64_t)engine * rl_prompts(v) / g->rl->engines);
-        for (uint32_t i = 0; i < each; i++, filled++)
-            requests[filled] = (struct batching_request){0, inputs[first + i / samples], outputs[first * samples + i],
-                                                         filled / samples};
+        rl_lengths(&rl->values, b, arena, &inputs, &outputs);
+        put_requests(rl, engine, inputs, outputs, b * prompts, &requests[(size_t)b * each]);
         arena_destroy(arena);
     }
-    double flying = (double)each * (double)(v->staleness + 1);
     limits.sequences = flying < limits.sequences ? (uint32_t)flying : limits.sequences;
-    batching_simulate(g->engine->generation, &limits, requests, filled, &run);
-    g->batch->batch += run.sequences / g->rl->engines;
-    take_outcomes(g, &run, filled, 0);
-    batching_finish(&run);
+    run_engine(g, &limits, requests, each * batches);
     free(requests);
 }
 
-double rl_stream(const struct rl *rl, struct generation_engine *engine, struct arena *arena)
+struct rl_generation rl_stream(const struct rl *rl, struct generation_engine *engine)
 {
-    struct rl_generation batch = {0};
-    uint32_t all = rl_prompts(&rl->values), count = all * (uint32_t)rl->values.samples;
+    uint32_t count = rl_prompts(&rl->values) * (uint32_t)rl->values.samples;
     uint32_t batches = (uint32_t)rl->values.staleness + 4;
-    struct gathering g = {rl,
-                          engine,
-                          &batch,
-                          arena_array(arena, (size_t)count * batches, sizeof *g.done),
-                          draws_of(rl->values.seed, 0, 0),
-                          0,
-                          0};
+    struct rl_generation batch = {0};
+    double *done = array_zeroed((size_t)count * batches, sizeof *done);
+    struct gathering g = {engine->generation, &batch, 0, 0, done};
     for (uint32_t e = 0; e < rl->engines; e++)
-        stream_engine(&g,
-                      (uint32_t)((uint64_t)(e + 1) * all / rl->engines) - (uint32_t)((uint64_t)e * all / rl->engines),
-                      batches, e);
-    qsort(g.done, g.filled, sizeof *g.done, by_value);
-    return (g.done[(size_t)count * (batches - 1) - 1] - g.done[count - 1]) / (batches - 2);
+        stream_engine(&g, rl, &engine->limits, e, batches);
+    qsort(done, g.filled, sizeof *done, by_value);
+    batch.seconds = (done[(size_t)count * (batches - 1) - 1] - done[count - 1]) / (batches - 2);
+    batch.batch /= g.ended;
+    batch.preempted /= batches;
+    free(done);
+    return batch;
 }
 
 /* ---- weights ---- */

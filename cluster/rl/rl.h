@@ -57,7 +57,6 @@ struct rl_generation {
     double reward;        /* seconds of rewards behind the last sample */
     double tokens;        /* of samples that are kept, with their prompts */
     double preempted;
-    double *ends; /* [engine] */
     double *done; /* when its samples are, in order, count of them */
     uint32_t count;
 };
@@ -99,7 +98,7 @@ struct rl_view {
 
 extern const struct scenario_kind rl_kind;
 extern const char *const rl_keys[];
-extern const char *const rl_arrangement_names[], *const rl_transfer_names[];
+extern const char *const rl_arrangement_names[];
 
 struct scenario *rl_read(const struct scenario_request *request, struct node *root, struct arena *arena,
                          struct diag *diag);
@@ -118,8 +117,9 @@ uint32_t rl_prompts(const struct rl_values *values);
 /* The batch of a step on all engines. From the arena. */
 struct rl_generation rl_generate(const struct rl *rl, struct generation_engine *engine, uint32_t step,
                                  struct arena *arena);
-/* Seconds between batches of samples that end, where the next ones begin while others go on. */
-double rl_stream(const struct rl *rl, struct generation_engine *engine, struct arena *arena);
+/* A batch where the next ones begin while others go on: seconds from the end of one to that of the next; the mean batch
+ * of a step, and what is preempted. */
+struct rl_generation rl_stream(const struct rl *rl, struct generation_engine *engine);
 /* Bytes that all GPUs of engines get, and the one that gets the most. */
 void rl_transfer_bytes(const struct rl *rl, double *all, double *most, struct arena *arena);
 double rl_transfer_seconds(const struct rl *rl, struct platform *platform, double most, struct arena *arena);

@@ -16,7 +16,7 @@ enum { SAMPLES_MOST = 1000000 };
 #define VALUE(name) offsetof(struct rl_values, name)
 
 const char *const rl_arrangement_names[] = {"colocated", "apart", "async", NULL};
-const char *const rl_transfer_names[] = {"reshard", "broadcast", "buckets", "tensors", NULL};
+static const char *const transfer_names[] = {"reshard", "broadcast", "buckets", "tensors", NULL};
 
 static const struct stagesim_field fields[] = {
     {"prompts", STAGESIM_FIELD_COUNT, VALUE(prompts), .least = 1, .most = SAMPLES_MOST,
@@ -53,7 +53,7 @@ static const struct stagesim_field fields[] = {
      .doc = "with async: samples go on with new weights, and the next ones begin while others end; default false"},
     {"engines", STAGESIM_FIELD_COUNT, VALUE(engines), .least = 1, .most = 100000,
      .doc = "engines; default: as many as the trainer's GPUs hold"},
-    {"transfer", STAGESIM_FIELD_NAME, VALUE(transfer), .names = rl_transfer_names,
+    {"transfer", STAGESIM_FIELD_NAME, VALUE(transfer), .names = transfer_names,
      .doc = "how weights go to engines: reshard, each GPU gets its own part from those that have it; broadcast, all "
             "hosts get all; buckets, tensors: gathered and sent in pieces or one by one; default reshard"},
     {"transfer_rate", STAGESIM_FIELD_RATE, VALUE(transfer_rate), .least = 1, .most = 1e15,

@@ -12,18 +12,19 @@
 
 /* ---- engines ---- */
 
-static double longest_of(const struct rl *rl, double *prompt, struct arena *arena)
+/* The longest sample of all steps. */
+static struct batching_request longest_of(const struct rl_values *v)
 {
-    double longest = 0;
-    for (uint32_t step = 0; step < rl->values.steps; step++) {
+    uint32_t samples = (uint32_t)v->samples, count = rl_prompts(v) * samples;
+    struct batching_request longest = {0};
+    for (uint32_t step = 0; step < v->steps; step++) {
+        struct arena *arena = arena_create();
         double *prompts, *outputs;
-        uint32_t samples = (uint32_t)rl->values.samples, count = rl_prompts(&rl->values) * samples;
-        rl_lengths(&rl->values, step, arena, &prompts, &outputs);
+        rl_lengths(v, step, arena, &prompts, &outputs);
         for (uint32_t i = 0; i < count; i++)
-            if (prompts[i / samples] + outputs[i] > longest) {
-                longest = prompts[i / samples] + outputs[i];
-                *prompt = prompts[i / samples];
-            }
+            if (prompts[i / samples] + outputs[i] > longest.prompt + longest.output)
+                longest = (struct batching_request){0, prompts[i / samples], outputs[i], 0};
+        arena_destroy(arena);
     }
     return longest;
 }
@@ -45,20 +46,21 @@ static bool check_gpus(struct simulation_context *context)
 }
 
 /* All engines are like the first one. What of a trainer's states stays beside them is taken already. */
-static bool make_engine(struct simulation_context *context, double taken, struct generation_engine *engine)
+static bool make_engine(struct simulation_context *context, double taken, const struct batching_request *sample,
+                        struct generation_engine *engine)
 {
     const struct rl *rl = context->scenario->whole;
     struct place at = scenario_place(context->scenario, "generation");
     uint32_t each = generation_gpus(&rl->settings);
     uint32_t first = rl->values.arrangement == RL_COLOCATED ? 0 : rl->update->mesh.ranks;
     uint32_t *hosts = arena_array(context->arena, each, sizeof *hosts);
-    double prompt, longest = longest_of(rl, &prompt, context->arena);
+    double longest = sample->prompt + sample->output;
     for (uint32_t i = 0; i < each; i++)
         hosts[i] = first + i;
     if (!generation_engine_create(&rl->settings, rl->model, context->platform, hosts, taken, longest, at,
                                   context->arena, &context->diag, engine))
         return false;
-    if (longest + engine->limits.each <= engine->limits.tokens)
+    if (batching_room(&engine->limits, sample) <= engine->limits.tokens)
         return true;
     diag_error(&context->diag, scenario_place(context->scenario, "rl"),
                "a sample has %.10g tokens with its prompt, and the cache room for %.6g; expected shorter ones, or more "
@@ -69,13 +71,11 @@ static bool make_engine(struct simulation_context *context, double taken, struct
 
 /* ---- phases ---- */
 
-/* Generation of the longest sample with nothing beside it. */
-static double alone(const struct rl *rl, struct generation_engine *engine, struct arena *arena)
+/* Generation of a sample with nothing beside it. */
+static double alone(const struct batching_request *sample, struct generation_engine *engine)
 {
-    double prompt = 1, longest = longest_of(rl, &prompt, arena);
-    struct batching_request request = {0, prompt, longest - prompt, 0};
     struct batching_run run;
-    batching_simulate(engine->generation, &engine->limits, &request, 1, &run);
+    batching_simulate(engine->generation, &engine->limits, sample, 1, &run);
     double seconds = run.end;
     batching_finish(&run);
     return seconds;
@@ -84,7 +84,9 @@ static double alone(const struct rl *rl, struct generation_engine *engine, struc
 static void generate_all(const struct rl *rl, struct generation_engine *engine, struct rl_figures *f,
                          struct rl_phases *p, struct arena *arena)
 {
-    double steady = rl->values.partial ? rl_stream(rl, engine, arena) : 0;
+    struct rl_generation steady = {0};
+    if (rl->values.partial)
+        steady = rl_stream(rl, engine);
     f->step_count = (uint32_t)rl->values.steps;
     f->batches = arena_array(arena, f->step_count, sizeof *f->batches);
     f->steps = arena_array(arena, f->step_count, sizeof *f->steps);
@@ -92,7 +94,9 @@ static void generate_all(const struct rl *rl, struct generation_engine *engine, 
         struct rl_generation *batch = &f->batches[i];
         *batch = rl_generate(rl, engine, i, arena);
         if (rl->values.partial) {
-            batch->seconds = steady;
+            batch->seconds = steady.seconds;
+            batch->batch = steady.batch;
+            batch->preempted = steady.preempted;
             batch->tail = batch->engines_ended = batch->reward = 0;
         }
         p->generation += batch->seconds / f->step_count;
@@ -103,7 +107,6 @@ static void generate_all(const struct rl *rl, struct generation_engine *engine, 
         f->tokens += batch->tokens / f->step_count;
     }
     f->tail /= p->generation;
-    f->longest = alone(rl, engine, arena);
 }
 
 static void set_phases(const struct rl *rl, const struct rl_trainer *trainer, struct platform *platform,
@@ -133,8 +136,10 @@ static bool compute(struct simulation_context *context, struct rl_figures *f, st
     if (!check_gpus(context) || !rl_trainer_simulate(rl, context->platform, context->arena, &context->diag, &trainer))
         return false;
     bool beside = rl->values.arrangement == RL_COLOCATED && !rl->values.offload;
-    if (!make_engine(context, beside ? trainer.states : 0, engine))
+    struct batching_request longest = longest_of(&rl->values);
+    if (!make_engine(context, beside ? trainer.states : 0, &longest, engine))
         return false;
+    f->longest = alone(&longest, engine);
     generate_all(rl, engine, f, &f->phases, context->arena);
     set_phases(rl, &trainer, context->platform, f, &f->phases, context->arena);
     rl_arrange(rl, &f->phases, f);
@@ -158,8 +163,9 @@ static bool compute(struct simulation_context *context, struct rl_figures *f, st
 static int check(struct simulation_context *context)
 {
     const struct rl *rl = context->scenario->whole;
+    struct batching_request longest = longest_of(&rl->values);
     struct generation_engine engine;
-    if (!check_gpus(context) || !make_engine(context, 0, &engine))
+    if (!check_gpus(context) || !make_engine(context, 0, &longest, &engine))
         return EXIT_BAD_INPUT;
     diag_print(stdout, "%s: ok\n%u GPU%s of %s: a trainer of %u, %u engine%s of %u, with room for %.6g tokens each\n",
                context->scenario->file, gpus_of(rl), readable_plural(gpus_of(rl)), context->scenario->platform_name,

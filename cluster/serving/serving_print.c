@@ -10,7 +10,8 @@ static void print_remarks(FILE *out, const struct serving_view *view, enum table
 {
     const struct serving_figures *f = view->figures;
     const struct generation_engine *engine = view->engine;
-    char one[READABLE_MAX], two[READABLE_MAX], three[READABLE_MAX], four[READABLE_MAX], *lines = NULL;
+    char one[READABLE_MAX], two[READABLE_MAX], three[READABLE_MAX], four[READABLE_MAX], five[READABLE_MAX],
+        *lines = NULL;
     size_t size = 0;
     uint32_t gpus = generation_gpus(&view->serving->settings);
     FILE *remarks = table_remarks_begin(&lines, &size);
@@ -24,7 +25,7 @@ static void print_remarks(FILE *out, const struct serving_view *view, enum table
     fprintf(remarks, "a step       %s weights, %s cache, %s transfers, %s host; %s of it is the roofline\n",
             readable_percent(one, f->parts.weights), readable_percent(two, f->parts.cache),
             readable_percent(three, f->parts.exchange), readable_percent(four, f->parts.host),
-            readable_percent((char[READABLE_MAX]){""}, f->least));
+            readable_percent(five, f->least));
     fprintf(remarks, "memory       weights %s and cache %s of a GPU's %s; room for %.6g tokens, %s used at most\n\n",
             readable_binary_bytes(one, engine->weights), readable_binary_bytes(two, engine->cache),
             readable_binary_bytes(three, engine->capacity), engine->limits.tokens, readable_percent(four, f->filled));

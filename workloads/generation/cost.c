@@ -5,6 +5,7 @@
 #include "workloads/kernels/kernel_time.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { WIDE = 2 }; /* bytes of an activation */
 
@@ -94,7 +95,7 @@ static bool is_fused(const char *name)
 {
     static const char *const names[] = {"residual", "permutation", "query, key normalisation", NULL};
     for (const char *const *each = names; *each; each++)
-        if (!__builtin_strcmp(*each, name))
+        if (!strcmp(*each, name))
             return true;
     return false;
 }

@@ -96,6 +96,7 @@ def check_engines(stagesim, folder):
     partial, _ = run(stagesim, folder, {"tensor": 1}, engines=1, partial="true", **(tail | {"arrangement": "async"}))
     whole, _ = run(stagesim, folder, {"tensor": 1}, engines=1, **(tail | {"arrangement": "async"}))
     CHECK.that(partial["phases"]["generation_s"] < whole["phases"]["generation_s"], "without a tail it is shorter")
+    CHECK.that(partial["batch"] > whole["batch"], "and its steps are full")
     more, _ = run(stagesim, folder, kept=0.5)
     plain, _ = run(stagesim, folder)
     CHECK.near(more["phases"]["generation_s"], served(stagesim, folder, 16, 4, 100, 400)["makespan_s"], "twice as many")
