@@ -164,7 +164,7 @@ BAD_TRAINERS = (
     ("trainer: {batch: {micro: 1}}", "expected rl.pack and rl.mini_batch"),
     ("trainer: {model: llama3-8b}", "'model' is not a key of trainer"),
     ("trainer: {engine: simgrid}", "'engine' is not a key of trainer"),
-    ("trainer: {paralel: {data: 2}}", "did you mean 'parallel'?"),
+    ("trainer: {parallels: {data: 2}}", "did you mean 'parallel'?"),
 )
 
 
