@@ -19,6 +19,7 @@ const struct schedule schedule_1f1b = {
     .source = "Fan et al., DAPPLE: A Pipelined Data Parallel Approach for Training Large Models, PPoPP 2021, arXiv "
               "2007.01045; "
               "Narayanan et al., Memory-Efficient Pipeline-Parallel DNN Training, ICML 2021, arXiv 2006.09503",
+    .plain = true,
     .stages = stages_one_per_worker,
     .plan = generate,
 };

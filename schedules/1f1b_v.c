@@ -225,6 +225,7 @@ const struct schedule schedule_1f1b_v = {
     .summary = "two half stages a worker in a V, whole backwards: about two thirds of 1F1B's memory",
     .when = "1f1b whose stashes do not fit, in a framework without split backwards",
     .source = "Qi et al., Pipeline Parallelism with Controllable Memory, NeurIPS 2024, arXiv 2405.15362",
+    .plain = true,
     .stages = stages_two_per_worker,
     .plan = generate,
 };

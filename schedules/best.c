@@ -207,6 +207,7 @@ const struct schedule schedule_best = {
     .source = "branch and bound over active schedules (Giffler and Thompson 1960) with one-machine bounds (Carlier "
               "1982), and clause learning with lazily explained bounds (Feydy and Stuckey 2009)",
     .split_backward = true,
+    .plain = true,
     .adapts = true,
     .searches = true,
     .options = options,

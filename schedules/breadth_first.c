@@ -50,6 +50,7 @@ const struct schedule schedule_breadth_first = {
                "per batch",
     .when = "fully sharded weights, which are gathered once a batch; memory for all micro-batches",
     .source = "Lamy-Poirier, Breadth-First Pipeline Parallelism, MLSys 2023, arXiv 2211.05953",
+    .plain = true,
     .options = options,
     .stages = stages,
     .plan = generate,

@@ -72,6 +72,7 @@ const struct schedule schedule_dynapipe = {
     .when = "1f1b over slow links, with some memory to spare but not eager-1f1b's",
     .source = "Jiang et al., DynaPipe: Optimizing Multi-task Training through Dynamic Pipelines, EuroSys 2024, arXiv "
               "2311.10418, and its implementation",
+    .plain = true,
     .options = options,
     .stages = stages_one_per_worker,
     .fits = fits,

@@ -16,6 +16,7 @@ const struct schedule schedule_eager_1f1b = {
     .summary = "1f1b with twice the forwards ahead: hides the latency that 1f1b shows, for up to twice its activations",
     .when = "1f1b over slow links, with memory to spare on the first workers",
     .source = "Zhuang et al., On Optimizing the Communication of Model Parallelism, MLSys 2023, arXiv 2211.05322",
+    .plain = true,
     .stages = stages_one_per_worker,
     .plan = generate,
 };

@@ -36,6 +36,7 @@ const struct schedule schedule_gpipe = {
     .when = "the baseline; where recomputation makes stashes small",
     .source = "Huang et al., GPipe: Efficient Training of Giant Neural Networks using Pipeline Parallelism, NeurIPS "
               "2019, arXiv 1811.06965",
+    .plain = true,
     .options = options,
     .stages = stages_one_per_worker,
     .plan = generate,

@@ -182,6 +182,7 @@ const struct schedule schedule_group_interleaved = {
     .when = "interleaved whose stashes do not fit",
     .source = "Qi et al., Zero Bubble Pipeline Parallelism, implementation; Wan et al., PipeOffload, arXiv 2503.01328",
     .split_backward = true,
+    .plain = true,
     .adapts = true,
     .options = options,
     .stages = stages,

@@ -47,6 +47,7 @@ const struct schedule schedule_h_1f1b = {
     .when = "1f1b over links of unequal speed, such as between clusters",
     .source = "HAPT: Heterogeneity-Aware Automated Parallel Training on Heterogeneous Clusters, arXiv 2509.24859; how "
               "many forwards are ahead is our own derivation",
+    .plain = true,
     .adapts = true,
     .stages = stages_one_per_worker,
     .plan = generate,

@@ -361,6 +361,7 @@ const struct schedule schedule_hanayo = {
     .source = "Liu et al., Hanayo: Harnessing Wave-like Pipeline Parallelism for Enhanced Large Model Training "
               "Efficiency, SC 2023, "
               "arXiv 2308.15762; the order is a list schedule after its description",
+    .plain = true,
     .timed = true,
     .options = options,
     .stages = stages,

@@ -43,6 +43,7 @@ const struct schedule schedule_interleaved = {
     .when = "few micro-batches a worker, fast links, a framework without split backwards",
     .source = "Narayanan et al., Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM, SC "
               "2021, arXiv 2104.04473",
+    .plain = true,
     .options = options,
     .stages = rounds_stages,
     .fits = fits,

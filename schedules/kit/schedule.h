@@ -69,6 +69,8 @@ struct schedule {
     bool crosses;        /* its order crosses iterations: asked for several at once to find the steady state;
                             where an option forbids it, the plan has one iteration all the same */
     bool split_backward; /* has W slots */
+    bool plain;          /* synchronous, of one pipeline: each micro-batch goes once forward and once backward through
+                            every stage, whole and by itself */
     bool adapts;         /* its order depends on the request's costs */
     bool timed;          /* its order depends on the request's forward and backward */
     bool slices;         /* it cuts the sequences of micro-batches */

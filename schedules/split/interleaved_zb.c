@@ -53,6 +53,7 @@ const struct schedule schedule_interleaved_zb = {
     .source = "PyTorch, torch.distributed.pipelining, ScheduleInterleavedZeroBubble; Qi et al., Zero Bubble Pipeline "
               "Parallelism, ICLR 2024, arXiv 2401.10241",
     .split_backward = true,
+    .plain = true,
     .options = options,
     .stages = rounds_stages,
     .fits = fits,

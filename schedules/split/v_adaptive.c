@@ -161,6 +161,7 @@ const struct schedule schedule_v_adaptive = {
         "Qi et al., Pipeline Parallelism with Controllable Memory, NeurIPS 2024, arXiv 2405.15362, section 4; how "
         "blocks are searched for is our own construction",
     .split_backward = true,
+    .plain = true,
     .adapts = true,
     .options = options,
     .stages = stages_two_per_worker,

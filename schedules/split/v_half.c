@@ -24,6 +24,7 @@ const struct schedule schedule_v_half = {
     .when = "activations do not fit: half of 1f1b's",
     .source = "Qi et al., Pipeline Parallelism with Controllable Memory, NeurIPS 2024, arXiv 2405.15362",
     .split_backward = true,
+    .plain = true,
     .stages = stages_two_per_worker,
     .plan = generate,
 };

@@ -25,6 +25,7 @@ const struct schedule schedule_v_min = {
     .when = "activations do not fit by far: a third of 1f1b's",
     .source = "Qi et al., Pipeline Parallelism with Controllable Memory, NeurIPS 2024, arXiv 2405.15362",
     .split_backward = true,
+    .plain = true,
     .stages = stages_two_per_worker,
     .plan = generate,
 };

@@ -425,6 +425,7 @@ const struct schedule schedule_zb_auto = {
     .source = "Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024, arXiv 2401.10241, and its implementation",
     .crosses = true,
     .split_backward = true,
+    .plain = true,
     .adapts = true,
     .options = options,
     .stages = stages_one_per_worker,

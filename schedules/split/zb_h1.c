@@ -37,6 +37,7 @@ const struct schedule schedule_zb_h1 = {
     .when = "in place of 1f1b where the framework splits backwards",
     .source = "Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024, arXiv 2401.10241, section 2.1",
     .split_backward = true,
+    .plain = true,
     .stages = stages_one_per_worker,
     .plan = generate,
 };

@@ -44,6 +44,7 @@ const struct schedule schedule_zb_h2 = {
     .source = "Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024, arXiv 2401.10241, section 2.2 and Fig. 3",
     .crosses = true,
     .split_backward = true,
+    .plain = true,
     .options = optimizer_options,
     .stages = stages_one_per_worker,
     .plan = generate,

@@ -93,6 +93,7 @@ const struct schedule schedule_zb_v = {
               "NeurIPS 2024, arXiv 2405.15362",
     .crosses = true,
     .split_backward = true,
+    .plain = true,
     .options = optimizer_options,
     .stages = stages_two_per_worker,
     .plan = generate,

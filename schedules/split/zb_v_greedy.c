@@ -333,6 +333,7 @@ const struct schedule schedule_zb_v_greedy = {
     .source = "Qi et al., Zero Bubble Pipeline Parallelism, arXiv 2401.10241, and its implementation",
     .crosses = true,
     .split_backward = true,
+    .plain = true,
     .adapts = true,
     .options = optimizer_options,
     .stages = stages_two_per_worker,

@@ -13,7 +13,7 @@
 
 /* ---- the jobs ---- */
 
-/* Keys of another job that the plan's own take the place of. */
+/* NULL with the mistakes reported. */
 static const struct scenario *load(const struct fleet *fleet, const struct plan_job *job, struct place at,
                                    struct arena *arena, struct diag *diag)
 {
@@ -67,7 +67,8 @@ bool fleet_family_create(struct fleet *fleet, struct arena *arena, struct diag *
     if (!settings->jobs.count || !refuse_others(fleet, diag))
         return diag->errors == errors;
     fleet->members = arena_array(arena, settings->jobs.count + 1, sizeof *fleet->members);
-    fleet->members[0] = (struct fleet_member){fleet->scenario, fleet->scenario->name, settings->weight, .known = false};
+    fleet->members[0] =
+        (struct fleet_member){.scenario = fleet->scenario, .name = fleet->scenario->name, .weight = settings->weight};
     for (size_t i = 0; i < settings->jobs.count; i++) {
         struct place at = node_entry_place(fleet->scenario->root, "plan.jobs", i);
         const struct scenario *scenario = load(fleet, &jobs[i], at, arena, diag);
@@ -130,36 +131,28 @@ void fleet_family_fold(struct fleet *fleet, struct arena *arena)
 
 /* ---- what each loses ---- */
 
+/* All trainings of a job. */
 static struct fleet_way way_of(const struct fleet *fleet, const struct fleet_member *member, uint32_t cluster,
                                uint32_t offer)
 {
-    const struct fleet_question *question = &fleet->questions.list[cluster];
-    const struct fleet_course *course = &member->found[cluster].courses[offer];
-    struct fleet_use use = {member->weight * course->seconds, member->weight * course->joules,
-                            course->nodes * (question->gpus / question->nodes), course->nodes};
-    return (struct fleet_way){.question = cluster,
-                              .offer = offer,
-                              .seconds = use.seconds,
-                              .money = fleet_money(question->offers[offer], &use),
-                              .kilograms = -1};
+    struct fleet_course all = member->found[cluster].courses[offer];
+    all.seconds *= member->weight;
+    all.joules *= member->weight;
+    return fleet_way_of(fleet, cluster, offer, &all);
 }
 
-/* Within the limits where anything is; by the rule of all of them. */
-static void find_alone(const struct fleet *fleet, struct fleet_member *member)
+/* By the rule of all jobs. It runs on `shared`, too. */
+static struct fleet_way find_alone(const struct fleet *fleet, const struct fleet_member *member,
+                                   const struct fleet_way *shared)
 {
+    struct fleet_way best = *shared;
     for (uint32_t i = 0; i < fleet->questions.count; i++)
         for (uint32_t k = 0; member->found[i].status == FLEET_FOUND && k < fleet->questions.list[i].offer_count; k++) {
-            if (member->found[i].courses[k].stuck)
-                continue;
             struct fleet_way way = way_of(fleet, member, i, k);
-            way.allowed = fleet_is_allowed(fleet, &way);
-            bool better =
-                !member->known || way.allowed > member->alone.allowed ||
-                (way.allowed == member->alone.allowed && fleet_goal(fleet, &way) < fleet_goal(fleet, &member->alone));
-            if (better)
-                member->alone = way;
-            member->known = true;
+            if (!member->found[i].courses[k].stuck && fleet_is_better(fleet, &way, &best))
+                best = way;
         }
+    return best;
 }
 
 void fleet_family_weigh(struct fleet *fleet)
@@ -167,8 +160,8 @@ void fleet_family_weigh(struct fleet *fleet)
     const struct fleet_way *best = fleet->best;
     for (size_t k = 0; k < fleet->member_count && best; k++) {
         struct fleet_member *member = &fleet->members[k];
-        find_alone(fleet, member);
         member->shared = way_of(fleet, member, best->question, best->offer);
+        member->alone = find_alone(fleet, member, &member->shared);
         member->shared.money = best->money * (member->shared.seconds / best->seconds);
     }
 }

@@ -12,10 +12,9 @@ struct fleet_member {
     const char *name;
     double weight;
     const struct fleet_found *found; /* [cluster], once they are folded */
-    /* Its share of the days and the money on the recommended cluster; and alone on the cluster that is best for it, by
-     * the same rule. NULL question counts: known false. */
+    /* Where a cluster is recommended: its share of the days and the money there; and alone on the cluster that is best
+     * for it, by the same rule. */
     struct fleet_way shared, alone;
-    bool known;
 };
 
 /* Reads the other jobs of plan.jobs and asks each question of each job: question j * clusters + i is cluster i with job

@@ -124,14 +124,6 @@ struct standing {
     double steps; /* 0: no question is answered yet */
 };
 
-double fleet_training_money(const struct fleet_question *question, size_t offer, const struct fleet_found *found)
-{
-    const struct fleet_course *course = &found->courses[offer];
-    struct fleet_use use = {course->seconds, course->joules, course->nodes * (question->gpus / question->nodes),
-                            course->nodes};
-    return fleet_money(question->offers[offer], &use);
-}
-
 static void note_answer(struct standing *standing, const struct fleet_question *question,
                         const struct fleet_found *found)
 {
@@ -140,8 +132,9 @@ static void note_answer(struct standing *standing, const struct fleet_question *
     standing->steps = standing->steps > 0 ? fmin(standing->steps, found->steps) : found->steps;
     for (size_t i = 0; i < question->offer_count; i++)
         if (!found->courses[i].stuck)
-            fleet_front_add(&standing->front,
-                            (struct fleet_point){found->courses[i].seconds, fleet_training_money(question, i, found)});
+            fleet_front_add(
+                &standing->front,
+                (struct fleet_point){found->courses[i].seconds, fleet_course_money(question, i, &found->courses[i])});
 }
 
 /* Whether clusters are cut: of carbon a bound knows nothing, and of several jobs the cluster that is worst for one may
@@ -308,17 +301,6 @@ static void settle(struct fleet *fleet, const struct fleet_request *request)
     fleet_front_finish(&standing.front);
 }
 
-/* Kilograms of carbon dioxide; negative: not known. */
-static double kilograms_of(const struct fleet *fleet, const struct plan_offer *offer, const struct fleet_course *course)
-{
-    const struct power_settings *power = &fleet->scenario->power;
-    if (!(course->joules > 0))
-        return -1;
-    if (offer->carbon >= 0)
-        return course->joules / 3.6e6 * fmax(offer->cooling, power->pue) * offer->carbon / 1000;
-    return power->given && power->carbon_count ? power_grams(power, course->joules, course->seconds) / 1000 : -1;
-}
-
 static int soonest_first(const void *left, const void *right)
 {
     const struct fleet_way *a = left, *b = right;
@@ -333,26 +315,17 @@ static int soonest_first(const void *left, const void *right)
 
 static void add_ways(struct fleet *fleet, uint32_t i)
 {
-    const struct fleet_question *question = &fleet->questions.list[i];
     const struct fleet_found *found = &fleet->found[i];
-    for (uint32_t k = 0; k < question->offer_count; k++) {
-        if (found->courses[k].stuck)
-            continue;
-        struct fleet_way way = {.question = i,
-                                .offer = k,
-                                .seconds = found->courses[k].seconds,
-                                .money = fleet_training_money(question, k, found),
-                                .kilograms = kilograms_of(fleet, question->offers[k], &found->courses[k])};
-        way.allowed = fleet_is_allowed(fleet, &way);
-        fleet->ways[fleet->way_count++] = way;
-    }
+    for (uint32_t k = 0; k < fleet->questions.list[i].offer_count; k++)
+        if (!found->courses[k].stuck)
+            fleet->ways[fleet->way_count++] = fleet_way_of(fleet, i, k, &found->courses[k]);
 }
 
 static void choose(struct fleet *fleet)
 {
     for (size_t i = 0; i < fleet->way_count; i++) {
         const struct fleet_way *way = &fleet->ways[i];
-        if (way->allowed && (!fleet->best || fleet_goal(fleet, way) < fleet_goal(fleet, fleet->best)))
+        if (way->allowed && (!fleet->best || fleet_is_better(fleet, way, fleet->best)))
             fleet->best = way;
         if (!fleet->cheapest || way->money < fleet->cheapest->money)
             fleet->cheapest = way;

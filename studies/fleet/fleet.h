@@ -104,15 +104,18 @@ int fleet_merge(struct fleet *fleet, const char *const *files, size_t count);
  * with neither the one with least days times money. */
 void fleet_judge(struct fleet *fleet, const struct fleet_request *request, struct arena *arena);
 
-/* What the training costs with an offer of the question. */
-double fleet_training_money(const struct fleet_question *question, size_t offer, const struct fleet_found *found);
-
 /* The time of an iteration that days follow from: with contention where that was asked. */
 double fleet_iteration(const struct fleet_found *found);
 
-/* rule.c: how good a way is by that rule; less is better. Whether it is within all limits. */
-double fleet_goal(const struct fleet *fleet, const struct fleet_way *way);
-bool fleet_is_allowed(const struct fleet *fleet, const struct fleet_way *way);
+/* ---- rule.c ---- */
+
+/* What the training costs with an offer of the question. */
+double fleet_course_money(const struct fleet_question *question, size_t offer, const struct fleet_course *course);
+/* What it comes to; of `front` nothing is said. */
+struct fleet_way fleet_way_of(const struct fleet *fleet, uint32_t question, uint32_t offer,
+                              const struct fleet_course *course);
+/* What is within all limits is better than what is not; otherwise see fleet_judge. */
+bool fleet_is_better(const struct fleet *fleet, const struct fleet_way *way, const struct fleet_way *other);
 
 /* ---- ask.c ---- */
 

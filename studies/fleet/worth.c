@@ -147,7 +147,7 @@ static double ask(const struct fleet *fleet, const struct fleet_request *request
     } else if (fleet_ask(fleet, &other, 0, request, &worth->best) == EXIT_DONE && worth->best.status == FLEET_FOUND) {
         iteration = fleet_iteration(&worth->best);
         worth->seconds = worth->best.courses[fleet->best->offer].seconds;
-        worth->money = fleet_training_money(question, fleet->best->offer, &worth->best);
+        worth->money = fleet_course_money(question, fleet->best->offer, &worth->best.courses[fleet->best->offer]);
     }
     if (file)
         unlink(file);

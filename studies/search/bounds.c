@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "studies/search/bounds.h"
 
-#include <sched.h>
+#include "studies/search/lock.h"
+
 #include <string.h>
-
-static void lock(struct search_bounds *bounds)
-{
-    while (atomic_flag_test_and_set_explicit(&bounds->lock, memory_order_acquire))
-        sched_yield();
-}
-
-static void unlock(struct search_bounds *bounds)
-{
-    atomic_flag_clear_explicit(&bounds->lock, memory_order_release);
-}
 
 static bool comes_before(const struct search_point *a, const struct search_point *b)
 {
@@ -51,22 +41,22 @@ static void add_to_front(struct search_bounds *bounds, struct search_point point
 void search_bounds_note(struct search_bounds *bounds, double time, double bytes)
 {
     struct search_point point = {time, bytes};
-    lock(bounds);
+    search_lock(&bounds->lock);
     insert(bounds->best, &bounds->best_count, bounds->kept, point);
     add_to_front(bounds, point);
-    unlock(bounds);
+    search_unlock(&bounds->lock);
 }
 
 bool search_bounds_exclude(struct search_bounds *bounds, double bound, double bytes)
 {
     if (bounds->ceiling > 0 && bound > bounds->ceiling)
         return true;
-    lock(bounds);
+    search_lock(&bounds->lock);
     bool slower = bounds->best_count == bounds->kept && bound > bounds->best[bounds->kept - 1].time,
          dominated = bounds->fastest;
     for (uint32_t i = 0; slower && i < bounds->front_count && bounds->front[i].time < bound && !dominated; i++)
         dominated = bounds->front[i].bytes <= bytes;
-    unlock(bounds);
+    search_unlock(&bounds->lock);
     return slower && dominated;
 }
 
@@ -75,11 +65,11 @@ bool search_bounds_promise(struct search_bounds *bounds, double bound)
     static const double much = 1.1, well = 0.95;
     if (!(bound > 0) || (bounds->ceiling > 0 && bound > bounds->ceiling))
         return false;
-    lock(bounds);
+    search_lock(&bounds->lock);
     bool promises = (!bounds->best_count || bound * much < bounds->best[0].time) &&
                     (!(bounds->probed > 0) || bound < well * bounds->probed);
     if (promises)
         bounds->probed = bound;
-    unlock(bounds);
+    search_unlock(&bounds->lock);
     return promises;
 }

@@ -4,12 +4,12 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/files/scratch.h"
+#include "schedules/schedule.h"
+#include "studies/search/lock.h"
 #include "studies/search/table.h"
 #include "workloads/transformer/transformer.h"
 
 #include <math.h>
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,37 +40,26 @@ static struct floor_entry *entry_of(struct floor_table *table, const char *key)
     return &table->entries[at];
 }
 
-static void lock(struct floor_table *table)
-{
-    while (atomic_flag_test_and_set_explicit(&table->lock, memory_order_acquire))
-        sched_yield();
-}
-
-static void unlock(struct floor_table *table)
-{
-    atomic_flag_clear_explicit(&table->lock, memory_order_release);
-}
-
 static void put(struct floor_table *table, const char *key, double seconds)
 {
     if (!*key || !(seconds > 0))
         return;
-    lock(table);
+    search_lock(&table->lock);
     struct floor_entry *entry = entry_of(table, key);
     if (!entry->key[0] && table->used < ENTRIES_USED_MAX) {
         memcpy(entry->key, key, strlen(key) + 1);
         entry->seconds = seconds;
         table->used++;
     }
-    unlock(table);
+    search_unlock(&table->lock);
 }
 
 static double get(struct floor_table *table, const char *key)
 {
-    lock(table);
+    search_lock(&table->lock);
     const struct floor_entry *entry = entry_of(table, key);
     double seconds = *key && entry->key[0] ? entry->seconds : 0;
-    unlock(table);
+    search_unlock(&table->lock);
     return seconds;
 }
 
@@ -78,14 +67,13 @@ static double get(struct floor_table *table, const char *key)
 
 enum family { BY_COMPUTING, BY_WORK };
 
-/* Each micro-batch goes once forward and once backward through every stage. */
-static bool is_plain(const char *schedule)
+/* Whether what a micro-batch computes is the same on any stages: where stages differ in what is computed again, it
+ * matters which layers they hold. */
+static bool computes_alike(const char *const values[DIMENSIONS])
 {
-    static const char *const plain[] = {"gpipe", "1f1b", "interleaved", "zb-h1", NULL};
-    for (size_t i = 0; schedule && plain[i]; i++)
-        if (!strcmp(plain[i], schedule))
-            return true;
-    return false;
+    const struct schedule *schedule = values[DIMENSION_schedules] ? schedule_find(values[DIMENSION_schedules]) : NULL;
+    const char *recompute = values[DIMENSION_recompute];
+    return schedule && schedule->plain && !(recompute && recompute[0] == '[');
 }
 
 static bool is_in_key(enum family family, enum search_dimension dimension)
@@ -102,7 +90,7 @@ static void write_key(char key[KEY_MAX], enum family family, const char *const v
     size_t length = 0;
     key[length++] = family == BY_WORK ? 'w' : 'c';
     key[length] = '\0';
-    if (family == BY_COMPUTING && !is_plain(values[DIMENSION_schedules])) {
+    if (family == BY_COMPUTING && !computes_alike(values)) {
         key[0] = '\0';
         return;
     }

@@ -2,8 +2,8 @@
 /* Bounds of candidates that nobody has looked at, from others that were. Where only the fastest layout is asked for,
  * most candidates need not be looked at. Of dense transformers on GPUs that are all alike:
  *
- * (a) What a micro-batch computes depends neither on the schedule (of those that take each micro-batch once through
- *     every stage), nor on the ranks along data and pipeline, nor on what replicas share. The busiest worker has at
+ * (a) What a micro-batch computes depends neither on the schedule (of plain ones), nor on the ranks along data and
+ *     pipeline, nor on what replicas share, unless a stage computes more again than another. The busiest worker has at
  *     least an even share of it, for each micro-batch.
  * (b) Candidates that differ only in what replicas share (`zero`) have the same layers on the same stages, and the same
  *     exchanges beside them: their bounds differ in optimizer steps and no more.

@@ -227,6 +227,13 @@ def family(stagesim, draw, folder):
         check.near(job["later"] + 1, job["days"] / job["alone_days"], "later", 1e-9)
         check.near(job["dearer"] + 1, job["money"] / job["alone_money"], "dearer", 1e-9)
     check.near(sum(job["money"] for job in found["jobs"]), best["money"], "all of the money", 1e-12)
+    by = 1.000001 * min(seconds for seconds, _ in sums.values())
+    limited = json.loads(run(stagesim, "plan", "family.yaml", "--quiet", "--format", "json", "--by", f"{by}s",
+                             "--carbon", "1000000kg", "--set", "power.carbon=400", cwd=folder).stdout)
+    for job, weight, ways in zip(limited["jobs"], weights, alone):
+        allowed = [way_of(key, [(weight, way)]) for key, way in ways.items() if "energy_j" in way]
+        least = min(money for seconds, money in allowed if seconds <= by)
+        check.near(job["alone_money"], least, "alone within the limits", 1e-12)
     page, rows = (folder / "family/plan.html").read_text(), rows_of((folder / "family/jobs.csv").read_text())
     check.that("The jobs on the recommended cluster" in page and [row["job"] for row in rows] == ["family", "other"],
                "page and table")

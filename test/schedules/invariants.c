@@ -13,7 +13,7 @@ static const uint32_t depths[] = {1, 2, 3, 4, 6, 8, 12};
 static const uint32_t counts[] = {1, 2, 3, 4, 7, 8, 12, 16, 24, 31};
 
 struct tally {
-    unsigned fitting, refused;
+    unsigned fitting, refused, plain;
 };
 
 static bool mentions(const struct schedule *schedule, const char *key)
@@ -32,6 +32,17 @@ static void expect_refusal(const struct schedule *schedule, const struct schedul
     if (refusal->about == REFUSED_OPTION)
         cr_expect(refusal->option && mentions(schedule, refusal->option), "%s blames an option that it does not have",
                   schedule->name);
+}
+
+static bool is_plain(const struct plan *plan)
+{
+    bool plain = !plan->asynchronous && plan->pipelines == 1 && plan->slices == 1;
+    for (uint32_t worker = 0; worker < plan->workers; worker++)
+        for (size_t i = 0; i < plan->orders[worker].count; i++) {
+            const struct slot *slot = &plan->orders[worker].slots[i];
+            plain &= slot->kind <= SLOT_WEIGHT && slot->part == PART_WHOLE && slot->joined == SLOT_ALONE;
+        }
+    return plain;
 }
 
 /* Each gradient is complete exactly once, every worker has the same work where stages are spread evenly, and what the
@@ -101,9 +112,9 @@ static void try_request(const struct schedule *schedule, const struct schedule_r
         tally->refused++;
         return;
     }
-    tally->fitting++;
     if (mentions(schedule, "effort") && request->workers * request->micro_batches > 32)
-        return;                               /* each a search of its own */
+        return; /* each a search of its own */
+    tally->fitting++;
     struct schedule_request other = *request; /* in which only what counts for the plan is equal */
     if (!schedule->adapts && !schedule->timed && !schedule->slices) {
         other.forward = 3;
@@ -114,6 +125,7 @@ static void try_request(const struct schedule *schedule, const struct schedule_r
     struct plan *plan = harness_plan(schedule->name, request), *again = schedule->plan(&other);
     expect_plan(schedule, request, plan);
     expect_same(plan, again);
+    tally->plain += is_plain(plan);
     bool halved = false;
     uint32_t slices = plan->slices;
     for (size_t i = 0; i < plan->orders[0].count; i++)
@@ -179,6 +191,8 @@ Test(invariants, every_schedule)
                     try_request(*schedule, &request, &tally);
             }
         cr_expect_geq(tally.fitting, 3, "%s hardly fits anything", (*schedule)->name);
+        cr_expect_eq((*schedule)->plain, tally.plain == tally.fitting, "%s: %u of %u plans are plain",
+                     (*schedule)->name, tally.plain, tally.fitting);
     }
 }
 
