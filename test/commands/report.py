@@ -160,7 +160,7 @@ def damaged(check, binary, folder):
               "workers are listed by position: expected 1, not 3"),
              ("summary.json", lambda path: replace(path, '"makespan_s"', '"makespan"'), "'time.makespan_s' is missing"),
              ("operations.csv", lambda path: cut(path, len(operations) - 3), "the file ends in the middle of a line"),
-             ("operations.csv", lambda path: path.write_bytes(whole_lines), "the file is not whole"),
+             ("operations.csv", lambda path: path.write_bytes(whole_lines), "rows are missing; expected a whole table"),
              ("operations.csv", lambda path: path.write_bytes(b""), "the file is empty"),
              ("operations.csv", lambda path: path.write_bytes(b"\0\xff\n"), "the first line names the columns"),
              ("operations.csv", lambda path: replace(path, ",compute,", ",computer,"),

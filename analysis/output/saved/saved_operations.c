@@ -4,59 +4,21 @@
 #include "analysis/pictures/gantt_collect.h"
 #include "base/arena.h"
 #include "base/csv.h"
+#include "traces/operations_rows.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum column {
-    RANK,
-    STREAM,
-    ID,
-    KIND,
-    STAGE,
-    MICRO_BATCH,
-    PIPELINE,
-    PART,
-    START,
-    DATA_START,
-    END, /* needed */
-    HOST,
-    POSITION,
-    GROUP,
-    PEER,
-    BYTES,
-    FLOPS,
-    MEMORY,
-    WAITS,
-    ITERATION,
-    SLACK,
-    ALONE,
-    COLUMNS
-};
-
-static const char *const column_names[COLUMNS] = {
-    "rank",      "stream",    "id",      "kind",         "stage", "micro_batch",
-    "pipeline",  "part",      "start_s", "data_start_s", "end_s", "host",
-    "position",  "group",     "peer",    "bytes",        "flops", "memory_delta_bytes",
-    "waits_for", "iteration", "slack_s", "alone_s"};
-static const struct csv_columns operations_columns = {column_names,     COLUMNS, HOST,
-                                                      "operations.csv", false,   "doc/operations-csv.md"};
-static const struct csv_columns critical_columns = {column_names,        COLUMNS, HOST,
-                                                    "critical-path.csv", false,   "doc/operations-csv.md"};
 
 enum memory_column { MEMORY_POSITION, MEMORY_TIME, MEMORY_BYTES, MEMORY_IN_FLIGHT, MEMORY_RANK, MEMORY_COLUMNS };
 static const char *const memory_names[MEMORY_COLUMNS] = {"position", "time_s", "bytes", "in_flight", "rank"};
 static const struct csv_columns memory_columns = {memory_names, MEMORY_COLUMNS, MEMORY_RANK,
                                                   "memory.csv", false,          "doc/operations-csv.md"};
 
-enum stream_use { STREAM_COMPUTE, STREAM_SEND, STREAM_COLLECTIVE, STREAM_OTHER };
-
 struct saved_operation {
     double start, data_start, end;
     uint32_t row, id, peer; /* peer: position at the other end of a send */
-    unsigned line;
-    uint8_t stream;
+    uint8_t type;           /* enum recorded_kind */
     bool critical, is_block;
     struct gantt_work work, second;
 };
@@ -87,9 +49,7 @@ static int by_row_and_id(const void *left, const void *right)
     const struct saved_operation *a = left, *b = right;
     if (a->row != b->row)
         return a->row < b->row ? -1 : 1;
-    if (a->id != b->id)
-        return a->id < b->id ? -1 : 1;
-    return (a->line > b->line) - (a->line < b->line);
+    return (a->id > b->id) - (a->id < b->id);
 }
 
 /* The row of a rank; NULL: it is not shown. */
@@ -100,157 +60,51 @@ static const struct rank_row *row_of(const struct reader *reader, uint32_t rank)
                                         : NULL;
 }
 
-/* ---- fields ---- */
-
-/* Digits up to `most`; the end of them. */
-static const char *take_number(const char *text, const char *end, uint32_t most, uint32_t *number)
-{
-    uint64_t value = 0;
-    const char *at = text;
-    for (; at < end && *at >= '0' && *at <= '9' && value <= most; at++)
-        value = value * 10 + (uint64_t)(*at - '0');
-    *number = (uint32_t)value;
-    return value <= most ? at : text;
-}
-
-/* "3", "0+3", "+3" or nothing: `none` stands for what is left out. */
-static bool read_pair(struct csv *csv, enum column column, uint32_t none, uint32_t most, uint32_t *first,
-                      uint32_t *second, bool *block)
-{
-    struct csv_field field = csv_get(csv, column);
-    const char *at = field.text, *end = field.text + field.size;
-    *first = none;
-    if (at < end && *at != '+')
-        at = take_number(at, end, most, first);
-    *second = *first;
-    if (at < end && *at == '+' && at + 1 <= end) {
-        *second = none;
-        *block = true;
-        at = at + 1 == end ? end : take_number(at + 1, end, most, second);
-    }
-    return at == end || csv_mistake(csv, column, "%s is a whole number up to %u or two with '+' between, not '%s'",
-                                    column_names[column], most, csv_excerpt(field).text);
-}
-
-static bool read_part(struct csv *csv, struct saved_operation *operation)
-{
-    static const char *const texts[] = {"", "a", "b", "+a", "+b", "a+", "b+", "a+b", "b+a"};
-    static const uint8_t parts[][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 0}, {2, 0}, {1, 2}, {2, 1}};
-    struct csv_field field = csv_get(csv, PART);
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        if (!csv_is(field, texts[i]))
-            continue;
-        operation->work.part = parts[i][0];
-        operation->second.part = parts[i][1];
-        operation->is_block |= i > 2;
-        return true;
-    }
-    return csv_mistake(csv, PART, "part is empty, a or b, or two of them with '+' between, not '%s'",
-                       csv_excerpt(field).text);
-}
-
-static bool read_stream(struct csv *csv, struct saved_operation *operation)
-{
-    struct csv_field field = csv_get(csv, STREAM);
-    const char *end = field.text + field.size;
-    static const char *const others[] = {"receive:", "delay:"};
-    operation->stream = STREAM_COMPUTE;
-    if (csv_is(field, "compute"))
-        return true;
-    operation->stream = STREAM_SEND;
-    if (field.size > 5 && !memcmp(field.text, "send:", 5)) {
-        const char *colon = take_number(field.text + 5, end, UINT32_MAX, &operation->peer);
-        if (colon > field.text + 5 && colon < end && *colon == ':')
-            return true;
-    }
-    operation->stream = STREAM_COLLECTIVE;
-    if (field.size > 11 && !memcmp(field.text, "collective:", 11))
-        return true;
-    operation->stream = STREAM_OTHER;
-    for (size_t i = 0; i < 2; i++)
-        if (field.size > strlen(others[i]) && !memcmp(field.text, others[i], strlen(others[i])))
-            return true;
-    return csv_mistake(csv, STREAM, "stream is compute, send:P:KIND, receive:P:KIND, collective:G or delay:L, not '%s'",
-                       csv_excerpt(field).text);
-}
-
-static bool read_work(const struct reader *reader, struct csv *csv, struct saved_operation *operation)
-{
-    struct gantt_work *work = &operation->work, *second = &operation->second;
-    if (!csv_word(csv, KIND, reader->kinds, &work->kind) ||
-        !read_pair(csv, STAGE, STAGE_NONE, STAGE_NONE - 1, &work->stage, &second->stage, &operation->is_block) ||
-        !read_pair(csv, MICRO_BATCH, MICRO_BATCH_NONE, MICRO_BATCH_NONE - 1, &work->micro_batch, &second->micro_batch,
-                   &operation->is_block) ||
-        !read_pair(csv, PIPELINE, 0, UINT16_MAX, &work->pipeline, &second->pipeline, &operation->is_block) ||
-        !read_part(csv, operation))
-        return false;
-    operation->is_block |= work->kind == STAGESIM_BLOCK;
-    second->kind = work->kind == STAGESIM_BLOCK ? STAGESIM_BACKWARD : work->kind;
-    return true;
-}
-
-/* A run of thirty thousand years: what is more is damage, and would break pictures. */
-static const double seconds_most = 1e12;
-
-static bool read_times(struct csv *csv, struct saved_operation *operation)
-{
-    if (!csv_number(csv, START, &operation->start) || !csv_number(csv, DATA_START, &operation->data_start) ||
-        !csv_number(csv, END, &operation->end))
-        return false;
-    if (operation->start < 0)
-        return csv_mistake(csv, START, "start_s is negative");
-    if (operation->data_start < operation->start)
-        return csv_mistake(csv, DATA_START, "data_start_s lies before start_s");
-    if (operation->end > seconds_most)
-        return csv_mistake(csv, END, "end_s is more than %g seconds", seconds_most);
-    return operation->end >= operation->data_start || csv_mistake(csv, END, "end_s lies before data_start_s");
-}
-
-/* Nothing is drawn of them; but a file in which they are wrong is no output of a run. */
-static bool read_amounts(struct csv *csv)
-{
-    static const unsigned columns[] = {BYTES, FLOPS};
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        double amount = 0;
-        if (!csv_has(csv, columns[i]) || csv_get(csv, columns[i]).size == 0)
-            continue;
-        if (!csv_number(csv, columns[i], &amount))
-            return false;
-        if (amount < 0)
-            return csv_mistake(csv, columns[i], "%s is negative", column_names[columns[i]]);
-    }
-    return true;
-}
-
 /* ---- operations.csv ---- */
 
-static bool read_operation(struct reader *reader, struct csv *csv)
+static uint32_t or_none(uint32_t number, uint32_t none)
 {
-    struct saved_operation operation = {.line = csv_line(csv)};
-    uint32_t rank, position;
-    if (!csv_integer(csv, RANK, UINT32_MAX, &rank) || !read_times(csv, &operation))
+    return number == RECORDED_NONE ? none : number;
+}
+
+static struct gantt_work work_of(const struct operations_row *row, unsigned kind, bool second)
+{
+    return (struct gantt_work){.kind = kind,
+                               .stage = or_none(second ? row->stage.second : row->stage.first, STAGE_NONE),
+                               .micro_batch =
+                                   or_none(second ? row->micro_batch.second : row->micro_batch.first, MICRO_BATCH_NONE),
+                               .pipeline = or_none(second ? row->pipeline.second : row->pipeline.first, 0),
+                               .part = row->parts[second]};
+}
+
+/* Of a rank that is shown. */
+static bool keep_operation(struct reader *reader, struct csv *csv, const struct operations_row *row, uint32_t shown)
+{
+    unsigned kind;
+    if (!csv_word(csv, OPERATIONS_KIND, reader->kinds, &kind))
         return false;
-    reader->last = fmax(reader->last, operation.end);
-    const struct rank_row *row = row_of(reader, rank);
-    if (!row)
-        return true;
-    operation.row = row->row;
-    if (!csv_integer(csv, ID, UINT32_MAX - 1, &operation.id) || !read_stream(csv, &operation) ||
-        !read_work(reader, csv, &operation))
-        return false;
-    if (!read_amounts(csv))
-        return false;
-    if (csv_has(csv, POSITION) && (!csv_integer(csv, POSITION, UINT32_MAX, &position) || position != row->row))
-        return csv_mistake(csv, POSITION, "rank %u is worker %u in summary.json: the files are of different runs", rank,
-                           row->row);
+    if (csv_has(csv, OPERATIONS_POSITION) && row->position != shown)
+        return csv_mistake(csv, OPERATIONS_POSITION,
+                           "rank %u is worker %u in summary.json: the files are of different runs", row->rank, shown);
+    bool block = kind == STAGESIM_BLOCK;
     reader->operations =
         array_grow(reader->operations, &reader->capacity, reader->count + 1, sizeof *reader->operations);
-    reader->operations[reader->count++] = operation;
+    reader->operations[reader->count++] =
+        (struct saved_operation){.start = row->start,
+                                 .data_start = row->data_start,
+                                 .end = row->end,
+                                 .row = shown,
+                                 .id = row->id,
+                                 .peer = row->peer_position,
+                                 .type = (uint8_t)row->type,
+                                 .is_block = row->two || block,
+                                 .work = work_of(row, kind, false),
+                                 .second = work_of(row, block ? STAGESIM_BACKWARD : kind, true)};
     return true;
 }
 
-/* Sorts by row and id; ids of a row are 0, 1, 2, ... */
-static void sort_operations(struct reader *reader, const char *file)
+/* Sorts by row and id. */
+static void sort_operations(struct reader *reader)
 {
     uint32_t rows = reader->report->worker_count;
     if (reader->count)
@@ -259,46 +113,30 @@ static void sort_operations(struct reader *reader, const char *file)
     size_t next = 0;
     for (uint32_t row = 0; row < rows; row++) {
         reader->first[row] = next;
-        bool good = true;
-        for (uint32_t id = 0; next < reader->count && reader->operations[next].row == row; next++, id++) {
-            const struct saved_operation *operation = &reader->operations[next];
-            if (good && operation->id < id)
-                diag_error(reader->diag, (struct place){file, operation->line, 1}, "worker %u has operation %u twice",
-                           row, operation->id);
-            else if (good && operation->id > id)
-                diag_error(reader->diag, (struct place){file, 0, 0},
-                           "operation %u of worker %u is missing: the file is not whole", id, row);
-            good &= operation->id == id;
-        }
+        while (next < reader->count && reader->operations[next].row == row)
+            next++;
     }
     reader->first[rows] = next;
 }
 
-/* A file that was cut off ends in the middle of a line, or before the run does. */
-static bool check_whole(const struct reader *reader, const char *file, const char *text, size_t size)
-{
-    if (size && text[size - 1] == '\n')
-        return true;
-    diag_error(reader->diag, (struct place){file, 0, 0},
-               size ? "the file ends in the middle of a line: it is not whole" : "the file is empty");
-    return false;
-}
-
 static void read_operations(struct reader *reader, const struct saved_texts *texts)
 {
-    const char *file = texts->operations_file;
-    unsigned before = reader->diag->errors;
-    check_whole(reader, file, texts->operations, texts->operations_size);
-    struct csv *csv =
-        csv_open(file, texts->operations, texts->operations_size, &operations_columns, reader->diag, NULL);
-    while (csv && csv_next(csv))
-        read_operation(reader, csv);
-    csv_close(csv);
-    bool good = reader->diag->errors == before;
+    struct operations_rows rows;
+    struct operations_row row;
+    if (operations_rows_open(&rows, OPERATIONS_DRAWN, texts->operations_file, texts->operations, texts->operations_size,
+                             reader->diag))
+        while (operations_rows_next(&rows, &row)) {
+            const struct rank_row *shown = row_of(reader, row.rank);
+            reader->last = fmax(reader->last, row.end);
+            if (shown)
+                keep_operation(reader, rows.csv, &row, shown->row);
+        }
+    bool good = operations_rows_whole(&rows);
+    operations_rows_close(&rows);
     if (good)
-        sort_operations(reader, file);
+        sort_operations(reader);
     if (good && reader->last < reader->report->makespan)
-        diag_error(reader->diag, (struct place){file, 0, 0},
+        diag_error(reader->diag, (struct place){texts->operations_file, 0, 0},
                    "the last operation ends after %g s, the run of summary.json after %g s: the "
                    "file is not whole, or of another run",
                    reader->last, reader->report->makespan);
@@ -306,28 +144,27 @@ static void read_operations(struct reader *reader, const struct saved_texts *tex
 
 /* ---- critical-path.csv ---- */
 
-static bool read_step(const struct reader *reader, struct csv *csv)
+static bool mark_step(const struct reader *reader, struct csv *csv, const struct operations_row *row)
 {
-    uint32_t rank, id;
-    if (!csv_integer(csv, RANK, UINT32_MAX, &rank) || !csv_integer(csv, ID, UINT32_MAX, &id))
-        return false;
-    const struct rank_row *row = row_of(reader, rank);
-    if (!row || !reader->first)
+    const struct rank_row *shown = row_of(reader, row->rank);
+    if (!shown || !reader->first)
         return true;
-    if (id >= reader->first[row->row + 1] - reader->first[row->row])
-        return csv_mistake(csv, ID, "rank %u has no operation %u in operations.csv", rank, id);
-    reader->operations[reader->first[row->row] + id].critical = true;
+    if (row->id >= reader->first[shown->row + 1] - reader->first[shown->row])
+        return csv_mistake(csv, OPERATIONS_ID, "rank %u has no operation %u in operations.csv", row->rank, row->id);
+    reader->operations[reader->first[shown->row] + row->id].critical = true;
     return true;
 }
 
 static void read_critical(const struct reader *reader, const struct saved_texts *texts)
 {
-    check_whole(reader, texts->critical_file, texts->critical, texts->critical_size);
-    struct csv *csv =
-        csv_open(texts->critical_file, texts->critical, texts->critical_size, &critical_columns, reader->diag, NULL);
-    while (csv && csv_next(csv))
-        read_step(reader, csv);
-    csv_close(csv);
+    struct operations_rows rows;
+    struct operations_row row;
+    if (operations_rows_open(&rows, OPERATIONS_CRITICAL, texts->critical_file, texts->critical, texts->critical_size,
+                             reader->diag))
+        while (operations_rows_next(&rows, &row))
+            mark_step(reader, rows.csv, &row);
+    operations_rows_whole(&rows);
+    operations_rows_close(&rows);
 }
 
 /* ---- memory.csv ---- */
@@ -350,8 +187,8 @@ static bool read_level(const struct reader *reader, struct csv *csv, const struc
         return csv_mistake(csv, MEMORY_BYTES, "bytes is negative");
     if (level->in_flight < in_flight_least)
         return csv_mistake(csv, MEMORY_IN_FLIGHT, "in_flight is negative");
-    if (level->time > seconds_most)
-        return csv_mistake(csv, MEMORY_TIME, "time_s is more than %g seconds", seconds_most);
+    if (level->time > OPERATIONS_SECONDS_MOST)
+        return csv_mistake(csv, MEMORY_TIME, "time_s is more than %g seconds", OPERATIONS_SECONDS_MOST);
     double least = before && level->row == before->row ? before->time : 0;
     return level->time >= least || csv_mistake(csv, MEMORY_TIME, "rows of a position are ordered by time_s, from 0");
 }
@@ -370,7 +207,7 @@ static void read_memory(const struct reader *reader, const struct saved_texts *t
 {
     struct gantt_level level, before;
     bool any = false;
-    check_whole(reader, texts->memory_file, texts->memory, texts->memory_size);
+    operations_text_whole(texts->memory_file, texts->memory, texts->memory_size, reader->diag);
     struct csv *csv =
         csv_open(texts->memory_file, texts->memory, texts->memory_size, &memory_columns, reader->diag, NULL);
     while (csv && csv_next(csv)) {
@@ -391,7 +228,7 @@ static void read_memory(const struct reader *reader, const struct saved_texts *t
 static bool has_up_pipelines(const struct reader *reader)
 {
     for (size_t i = 0; i < reader->count; i++)
-        if (reader->operations[i].stream == STREAM_COMPUTE && reader->operations[i].work.pipeline & 1)
+        if (reader->operations[i].type == RECORDED_COMPUTE && reader->operations[i].work.pipeline & 1)
             return true;
     return false;
 }
@@ -401,13 +238,13 @@ static void add_box(struct gantt *gantt, const struct report *report, bool bidir
 {
     struct gantt_box box = {operation->start, operation->end, operation->row, GANTT_NO_NUMBER,
                             .critical = operation->critical};
-    if (operation->stream == STREAM_COMPUTE) {
+    if (operation->type == RECORDED_COMPUTE) {
         gantt_add_work(gantt, report, bidirectional, box, &operation->work,
                        operation->is_block ? &operation->second : NULL);
-    } else if (operation->stream == STREAM_COLLECTIVE ||
-               (operation->stream == STREAM_SEND && operation->peer == operation->row)) {
+    } else if (operation->type == RECORDED_COLLECTIVE ||
+               (operation->type == RECORDED_SEND && operation->peer == operation->row)) {
         box.start = operation->data_start;
-        box.kind = operation->stream == STREAM_SEND ? GANTT_TRANSFER : GANTT_COLLECTIVE;
+        box.kind = operation->type == RECORDED_SEND ? GANTT_TRANSFER : GANTT_COLLECTIVE;
         box.lane = GANTT_LANE_COLLECTIVE;
         gantt_add_box(gantt, &box);
     }
@@ -416,7 +253,7 @@ static void add_box(struct gantt *gantt, const struct report *report, bool bidir
 static void add_arrow(struct gantt *gantt, const struct saved_operation *operation)
 {
     struct gantt_arrow arrow = {operation->data_start, operation->end, operation->row, operation->peer};
-    if (operation->stream == STREAM_SEND && arrow.to != arrow.from && arrow.to < gantt->row_count &&
+    if (operation->type == RECORDED_SEND && arrow.to != arrow.from && arrow.to < gantt->row_count &&
         gantt->arrow_count < GANTT_ARROWS_KEPT && arrow.end > arrow.start)
         gantt_add_arrow(gantt, &arrow);
 }
