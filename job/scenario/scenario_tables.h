@@ -7,6 +7,7 @@
 #include "platforms/platform.h"
 #include "platforms/power/power.h"
 #include "simulator/program/mesh.h"
+#include "simulator/tails/tails.h"
 
 struct arena;
 
@@ -50,7 +51,7 @@ struct tails_values {
     bool quantiles;
     const char *like;
     const struct fields_distribution *device, *node, *worker, *micro_batch, *operation, *forward, *backward, *weight,
-        *optimizer, *transfer, *message, *collective, *link, *pause;
+        *optimizer, *kernels[TAILS_KERNELS], *transfer, *message, *collective, *link, *pause;
     double pause_every;
     struct stagesim_rows trace;
     uint64_t steps, seed;

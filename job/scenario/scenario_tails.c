@@ -61,6 +61,18 @@ static const struct stagesim_field tails_fields[] = {
      .doc = "in place of backward: factor on each weight gradient that is computed apart"},
     {"optimizer", STAGESIM_FIELD_FACTORS, VALUE(optimizer),
      .doc = "in place of operation: factor on each optimizer step"},
+    {"matrix", STAGESIM_FIELD_FACTORS, VALUE(kernels[TAILS_MATRIX]),
+     .doc = "factor on the part of each computation that is matrix products with weights; workloads that have the key "
+            "compute.matrix_time know this part, likewise for the next five"},
+    {"grouped", STAGESIM_FIELD_FACTORS, VALUE(kernels[TAILS_GROUPED]),
+     .doc = "the same for grouped products: all experts of a rank, if it has more than one"},
+    {"attention", STAGESIM_FIELD_FACTORS, VALUE(kernels[TAILS_ATTENTION]),
+     .doc = "the same for all that computes with attention's scores"},
+    {"scan", STAGESIM_FIELD_FACTORS, VALUE(kernels[TAILS_SCAN]),
+     .doc = "the same for state-space scans and linear attention"},
+    {"norm", STAGESIM_FIELD_FACTORS, VALUE(kernels[TAILS_NORM]), .doc = "the same for normalisations"},
+    {"elementwise", STAGESIM_FIELD_FACTORS, VALUE(kernels[TAILS_ELEMENTWISE]),
+     .doc = "the same for all other operators that only move memory"},
     {"transfer", STAGESIM_FIELD_FACTORS, VALUE(transfer), .doc = "factor on each message and collective"},
     {"message", STAGESIM_FIELD_FACTORS, VALUE(message), .doc = "in place of transfer: factor on each message"},
     {"collective", STAGESIM_FIELD_FACTORS, VALUE(collective), .doc = "in place of transfer: factor on each collective"},
@@ -189,8 +201,36 @@ static void take_published(const struct loader *loader, struct tails_settings *s
                settings->like, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
+static bool has_key(const struct stagesim_workload *workload, const char *key)
+{
+    const struct stagesim_field *field = workload ? workload->fields : NULL;
+    while (field && field->key && strcmp(field->key, key) != 0)
+        field++;
+    return field && field->key;
+}
+
+/* Workloads that know what a class of kernels takes have a key by which it takes longer. */
+static void take_kernels(const struct loader *loader, const struct tails_values *values,
+                         struct tails_settings *settings)
+{
+    struct arena *arena = loader->fields.arena;
+    const struct stagesim_workload *workload = loader->scenario->workload;
+    for (int kernel = 0; kernel < TAILS_KERNELS; kernel++) {
+        const char *name = tails_kernel_names[kernel], *key = arena_print(arena, "compute.%s_time", name);
+        settings->kernels[kernel] = drawn(values->kernels[kernel]);
+        if (settings->kernels[kernel] && workload && !has_key(workload, key))
+            diag_error(loader->fields.diag, node_place(loader->root, arena_print(arena, "tails.%s", name)),
+                       "the workload %s has no classes of kernels; expected one with the key %s, as transformer, or "
+                       "factors by kind: forward, backward, weight, optimizer",
+                       workload->name, key);
+    }
+}
+
 static bool varies(const struct tails_settings *s)
 {
+    for (int kernel = 0; kernel < TAILS_KERNELS; kernel++)
+        if (s->kernels[kernel])
+            return true;
     return s->device || s->node || s->worker || s->micro_batch || s->operation || s->forward || s->backward ||
            s->weight || s->optimizer || s->transfer || s->message || s->collective || s->link || s->pause || s->trace;
 }
@@ -242,6 +282,7 @@ void scenario_read_tails(struct loader *loader)
                                         .trace = take_trace(loader, &values.trace),
                                         .steps = (uint32_t)values.steps,
                                         .seed = values.seed};
+    take_kernels(loader, &values, settings);
     check(loader, &values);
     if (!settings->like && !varies(settings) && loader->fields.diag->errors == errors)
         settings->like = tails_published_table[0]->name;

@@ -19,7 +19,8 @@ enum purpose {
     PURPOSE_LINK,
     PURPOSE_PAUSE,
     PURPOSE_RECORDED_REPLICA,
-    PURPOSE_RECORD
+    PURPOSE_RECORD,
+    PURPOSE_KERNELS /* and the number of the class */
 };
 
 /* Of the workers, those that are slowest and that CHANGE_SLOWEST makes as fast as others. */
@@ -235,6 +236,24 @@ static void multiply(const struct step_draw *draw, const struct quick_draw *quic
     }
 }
 
+/* A computation of which a share is of a class takes (1 - share) + share f where such kernels take f. */
+static void multiply_kernels(const struct step_draw *draw, const struct step_task *task, double seconds[STEP_LANES])
+{
+    double more[STEP_LANES] = {0};
+    for (int kernel = 0; draw->model->shares && kernel < TAILS_KERNELS; kernel++) {
+        double share = step_model_share(draw->model, task, kernel), factors[STEP_LANES];
+        if (!(share > 0))
+            continue;
+        for (int lane = 0; lane < STEP_LANES; lane++)
+            factors[lane] = 1;
+        multiply(draw, &draw->model->kernels[kernel], (enum purpose)(PURPOSE_KERNELS + kernel), task, factors);
+        for (int lane = 0; lane < STEP_LANES; lane++)
+            more[lane] += share * (factors[lane] - 1);
+    }
+    for (int lane = 0; lane < STEP_LANES; lane++)
+        seconds[lane] *= 1 + more[lane];
+}
+
 /* Of a micro-batch, by the sequences in it. */
 static void multiply_batch(const struct step_draw *draw, const struct step_task *task, double seconds[STEP_LANES])
 {
@@ -272,6 +291,7 @@ static void compute_seconds(const struct step_draw *draw, uint32_t node, const s
     if (task->micro_batch != MICRO_BATCH_NONE)
         multiply_batch(draw, task, seconds);
     multiply(draw, own_draw(model, task), PURPOSE_OPERATION, task, seconds);
+    multiply_kernels(draw, task, seconds);
     for (size_t lane = 0; lane < STEP_LANES; lane++)
         if (draw->pauses_at[task->rank * (size_t)STEP_LANES + lane] == node)
             seconds[lane] += draw->pauses[task->rank * (size_t)STEP_LANES + lane];
@@ -329,6 +349,14 @@ static double mean_recorded(const struct step_model *model, const struct step_ta
     return sum;
 }
 
+static double mean_of_kernels(const struct step_model *model, const struct step_task *task)
+{
+    double mean = 1;
+    for (int kernel = 0; kernel < TAILS_KERNELS; kernel++)
+        mean += step_model_share(model, task, kernel) * (mean_of(model->settings->kernels[kernel]) - 1);
+    return mean;
+}
+
 double step_mean_seconds(const struct step_model *model, uint32_t node)
 {
     const struct tails_settings *settings = model->settings;
@@ -336,7 +364,8 @@ double step_mean_seconds(const struct step_model *model, uint32_t node)
     uint32_t forwards = model->first_forward[task->rank + 1] - model->first_forward[task->rank];
     int direction = step_direction(task);
     double seconds = model->net->seconds[node] * mean_of(settings->device) * mean_of(settings->node) *
-                     mean_of(settings->worker) * mean_of(own_draw(model, task)->distribution);
+                     mean_of(settings->worker) * mean_of(own_draw(model, task)->distribution) *
+                     mean_of_kernels(model, task);
     if (task->micro_batch != MICRO_BATCH_NONE)
         seconds *= mean_of(settings->micro_batch);
     if (settings->trace && direction >= 0 && task->stage < settings->trace->stages) {

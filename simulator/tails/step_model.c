@@ -173,13 +173,17 @@ static void find_reference(struct step_model *model, struct arena *arena)
     }
 }
 
-struct step_model *step_model_create(const struct step_net *net, const struct tails_settings *settings,
-                                     const struct platform *platform, const uint32_t *hosts, struct arena *arena)
+double step_model_share(const struct step_model *model, const struct step_task *task, int kernel)
 {
-    struct step_model *model = arena_alloc(arena, sizeof *model);
-    *model = (struct step_model){.net = net, .settings = settings, .ranks = net->program->mesh->ranks};
-    model->hosts = arena_array(arena, model->ranks, sizeof *model->hosts);
-    memcpy(model->hosts, hosts, model->ranks * sizeof *hosts);
+    const struct kernel_shares *shares = model->shares;
+    if (!shares || !shares->of[kernel] || task->type != OPERATION_COMPUTE)
+        return 0;
+    return shares->of[kernel][shares->first[model->net->program->mesh->position_of[task->rank]] + task->operation];
+}
+
+static void find_draws(struct step_model *model, struct arena *arena)
+{
+    const struct tails_settings *settings = model->settings;
     model->operation = quick_draw_of(settings->operation, arena);
     model->forward = quick_draw_of(settings->forward ? settings->forward : settings->operation, arena);
     model->backward = quick_draw_of(settings->backward ? settings->backward : settings->operation, arena);
@@ -190,6 +194,20 @@ struct step_model *step_model_create(const struct step_net *net, const struct ta
     model->optimizer = quick_draw_of(settings->optimizer ? settings->optimizer : settings->operation, arena);
     model->message = quick_draw_of(settings->message ? settings->message : settings->transfer, arena);
     model->collective = quick_draw_of(settings->collective ? settings->collective : settings->transfer, arena);
+    for (int kernel = 0; kernel < TAILS_KERNELS; kernel++)
+        model->kernels[kernel] = quick_draw_of(settings->kernels[kernel], arena);
+}
+
+struct step_model *step_model_create(const struct step_net *net, const struct tails_settings *settings,
+                                     const struct kernel_shares *shares, const struct platform *platform,
+                                     const uint32_t *hosts, struct arena *arena)
+{
+    struct step_model *model = arena_alloc(arena, sizeof *model);
+    *model =
+        (struct step_model){.net = net, .settings = settings, .shares = shares, .ranks = net->program->mesh->ranks};
+    model->hosts = arena_array(arena, model->ranks, sizeof *model->hosts);
+    memcpy(model->hosts, hosts, model->ranks * sizeof *hosts);
+    find_draws(model, arena);
     find_nodes(model, platform, arena);
     find_workers(model, arena);
     find_crossings(model, arena);
@@ -279,6 +297,25 @@ static bool meets_link(const struct step_model *model, uint32_t node)
            (task->meeting != STEP_ALONE ? model->crosses[task->meeting] : model->peers[node] != STEP_NONE);
 }
 
+static bool meets_kernel(const struct step_model *model, int kernel)
+{
+    for (uint32_t node = 0; node < model->net->count; node++)
+        if (model->net->seconds[node] > 0 && step_model_share(model, &model->net->tasks[node], kernel) > 0)
+            return true;
+    return false;
+}
+
+/* The same among classes of kernels, of which *next is the number. */
+static const char *idle_kernel(const struct step_model *model, size_t *next, const char **why)
+{
+    for (; *next < TAILS_KERNELS; ++*next)
+        if (model->settings->kernels[*next] && !meets_kernel(model, (int)*next)) {
+            *why = "no computation takes longer where such kernels do";
+            return tails_kernel_names[(*next)++];
+        }
+    return NULL;
+}
+
 const char *step_model_idle(const struct step_model *model, size_t *next, const char **why)
 {
     const struct tails_settings *settings = model->settings;
@@ -298,7 +335,8 @@ const char *step_model_idle(const struct step_model *model, size_t *next, const 
         {"link", "no message or collective between nodes takes time", settings->link, meets_link},
         {"pause", "no forward takes time, and pauses come in front of one", settings->pause, meets_forward},
     };
-    for (; *next < sizeof all / sizeof *all; ++*next) {
+    const size_t count = sizeof all / sizeof *all;
+    for (; *next < count; ++*next) {
         bool met = !all[*next].given;
         for (uint32_t node = 0; node < model->net->count && !met; node++)
             met = model->net->seconds[node] > 0 && all[*next].meets(model, node);
@@ -307,5 +345,8 @@ const char *step_model_idle(const struct step_model *model, size_t *next, const 
         *why = all[*next].why;
         return all[(*next)++].name;
     }
-    return NULL;
+    size_t kernel = *next - count;
+    const char *name = idle_kernel(model, &kernel, why);
+    *next = kernel + count;
+    return name;
 }

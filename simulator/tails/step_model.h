@@ -15,12 +15,20 @@ enum { STEP_LANES = 4 };
 /* Nobody's: a rank that has no forward to pause in front of, a collective within a node. */
 #define STEP_NONE UINT32_MAX
 
+/* Of each computation's time the share that a class of kernels has. */
+struct kernel_shares {
+    const size_t *first;             /* [position]: its first operation in these lists */
+    const double *of[TAILS_KERNELS]; /* [first + operation]; NULL: the settings say nothing of the class */
+};
+
 struct step_model {
     const struct step_net *net;
     const struct tails_settings *settings;
+    const struct kernel_shares *shares;       /* NULL: the settings say nothing of kernels */
     uint32_t ranks, nodes, workers, replicas; /* of the mesh; hosts' nodes; pipeline workers; of the data axis */
     uint32_t micro_batches;
     struct quick_draw operation, forward, backward, weight, optimizer, message, collective; /* of the settings */
+    struct quick_draw kernels[TAILS_KERNELS];
     uint32_t *hosts;         /* [rank]: in the platform */
     uint32_t *node_of;       /* [rank]: index into first_hosts */
     uint32_t *first_hosts;   /* [node]: the first of its hosts in the platform, which the node is known by */
@@ -35,9 +43,13 @@ struct step_model {
     double *reference;   /* [stage * 2 + backward]: seconds of a micro-batch's; NULL: no trace */
 };
 
-/* hosts[rank] as of a job. Memory from the arena; the others have to live as long. */
+/* hosts[rank] as of a job; shares as in the model. Memory from the arena; the others have to live as long. */
 struct step_model *step_model_create(const struct step_net *net, const struct tails_settings *settings,
-                                     const struct platform *platform, const uint32_t *hosts, struct arena *arena);
+                                     const struct kernel_shares *shares, const struct platform *platform,
+                                     const uint32_t *hosts, struct arena *arena);
+
+/* Of a computation; 0: none, or the settings say nothing of the class. */
+double step_model_share(const struct step_model *model, const struct step_task *task, int kernel);
 
 /* Whether a change would change anything. */
 bool step_model_has(const struct step_model *model, enum tails_change change);

@@ -23,6 +23,18 @@ struct tails_trace {
     const size_t *first; /* [replicas + 1]: records of a replica */
 };
 
+/* Classes of kernels that a workload may tell apart, by its keys compute.NAME_time. */
+enum tails_kernel {
+    TAILS_MATRIX,
+    TAILS_GROUPED,
+    TAILS_ATTENTION,
+    TAILS_SCAN,
+    TAILS_NORM,
+    TAILS_ELEMENTWISE,
+    TAILS_KERNELS
+};
+extern const char *const tails_kernel_names[]; /* [enum tails_kernel], NULL-terminated */
+
 /* What varies; NULL: nothing does. Times of computations and transfers are multiplied by what is drawn, unless it says
  * otherwise. */
 struct tails_settings {
@@ -34,13 +46,14 @@ struct tails_settings {
     const struct distribution *micro_batch; /* all computations of a micro-batch, on all stages */
     const struct distribution *operation;   /* each computation for itself */
     const struct distribution *forward, *backward, *weight, *optimizer; /* the same of a kind, in its place */
-    const struct distribution *transfer;                                /* each message, each collective */
-    const struct distribution *message, *collective;                    /* one of them, in its place */
-    const struct distribution *link;  /* all that leaves a node or comes to it, the whole step */
-    const struct distribution *pause; /* seconds that a rank stands still in front of a forward */
-    double pause_every;               /* once in so many steps */
-    const struct tails_trace *trace;  /* times of micro-batches, drawn as they were recorded */
-    uint32_t steps;                   /* that are drawn */
+    const struct distribution *kernels[TAILS_KERNELS]; /* of each computation the share that is of these kernels */
+    const struct distribution *transfer;               /* each message, each collective */
+    const struct distribution *message, *collective;   /* one of them, in its place */
+    const struct distribution *link;                   /* all that leaves a node or comes to it, the whole step */
+    const struct distribution *pause;                  /* seconds that a rank stands still in front of a forward */
+    double pause_every;                                /* once in so many steps */
+    const struct tails_trace *trace;                   /* times of micro-batches, drawn as they were recorded */
+    uint32_t steps;                                    /* that are drawn */
     uint64_t seed;
 };
 

@@ -8,6 +8,7 @@
 #include "job/job.h"
 #include "simulator/run/folded_run.h"
 #include "simulator/tails/tails_run.h"
+#include "studies/steps/kernel_shares.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -90,22 +91,26 @@ static void tell_idle(const struct step_model *model, FILE *console)
         diag_print(console, "note: tails.%s changes nothing: %s\n", name, why);
 }
 
-static struct step_walk *make_walk(const struct scenario *scenario, struct platform *platform, const struct job *job,
-                                   FILE *console, struct arena *arena, struct fault *fault)
+/* NULL with the fault filled, or the mistakes reported. */
+static struct step_walk *make_walk(const struct scenario *alone, const struct job *job, FILE *console,
+                                   struct arena *arena, struct diag *diag, struct fault *fault)
 {
     struct folded_run run;
-    struct engine_job engine_job = {.program = job->program, .platform = platform, .hosts = job->hosts};
+    const struct kernel_shares *shares;
+    struct engine_job engine_job = {.program = job->program, .platform = job->platform, .hosts = job->hosts};
     if (job->program->overlapping) {
         fault_set(fault, "iterations overlap, so that there is no step that has a time of its own");
         return NULL;
     }
+    if (!kernel_shares_find(alone, job, arena, diag, &shares, fault))
+        return NULL;
     if (!folded_run(&engine_analytic, &engine_job, false, arena, &run, fault))
         return NULL;
     struct step_net *net = step_net_create(run.timeline, arena, fault);
     timeline_destroy(run.timeline);
     if (!net)
         return NULL;
-    struct step_model *model = step_model_create(net, &scenario->tails, platform, job->hosts, arena);
+    struct step_model *model = step_model_create(net, &alone->tails, shares, job->platform, job->hosts, arena);
     tell_idle(model, console);
     return step_walk_create(model, arena, fault);
 }
@@ -145,8 +150,10 @@ int tails_add(const struct scenario *scenario, struct platform *platform, struct
     struct job *job = alone ? job_create(alone, platform, 2, arena, diag) : NULL;
     int code = job && tails_fit(scenario, job->program->stages, diag) ? EXIT_DONE : EXIT_BAD_INPUT;
     if (code == EXIT_DONE) {
-        struct step_walk *walk = make_walk(scenario, platform, job, console, arena, &fault);
-        if ((!walk || !fill(walk, scenario->tails.steps, report, &fault)) && console)
+        struct step_walk *walk = make_walk(alone, job, console, arena, diag, &fault);
+        bool done = walk && fill(walk, scenario->tails.steps, report, &fault);
+        code = done || fault.text[0] ? EXIT_DONE : EXIT_BAD_INPUT;
+        if (!done && fault.text[0] && console)
             diag_print(console, "note: tails: no quantiles of the step: %s\n", fault.text);
     }
     arena_destroy(arena);

@@ -17,8 +17,19 @@ from tool import STAGES_JOB, Checker, binary_argument, run
 check = Checker()
 
 
-def step(stagesim, folder, *arguments):
-    run(stagesim, "run", "job.yaml", "-o", "out", "--quiet", *arguments, cwd=folder)
+LAYERS_JOB = """platform: dgx-a100:2
+workload: transformer
+model: {layers: 8, hidden: 2048, heads: 16, sequence: 1024, vocabulary: 50304}
+parallel: {pipeline: 4, data: 2, tensor: 2}
+batch: {micro_batches: 8, micro: 2}
+schedule: 1f1b
+engine: analytic
+tails: {steps: 100}
+"""
+
+
+def step(stagesim, folder, *arguments, job="job.yaml"):
+    run(stagesim, "run", job, "-o", "out", "--quiet", *arguments, cwd=folder)
     return json.loads((folder / "out/summary.json").read_text()).get("step")
 
 
@@ -100,6 +111,37 @@ def keys(stagesim, folder):
     check.that(step(stagesim, folder, "--set", "tails={like: usual, quantiles: false}") is None, "not asked for")
 
 
+def kernels(stagesim, folder):
+    """Shares of classes of kernels. On a GPU where only products take time they follow from the flop of a layer
+    (Korthikanti et al. 2022, appendix A). Elsewhere kernels that are slow in tails take what slow ones of the job do.
+    """
+    (folder / "layers.yaml").write_text(LAYERS_JOB)
+
+    def layers(*sets):
+        return step(stagesim, folder, *[word for each in sets for word in ("--set", each)], job="layers.yaml")
+
+    plain = ("compute.efficiency=0.5", "transformer.attention=standard", "parallel={}")
+    batch, sequence, hidden, count, vocabulary = 2, 1024, 2048, 8, 50304
+    scores = 4 * batch * sequence * sequence * hidden * count
+    rest = 24 * batch * sequence * hidden ** 2 * count + 2 * batch * sequence * hidden * vocabulary
+    share = scores / (scores + rest)
+    for name, part in (("attention", share), ("matrix", 1 - share)):
+        figures = layers(*plain, f"tails={{{name}: 3}}")
+        check.near(figures["p50_s"] / figures["even_s"], 1 - part + 3 * part, f"share of {name}", 1e-6)
+    for name in ("matrix", "attention", "norm", "elementwise"):
+        slow = layers("compute.dispatch=0s", f"compute.{name}_time=1.5", "tails={device: 1}")["even_s"]
+        figures = layers("compute.dispatch=0s", "transformer.granularity=layer", f"tails={{{name}: 1.5}}")
+        check.near(figures["p95_s"] / slow, 1, f"{name} as slow kernels of the job", 1e-9)
+        check.that(slow > figures["even_s"] * 1.001, f"{name} counts")
+    varies = layers("tails={matrix: {normal: {mean: 1, deviation: 0.1}}}")
+    check.that(varies["p99_s"] > varies["p50_s"] > varies["even_s"], f"varies: {varies}")
+    for name in ("grouped", "scan"):
+        done = run(stagesim, "run", "layers.yaml", "--set", f"tails.{name}=2", cwd=folder)
+        check.that(f"note: tails.{name} changes nothing: " in done.stderr, done.stderr)
+    hosts = run(stagesim, "run", "layers.yaml", "--set", "compute.dispatch=1s", "--set", "tails.matrix=2", cwd=folder)
+    check.that("tails.matrix changes nothing: no computation takes longer" in hosts.stderr, "all wait for their hosts")
+
+
 def recorded(stagesim, folder):
     """Two recorded replicas of four stages: sums of their own times on a pipeline of one micro-batch."""
     rows = ["step,replica,micro_batch,stage,forward,backward"]
@@ -148,7 +190,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "job.yaml").write_text(STAGES_JOB)
-        for test in (closed_forms, outputs, compared, keys, recorded, no_step, idle):
+        for test in (closed_forms, outputs, compared, keys, kernels, recorded, no_step, idle):
             test(stagesim, folder)
     return check.done()
 

@@ -181,12 +181,14 @@ static struct transformer_device *find_kind(struct transformer_job *j, uint32_t 
             return kind;
     kind = array_zeroed(1, sizeof *kind);
     *kind = (struct transformer_device){.host = device, .next = j->kinds};
+    memcpy(kind->classes.times, j->parameters->times, sizeof kind->classes.times);
     enum device_precision precision = j->parameters->precision, wide = precision == FP8 ? BF16 : precision;
     kind->device = (struct efficiency_device){.efficiency = &kind->efficiency,
                                               .peak = device_peak(&device, precision),
                                               .wide_peak = device_peak(&device, wide),
                                               .fp8 = precision == FP8,
                                               .clock = clock,
+                                              .classes = &kind->classes,
                                               .bandwidth = device.memory_bandwidth};
     j->kinds = kind;
     if (kind->device.peak > 0 && kind->device.wide_peak > 0)

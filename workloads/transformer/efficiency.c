@@ -3,6 +3,7 @@
 
 #include "base/paths.h"
 #include "base/rounded/rounded.h"
+#include "workloads/transformer/kernel_class.h"
 #include "workloads/transformer/kernel_use.h"
 
 #include <errno.h>
@@ -163,7 +164,7 @@ static const struct efficiency_curve *curve_of(const struct efficiency *efficien
     return narrow ? &efficiency->matrix_fp8 : &efficiency->matrix;
 }
 
-double efficiency_operator_time(const struct efficiency_device *device, const struct transformer_operator *operator)
+static double known_time(const struct efficiency_device *device, const struct transformer_operator *operator)
 {
     const struct efficiency *efficiency = device->efficiency;
     double measured;
@@ -183,6 +184,16 @@ double efficiency_operator_time(const struct efficiency_device *device, const st
                                                 device->bandwidth *efficiency_at(&efficiency->memory, operator->bytes))
                                           : 0;
     return efficiency->launch + fmax(computing, moving);
+}
+
+double efficiency_operator_time(const struct efficiency_device *device, const struct transformer_operator *operator)
+{
+    double seconds = known_time(device, operator);
+    enum kernel_class class = device->classes ? kernel_class_of(operator) : KERNEL_CLASSES;
+    if (class == KERNEL_CLASSES)
+        return seconds;
+    device->classes->met[class] |= seconds > 0;
+    return seconds * device->classes->times[class];
 }
 
 double efficiency_time(const struct efficiency_device *device, const struct transformer_operators *operators,

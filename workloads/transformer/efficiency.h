@@ -38,24 +38,27 @@ void efficiency_constant(struct efficiency *efficiency, double share);
 double efficiency_at(const struct efficiency_curve *curve, double size);
 
 struct kernel_use;
+struct kernel_class_times;
 
 /* A device as operators meet it. */
 struct efficiency_device {
     const struct efficiency *efficiency;
-    double peak;                /* flop/s of matrix products in the precision in use */
-    double wide_peak;           /* the same of those that stay in 16 bits */
-    bool fp8;                   /* the precision in use has 8 bits */
-    double clock;               /* share of its full clock at which it computes; 0: all of it */
-    double held;                /* clock in training over that of the table's measurements; 0: the same */
-    double bandwidth;           /* bytes per second of its memory; 0: moving bytes costs nothing */
-    bool own_flash;             /* the scenario says what flash attention reaches */
-    double plain_peak;          /* flop/s in fp32 outside of matrix units, for whoever asks; 0: not known */
-    struct kernel_use *kernels; /* measured kernels, which count where they have an operator; NULL: none */
+    double peak;                        /* flop/s of matrix products in the precision in use */
+    double wide_peak;                   /* the same of those that stay in 16 bits */
+    bool fp8;                           /* the precision in use has 8 bits */
+    double clock;                       /* share of its full clock at which it computes; 0: all of it */
+    double held;                        /* clock in training over that of the table's measurements; 0: the same */
+    double bandwidth;                   /* bytes per second of its memory; 0: moving bytes costs nothing */
+    bool own_flash;                     /* the scenario says what flash attention reaches */
+    double plain_peak;                  /* flop/s in fp32 outside of matrix units, for whoever asks; 0: not known */
+    struct kernel_class_times *classes; /* NULL: all of them as they are known */
+    struct kernel_use *kernels;         /* measured kernels, which count where they have an operator; NULL: none */
 };
 
 /* Seconds of one operator: launch + max(flops / (clock held peak e(flops)), bytes / (bandwidth e(bytes))). A measured
  * kernel takes 1 / clock times its time where arithmetic bounds it, by its flops over the peak and its bytes over the
- * bandwidth; another one keeps its time as long as arithmetic at that clock takes no more. */
+ * bandwidth; another one keeps its time as long as arithmetic at that clock takes no more. All of it so many times as
+ * `classes` says. */
 double efficiency_operator_time(const struct efficiency_device *device, const struct transformer_operator *operator);
 /* Seconds of operators that follow each other, but with the `behind` seconds of transfers that the device then waits
  * for at least what the host needs to issue them: it goes on while data moves. `weight`: of them the part of weight

@@ -152,6 +152,19 @@ static void tell_sources(const struct transformer_job *j, const struct kernel_us
                      use->one_by_one, use->asked, use->inference);
 }
 
+/* Classes that the scenario makes slower or faster, and of which no kernel takes time. */
+static void tell_classes(const struct transformer_job *j)
+{
+    for (int class = 0; class < KERNEL_CLASSES; class ++) {
+        double times = j->parameters->times[class];
+        bool met = !(times < 1) && !(times > 1);
+        for (const struct transformer_device *kind = j->kinds; kind; kind = kind->next)
+            met |= kind->classes.met[class];
+        if (!met)
+            j->api->note(j->job, kernel_class_keys[class], "no kernel of this class takes time, so it changes nothing");
+    }
+}
+
 static void declare(const struct transformer_job *j)
 {
     char *layout = layout_text(j);
@@ -194,8 +207,10 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     ok = ok && transformer_find_kinds(&j);
     ok = ok && j.layers && transformer_find_devices(&j) && transformer_assign_layers(&j);
     ok = ok && transformer_lower(&j);
-    if (ok)
+    if (ok) {
+        tell_classes(&j);
         declare(&j);
+    }
     transformer_free_devices(&j);
     free(j.layers);
     free(j.layer_kinds);

@@ -4,6 +4,7 @@
 #define STAGESIM_TRANSFORMER_H
 
 #include "workloads/transformer/device.h"
+#include "workloads/transformer/kernel_class.h"
 #include "workloads/transformer/kernel_use.h"
 #include "workloads/transformer/kinds/memory.h"
 #include "workloads/transformer/layer.h"
@@ -47,6 +48,7 @@ struct transformer_parameters {
     const char *source;                   /* of measured kernels; NULL: the first of each */
     double clock, dispatch, step, launch; /* negative: not given */
     double expert_dispatch;               /* seconds of the host for each expert of a rank and pass */
+    double times[KERNEL_CLASSES];         /* of its kernels, over what tables and measurements say */
     double flash;                         /* share of the peak that flash attention reaches; 0: not given */
     double cast_bytes;                    /* moved for each element of an operand in 8 bits */
     double overlap_hidden;                /* share of what moves beside products */
@@ -99,6 +101,7 @@ struct transformer_device {
     struct efficiency efficiency;
     struct efficiency_device device;
     struct kernel_use kernels; /* table.models NULL: none */
+    struct kernel_class_times classes;
     struct transformer_known known;
     struct transformer_device *next;
 };

@@ -47,12 +47,13 @@ static struct timeline *run_engine(const struct program *program, struct platfor
 }
 
 static struct step_walk *make_walk(const struct timeline *timeline, const struct tails_settings *settings,
-                                   const struct platform *platform, const uint32_t *hosts, struct arena *arena)
+                                   const struct kernel_shares *shares, const struct platform *platform,
+                                   const uint32_t *hosts, struct arena *arena)
 {
     struct fault fault = {""};
     struct step_net *net = step_net_create(timeline, arena, &fault);
     struct step_walk *walk =
-        net ? step_walk_create(step_model_create(net, settings, platform, hosts, arena), arena, &fault) : NULL;
+        net ? step_walk_create(step_model_create(net, settings, shares, platform, hosts, arena), arena, &fault) : NULL;
     check(walk != NULL, fault.text, 0, 1);
     return walk;
 }
@@ -81,7 +82,7 @@ static void try_random_job(uint64_t seed, unsigned *compared)
     for (uint32_t host = 0; host < job->platform.host_count; host++)
         full[host] = platform_full_speed(&job->platform.hosts[host]);
     struct timeline *timeline = run_engine(job->program, &job->platform, job->hosts);
-    struct step_walk *walk = make_walk(timeline, &settings, &job->platform, job->hosts, arena);
+    struct step_walk *walk = make_walk(timeline, &settings, NULL, &job->platform, job->hosts, arena);
     bool alike = true; /* otherwise hosts are slow already */
     for (uint32_t host = 0; host < job->platform.host_count; host++)
         alike &= fabs(job->platform.hosts[host].speed / full[0] - 1) < 1e-12;
@@ -160,7 +161,7 @@ static void destroy_bench(struct bench *bench)
 
 static struct step_walk *walk_bench(struct bench *bench, const struct tails_settings *settings)
 {
-    return make_walk(bench->timeline, settings, &bench->platform, bench->hosts, bench->arena);
+    return make_walk(bench->timeline, settings, NULL, &bench->platform, bench->hosts, bench->arena);
 }
 
 /* The slowest of 64 workers that deviate by 2 %: mu (1 + 0.02 e_64) with e_64 = 2.3437. */
@@ -241,6 +242,38 @@ static void pauses(void)
     check(fabs(together - 3 - 0.25 / 40) < 4 * 0.25 * sqrt(1.0 / 40 / TAILS_COMPARED), "together", together,
           3 + 0.25 / 40);
     free(steps);
+    destroy_bench(bench);
+}
+
+/* Of which a share is of kernels that take f, a second becomes (1 - share) + share f; what f takes on average says what
+ * the computation does. */
+static void shares_of_kernels(void)
+{
+    enum { STEPS = 20000 };
+    static const double norms[] = {0.1, 0.25}, matrices[] = {0.5, 0.75};
+    const struct kernel_shares shares = {(const size_t[]){0, 2}, {[TAILS_NORM] = norms, [TAILS_MATRIX] = matrices}};
+    const struct distribution norm = distribution_fixed(3), matrix = {.kind = DISTRIBUTION_NORMAL, .a = 2, .b = 0.1};
+    struct tails_settings settings = {.kernels = {[TAILS_NORM] = &norm}};
+    struct bench *bench = make_bench(4, 2);
+    struct step_walk *walk =
+        make_walk(bench->timeline, &settings, &shares, &bench->platform, bench->hosts, bench->arena);
+    double seconds[STEP_LANES], sum = 0, squares = 0, deviation = 0.1 * sqrt(0.5 * 0.5 + 0.75 * 0.75);
+    step_walk_seconds(walk, 0, TAILS_CHANGES, seconds);
+    check(fabs(seconds[0] - (0.9 + 0.1 * 3 + 0.75 + 0.25 * 3)) < 1e-12, "shares of kernels", seconds[0], 2.7);
+    destroy_bench(bench);
+    bench = make_bench(1, 2);
+    settings.kernels[TAILS_MATRIX] = &matrix;
+    walk = make_walk(bench->timeline, &settings, &shares, &bench->platform, bench->hosts, bench->arena);
+    for (uint32_t i = 0; i < STEPS; i += STEP_LANES) {
+        step_walk_seconds(walk, i, TAILS_CHANGES, seconds);
+        for (int lane = 0; lane < STEP_LANES; lane++) {
+            sum += (seconds[lane] - 2.7 - 1.25) / STEPS;
+            squares += (seconds[lane] - 2.7 - 1.25) * (seconds[lane] - 2.7 - 1.25) / STEPS;
+        }
+    }
+    check(fabs(sum) < 4 * deviation / sqrt(STEPS), "mean of two classes", sum, 0);
+    check(fabs(sqrt(squares) / deviation - 1) < 0.02, "each computation for itself", sqrt(squares), deviation);
+    check(fabs(step_walk_control_mean(walk) - 3.95) < 1e-12, "their mean is known", step_walk_control_mean(walk), 3.95);
     destroy_bench(bench);
 }
 
@@ -391,15 +424,16 @@ int main(int argc, char **argv)
 {
     unsigned cases = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 300, compared = 0;
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
-    puts("1..10");
+    puts("1..11");
     for (unsigned i = 0; i < cases; i++)
         try_random_job(seed + i, &compared);
     check(argc > 2 || compared >= cases / 3, "random jobs that were compared", compared, cases / 3.0);
     printf("# %u steps of %u random jobs\n%sok 1 - random jobs\n", compared, cases, failures ? "not " : "");
-    static void (*const tests[])(void) = {quick_draws, slowest_of_64, intervals_cover, pauses, one_more,
-                                          in_parts,    controls,      recorded,        NULL};
-    static const char *const names[] = {"quick draws",   "slowest of 64", "intervals cover", "pauses",
-                                        "one more rank", "in parts",      "controls",        "recorded"};
+    static void (*const tests[])(void) = {quick_draws, slowest_of_64, intervals_cover,   pauses, one_more, in_parts,
+                                          controls,    recorded,      shares_of_kernels, NULL};
+    static const char *const names[] = {"quick draws", "slowest of 64", "intervals cover",
+                                        "pauses",      "one more rank", "in parts",
+                                        "controls",    "recorded",      "shares of kernels"};
     unsigned number = 2, all = failures;
     for (int i = 0; tests[i]; i++) {
         failures = 0;

@@ -367,6 +367,35 @@ Test(efficiency, time_is_launch_and_the_longer_of_computing_and_moving)
            "transfers longer than the host's issue");
 }
 
+Test(efficiency, classes_of_kernels_take_longer_each_by_itself)
+{
+    struct efficiency table;
+    efficiency_constant(&table, 0.5);
+    struct kernel_class_times classes = {{2, 3, 5, 7, 11, 13}, {false}};
+    struct efficiency_device device = {
+        .efficiency = &table, .peak = 1e12, .wide_peak = 1e12, .bandwidth = 1e9, .classes = &classes};
+    const struct {
+        struct transformer_operator operator;
+        double times;
+    } cases[] = {
+        {{.name = "projection", .matrix = true, .flops = 1e9}, 2},
+        {{.name = "first matrix", .matrix = true, .flops = 1e9, .shape = {.kind = KERNEL_GROUPED, .groups = 1}}, 3},
+        {{.name = "attention", .matrix = true, .flash = true, .flops = 1e9}, 5},
+        {{.name = "softmax", .bytes = 1e6}, 5},
+        {{.name = "scores", .matrix = true, .flops = 1e9}, 5},
+        {{.name = "state-space scan", .matrix = true, .share = 0.5, .flops = 1e9}, 7},
+        {{.name = "normalisation", .bytes = 1e6}, 11},
+        {{.name = "activation", .bytes = 1e6}, 13},
+        {{.name = "optimizer", .bytes = 1e6}, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double alone = cases[i].operator.matrix ? 2e-3 : 1e-3;
+        expect(efficiency_operator_time(&device, &cases[i].operator), cases[i].times * alone, cases[i].operator.name);
+    }
+    for (int class = 0; class < KERNEL_CLASSES; class ++)
+        cr_assert(classes.met[class]);
+}
+
 Test(efficiency, products_of_8_bits_have_shares_of_their_own_where_the_table_has_them)
 {
     static const char *const texts[] = {"what,size,value\nmatrix,1e6,0.5\nmemory,1,1\n",
