@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+const char *const tails_kernel_names[] = {"matrix", "grouped", "attention", "scan", "norm", "elementwise", NULL};
+
 /* Deviations of the artefact of arXiv 2505.05713 (ByteDance-Seed/StragglerAnalysis) are those of its jobs ST and SE:
  * ST's computations 0.018 to 0.031 of their mean on each of four stages, forwards and backwards, 0.027 on average, its
  * transfers between stages 0.26 to 0.38; SE's computations 0.18 to 0.44, 0.30 on average, its transfers 0.13. GPUs that

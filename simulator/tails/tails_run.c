@@ -16,8 +16,6 @@ const char *const tails_change_words[] = {"the slowest 3 % of workers as fast as
                                           "all pausing in the same steps",
                                           NULL};
 
-const char *const tails_kernel_names[] = {"matrix", "grouped", "attention", "scan", "norm", "elementwise", NULL};
-
 /* ---- steps ---- */
 
 static void run_lanes(struct step_walk *walk, uint32_t first, uint32_t lanes, struct tails_step *steps)
