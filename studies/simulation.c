@@ -272,7 +272,7 @@ static int visit_child(void *user, struct isolated *self)
     const struct simulation_visit *visit = user;
     struct run run = {
         .scenario = visit->scenario, .self = self, .arena = arena_create(), .diag = {.out = self->console}};
-    int code = run_load_platform(&run, false);
+    int code = run_load_platform(&run, visit->simulates);
     if (code == EXIT_DONE)
         code = visit->body(visit->user, run.platform, self->results, &run.diag);
     arena_destroy(run.arena);

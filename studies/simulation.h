@@ -89,6 +89,7 @@ struct simulation_visit {
     const struct scenario *scenario;
     int (*body)(void *user, struct platform *platform, FILE *results, struct diag *diag);
     void *user;
+    bool simulates; /* the body runs SimGrid */
 };
 
 /* Loads the platform and calls the body; returns its exit code, or another one after the mistake was reported on

@@ -244,8 +244,8 @@ static int by_stream(const void *left, const void *right, void *user)
         return a->stream < b->stream ? -1 : 1;
     if (a->begin != b->begin)
         return a->begin < b->begin ? -1 : 1;
-    if (a->end != b->end) /* on a thread the outer one is first */
-        return a->end > b->end ? -1 : 1;
+    if (a->end != b->end) /* on a thread the outer one is first; on a stream one follows the other */
+        return (a->end > b->end) != recorded->timeline ? -1 : 1;
     return (i > j) - (i < j);
 }
 
@@ -292,6 +292,55 @@ static void follow(struct recorded *recorded, const uint32_t *order)
     bulk_free(place, recorded->count * sizeof *place);
 }
 
+/* ---- pieces ---- */
+
+/* Those of one are of the same work of a rank for the same micro-batch. */
+static int by_work(const struct recorded *recorded, const struct recorded_operation *a,
+                   const struct recorded_operation *b)
+{
+    const uint32_t keys[][2] = {{recorded_rank_of(recorded, a), recorded_rank_of(recorded, b)},
+                                {a->step, b->step},
+                                {a->kind, b->kind},
+                                {a->name, b->name},
+                                {a->stage, b->stage},
+                                {a->micro_batch, b->micro_batch},
+                                {a->peer, b->peer}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (keys[i][0] != keys[i][1])
+            return keys[i][0] < keys[i][1] ? -1 : 1;
+    return 0;
+}
+
+static int by_work_and_begin(const void *left, const void *right, void *user)
+{
+    const struct recorded *recorded = user;
+    uint32_t i = *(const uint32_t *)left, j = *(const uint32_t *)right;
+    const struct recorded_operation *a = &recorded->operations[i], *b = &recorded->operations[j];
+    int order = by_work(recorded, a, b);
+    if (order)
+        return order;
+    if (a->begin != b->begin)
+        return a->begin < b->begin ? -1 : 1;
+    return (i > j) - (i < j);
+}
+
+static void count_pieces(struct recorded *recorded)
+{
+    uint32_t count = (uint32_t)recorded->count, *order = bulk_alloc(recorded->count * sizeof *order), end;
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = i;
+    qsort_r(order, count, sizeof *order, by_work_and_begin, recorded);
+    for (uint32_t i = 0; i < count; i = end) {
+        struct recorded_operation *operations = recorded->operations;
+        for (end = i; end < count && !by_work(recorded, &operations[order[i]], &operations[order[end]]); end++) {}
+        for (uint32_t k = i; k < end; k++) {
+            operations[order[k]].piece = (uint16_t)(k - i < UINT16_MAX ? k - i : UINT16_MAX);
+            operations[order[k]].pieces = (uint16_t)(end - i < UINT16_MAX ? end - i : UINT16_MAX);
+        }
+    }
+    bulk_free(order, recorded->count * sizeof *order);
+}
+
 void recorded_finish(struct recorded *recorded)
 {
     size_t count = recorded->count;
@@ -310,4 +359,6 @@ void recorded_finish(struct recorded *recorded)
         recorded->first[recorded->operations[i].stream + 1]++;
     for (size_t i = 0; i < recorded->stream_count; i++)
         recorded->first[i + 1] += recorded->first[i];
+    if (recorded->timeline && count)
+        count_pieces(recorded);
 }

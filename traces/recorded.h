@@ -59,8 +59,10 @@ struct recorded_operation {
     uint32_t shape;       /* names[shape]: dimensions and types of its inputs */
     float bytes;          /* message, or copy; NaN: not recorded */
     uint16_t stage, chunk;
-    uint8_t kind, work; /* enum recorded_kind, recorded_work */
-    bool waiting;       /* its time holds what it waited for others, as that of kernels of NCCL */
+    uint16_t piece, pieces; /* of a timeline: which of how many alike of its rank, step, stage and micro-batch it is,
+                               as the layers of a forward are; 0 of 0: not counted */
+    uint8_t kind, work;     /* enum recorded_kind, recorded_work */
+    bool waiting;           /* its time holds what it waited for others, as that of kernels of NCCL */
 };
 
 enum { RECORDED_NO_STAGE = UINT16_MAX };
@@ -143,8 +145,8 @@ uint32_t recorded_group(struct recorded *recorded, const char *name, const char 
 struct recorded_operation *recorded_add(struct recorded *recorded, enum recorded_kind kind, uint32_t stream,
                                         double begin, double end);
 __attribute__((format(printf, 2, 3))) void recorded_note(struct recorded *recorded, const char *format, ...);
-/* Sorts operations by stream and begin (indices change, syncs and waits follow) and ranks by number, and fills `first`.
- */
+/* Sorts operations by stream and begin (indices change, syncs and waits follow) and ranks by number, fills `first`, and
+ * counts the pieces of a timeline. */
 void recorded_finish(struct recorded *recorded);
 
 /* ---- reading ---- */

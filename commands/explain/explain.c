@@ -106,7 +106,7 @@ static int explain_timeline(const struct options *options, struct explanation *e
         return EXIT_BAD_INPUT;
     int code = e->scenario ? model_run(e->scenario, &model) : EXIT_DONE;
     if (e->scenario && code == EXIT_DONE)
-        code = model_ask_network(e->scenario, e->recorded, &model);
+        code = model_ask_network(e->scenario, e->recorded, e->steps, e->step_count, &model, e->arena);
     struct loss_model expected = model_losses(&model);
     e->model = e->scenario ? &model : NULL;
     if (code == EXIT_DONE && !losses_find(e->recorded, e->steps, e->step_count, e->scenario ? &expected : NULL,
@@ -122,6 +122,16 @@ static int explain_timeline(const struct options *options, struct explanation *e
                       "%zu messages and collectives are of more sizes than are looked at: theirs are taken "
                       "for the scenario's",
                       model.network.left_out);
+    if (model.shared.left_out)
+        recorded_note(e->recorded,
+                      "%zu collectives are of groups that are not the scenario's: on its links they take the recorded "
+                      "time",
+                      model.shared.left_out);
+    if (model.shared.missing)
+        recorded_note(e->recorded,
+                      "the trace has %zu of the scenario's %u ranks: how its messages share links with those of the "
+                      "others is not known",
+                      e->recorded->rank_count, e->scenario->mesh.ranks);
     if (code == EXIT_DONE) {
         e->verdict = verdict_text(&e->losses, e->arena);
         code = show(options, e);

@@ -61,6 +61,7 @@ void explain_json(const struct explanation *e, FILE *out)
     json_number(&json, "even_s", losses->even);
     json_number(&json, "predicted_s", losses->predicted);
     json_number(&json, "network_alone_s", losses->network_alone);
+    json_number(&json, "network_shared_s", losses->network_shared);
     put_spans(&json, &losses->spans);
     put_parts(&json, losses);
     explain_json_end(&json, e->verdict, e->recorded, out);

@@ -15,6 +15,21 @@ const char *explain_schedule_text(const struct recognised *found, struct arena *
                        found->compared, *found->alike ? "; the same order here: " : "", found->alike);
 }
 
+static void print_network(const struct losses *losses, FILE *out)
+{
+    char shared[READABLE_MAX], alone[READABLE_MAX];
+    if (isnan(losses->network_alone))
+        return;
+    readable_seconds(alone, losses->network_alone);
+    if (isnan(losses->network_shared))
+        fprintf(out, "network      %s if each message and collective had the scenario's network for itself\n", alone);
+    else
+        fprintf(out,
+                "network      %s with messages and collectives on the scenario's links, %s if each had them for "
+                "itself\n",
+                readable_seconds(shared, losses->network_shared), alone);
+}
+
 static void print_head(const struct explanation *e, FILE *out)
 {
     char measured[READABLE_MAX], low[READABLE_MAX], high[READABLE_MAX], ideal[READABLE_MAX];
@@ -37,9 +52,7 @@ static void print_head(const struct explanation *e, FILE *out)
         fprintf(out, "; %s with every computation at the mean of its kind and every transfer at the median: %.4g times",
                 readable_seconds(ideal, losses->ideal), losses->busy / losses->ideal);
     fputs("\n", out);
-    if (!isnan(losses->network_alone))
-        fprintf(out, "network      %s if each message and collective had the scenario's network for itself\n",
-                readable_seconds(measured, losses->network_alone));
+    print_network(losses, out);
 }
 
 static void cell_seconds(struct table *table, double seconds, bool known)

@@ -14,8 +14,21 @@ struct expected {
     double seconds, bytes; /* bytes: NaN: not known, or not the same of all */
 };
 
-/* How much has to be the same for operations to be alike; the first level that the scenario has counts. */
-enum level { LEVEL_ALL, LEVEL_BYTES, LEVEL_MICRO_BATCH, LEVEL_WORK, LEVELS };
+/* How much has to be the same for operations to be alike; the first level that the scenario has counts. A piece is one
+ * of several of one work for one micro-batch, as layers are; the whole is all of them, for a trace that does not tell
+ * them apart. */
+enum level {
+    LEVEL_PIECE_ALL,
+    LEVEL_PIECE_BYTES,
+    LEVEL_PIECE_MICRO_BATCH,
+    LEVEL_PIECE,
+    LEVEL_WHOLE,
+    LEVEL_ALL,
+    LEVEL_BYTES,
+    LEVEL_MICRO_BATCH,
+    LEVEL_WORK,
+    LEVELS
+};
 
 static uint32_t hash_of(const char *text)
 {
@@ -31,13 +44,18 @@ static void keys_of(const struct recorded *recorded, const struct recorded_opera
                     uint64_t *first, uint64_t *second)
 {
     uint32_t name = operation->work == RECORDED_OTHER ? hash_of(recorded_name_of(recorded, operation)) & 0xffff : 0;
-    uint32_t bytes = 0;
-    bool of_micro_batch = level == LEVEL_ALL || level == LEVEL_MICRO_BATCH;
-    if (level < LEVEL_MICRO_BATCH)
+    uint32_t bytes = 0, piece = 0;
+    bool of_bytes = level == LEVEL_ALL || level == LEVEL_BYTES || level < LEVEL_PIECE_MICRO_BATCH;
+    bool of_micro_batch =
+        level != LEVEL_BYTES && level != LEVEL_WORK && level != LEVEL_PIECE_BYTES && level != LEVEL_PIECE;
+    if (of_bytes)
         memcpy(&bytes, &operation->bytes, sizeof bytes);
+    if (level < LEVEL_WHOLE)
+        piece = (operation->piece & 0x3ffu) << 10 | (operation->pieces & 0x3ffu);
     *first = (uint64_t)bytes << 32 | (uint64_t)name << 16 | (uint64_t)level << 12 | (uint64_t)operation->kind << 6 |
              operation->work;
-    *second = (uint64_t)operation->stage << 32 | (of_micro_batch ? operation->micro_batch : 0);
+    *second = (uint64_t)operation->stage << 48 |
+              (uint64_t)(of_micro_batch ? operation->micro_batch & 0xfffffffu : 0) << 20 | piece;
 }
 
 static int by_keys(const void *left, const void *right)
@@ -55,12 +73,61 @@ static size_t add_step(const struct recorded *run, const struct replay *replay, 
     for (uint32_t i = 0; i < replay->node_count; i++) {
         const struct replay_node *node = &replay->nodes[i];
         for (int level = 0; level < LEVELS && node->kind == REPLAY_WORK; level++) {
+            if (level == LEVEL_WHOLE)
+                continue;
             struct like *like = &likes[count++];
             *like = (struct like){.value = node->seconds, .operation = node->operation};
             keys_of(run, &run->operations[node->operation], (enum level)level, &like->first, &like->second);
         }
     }
     return count;
+}
+
+struct piece {
+    const struct recorded_operation *operation;
+    uint32_t rank;
+    double seconds;
+};
+
+static int by_whole(const void *left, const void *right)
+{
+    const struct piece *a = left, *b = right;
+    const uint32_t keys[][2] = {{a->rank, b->rank},
+                                {a->operation->kind, b->operation->kind},
+                                {a->operation->name, b->operation->name},
+                                {a->operation->stage, b->operation->stage},
+                                {a->operation->micro_batch, b->operation->micro_batch},
+                                {a->operation->peer, b->operation->peer}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (keys[i][0] != keys[i][1])
+            return keys[i][0] < keys[i][1] ? -1 : 1;
+    return 0;
+}
+
+/* Adds what the pieces of a step take together. */
+static size_t add_wholes(const struct recorded *run, const struct replay *replay, struct like *likes)
+{
+    struct piece *pieces = array_zeroed(replay->node_count, sizeof *pieces);
+    size_t count = 0, kept = 0;
+    for (uint32_t i = 0; i < replay->node_count; i++) {
+        const struct replay_node *node = &replay->nodes[i];
+        const struct recorded_operation *operation =
+            node->kind == REPLAY_WORK ? &run->operations[node->operation] : NULL;
+        if (operation && operation->pieces > 1)
+            pieces[count++] = (struct piece){operation, recorded_rank_of(run, operation), node->seconds};
+    }
+    if (count)
+        qsort(pieces, count, sizeof *pieces, by_whole);
+    for (size_t i = 0, end; i < count; i = end) {
+        double sum = 0;
+        for (end = i; end < count && !by_whole(&pieces[i], &pieces[end]); end++)
+            sum += pieces[end].seconds;
+        struct like *like = &likes[kept++];
+        *like = (struct like){.value = sum, .operation = (uint32_t)(pieces[i].operation - run->operations)};
+        keys_of(run, pieces[i].operation, LEVEL_WHOLE, &like->first, &like->second);
+    }
+    free(pieces);
+    return kept;
 }
 
 /* Sorted likes as rows, a row for those that are alike. */
@@ -87,6 +154,7 @@ bool expected_fill(struct expected_table *table, const struct recorded *run, str
         struct replay *replay = replay_create(run, steps[s], fault);
         good = replay != NULL;
         count += replay ? add_step(run, replay, &likes[count]) : 0;
+        count += replay ? add_wholes(run, replay, &likes[count]) : 0;
         table->step += replay ? replay->measured / (double)step_count : 0;
         replay_finish(replay);
     }
@@ -116,7 +184,7 @@ double expected_seconds(const struct expected_table *table, const struct recorde
 {
     for (int level = 0; level < LEVELS; level++) {
         const struct expected *found = find(table, recorded, operation, (enum level)level);
-        if (found)
+        if (found && (level != LEVEL_WHOLE || operation->pieces == 1))
             return found->seconds;
     }
     return NAN;

@@ -48,7 +48,7 @@ uint32_t *factors_replicas(const struct recorded *recorded, struct arena *arena)
 
 /* ---- factors ---- */
 
-enum by { BY_STAGE, BY_KIND, BY_RANK, BY_KIND_OF_RANKS, BY_MICRO_BATCH };
+enum by { BY_STAGE, BY_PIECE_OF_STAGE, BY_PIECE, BY_KIND, BY_RANK, BY_MICRO_BATCH };
 
 struct finder {
     const struct recorded *recorded;
@@ -62,9 +62,16 @@ static void set_keys(const struct finder *finder, enum by by, const struct recor
 {
     uint32_t rank = recorded_rank_of(finder->recorded, operation), name = operation->name;
     uint32_t stage = operation->stage | (uint32_t)operation->chunk << 16;
+    uint32_t piece = (uint32_t)operation->piece << 16 | operation->pieces;
     switch (by) {
+    case BY_PIECE_OF_STAGE:
     case BY_STAGE:
         like->first = (uint64_t)name << 32 | stage;
+        like->second = by == BY_STAGE ? 0 : piece;
+        break;
+    case BY_PIECE:
+        like->first = name;
+        like->second = piece;
         break;
     case BY_RANK:
         like->first = (uint64_t)name << 32 | rank;
@@ -106,7 +113,7 @@ static void expect(struct finder *finder, const struct loss_model *model)
     for (size_t i = 0; model && i < finder->recorded->count; i++)
         factors->expected[i] = model->seconds(model->user, finder->recorded, &finder->recorded->operations[i]);
     if (!model)
-        medians(finder, BY_STAGE, factors->own, factors->expected);
+        medians(finder, BY_PIECE_OF_STAGE, factors->own, factors->expected);
 }
 
 /* The mean over stages of what is expected of a kind. */
@@ -119,7 +126,7 @@ static void even_out(struct finder *finder, const struct loss_model *model)
         if (model || !factors_has(factors, finder->recorded, i))
             continue;
         finder->likes[count] = (struct like){.value = factors->expected[i], .operation = (uint32_t)i};
-        set_keys(finder, BY_KIND, &finder->recorded->operations[i], &finder->likes[count++]);
+        set_keys(finder, BY_PIECE, &finder->recorded->operations[i], &finder->likes[count++]);
     }
     like_means(finder->likes, count);
     for (size_t i = 0; i < count; i++)

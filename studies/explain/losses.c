@@ -22,6 +22,7 @@ const char *const loss_keys[LOSS_KINDS] = {
     [LOSS_REST] = "other-differences",
     [LOSS_MESSAGES] = "messages",
     [LOSS_COLLECTIVES] = "collectives",
+    [LOSS_CONTENTION] = "contention",
     [LOSS_MESSAGE_SIZES] = "message-sizes",
     [LOSS_COLLECTIVE_SIZES] = "collective-sizes",
     [LOSS_EXTRA] = "not-in-model",
@@ -51,7 +52,7 @@ static bool create_replays(struct loss_search *search, const uint32_t *steps, st
     losses->shortest = INFINITY;
     for (size_t s = 0; s < search->step_count; s++) {
         struct replay *replay = search->replays[s] = replay_create(search->recorded, steps[s], fault);
-        if (!replay || !(search->engines[s] = engine_replay_create(replay, fault)))
+        if (!replay || !(search->engines[s] = engine_replay_create(replay, NULL, fault)))
             return false;
         search->nodes = replay->node_count > search->nodes ? replay->node_count : search->nodes;
         losses->unmatched += replay->unmatched;
@@ -99,20 +100,22 @@ static void expect_transfers(struct loss_search *search, const struct loss_model
     size_t count = 0;
     for (size_t i = 0; i < recorded->count; i++) {
         const struct recorded_operation *operation = &recorded->operations[i];
-        search->transfer[i] = search->sized[i] = search->factors.own[i];
+        search->transfer[i] = search->sized[i] = search->shared[i] = search->factors.own[i];
         if (!is_transfer(operation) && operation->kind != RECORDED_COLLECTIVE)
             continue;
         double expected = model ? model->seconds(model->user, recorded, operation) : NAN;
         if (!isnan(expected)) {
             search->transfer[i] = expected;
             search->sized[i] = sized(search, operation, expected);
+            search->shared[i] = isnan(model->shared[i]) ? search->sized[i] : model->shared[i];
         } else if (!model && operation->step != RECORDED_NONE) {
             likes[count++] = (struct like){operation->name, 0, search->factors.own[i], (uint32_t)i, 0};
         }
     }
     like_medians(likes, count);
     for (size_t i = 0; i < count; i++)
-        search->transfer[likes[i].operation] = search->sized[likes[i].operation] = likes[i].value;
+        search->transfer[likes[i].operation] = search->sized[likes[i].operation] = search->shared[likes[i].operation] =
+            likes[i].value;
 }
 
 /* The next value of a computation. */
@@ -146,7 +149,9 @@ static double next_value(const struct loss_search *search, enum loss_kind kind, 
     const struct recorded_operation *operation = &search->recorded->operations[i];
     bool collective = operation->kind == RECORDED_COLLECTIVE;
     if (kind == LOSS_MESSAGES || kind == LOSS_COLLECTIVES)
-        return (kind == LOSS_MESSAGES ? is_transfer(operation) : collective) ? search->sized[i] : now;
+        return (kind == LOSS_MESSAGES ? is_transfer(operation) : collective) ? search->shared[i] : now;
+    if (kind == LOSS_CONTENTION)
+        return is_transfer(operation) || collective ? search->sized[i] : now;
     if (kind == LOSS_MESSAGE_SIZES)
         return is_transfer(operation) ? search->transfer[i] : now;
     if (kind == LOSS_COLLECTIVE_SIZES)
@@ -251,14 +256,18 @@ static bool split(struct loss_search *search, struct losses *losses, struct faul
 bool losses_find(const struct recorded *recorded, const uint32_t *steps, size_t step_count,
                  const struct loss_model *model, struct arena *arena, struct losses *losses, struct fault *fault)
 {
-    *losses =
-        (struct losses){.step_count = step_count, .slow_rank = RECORDED_NONE, .predicted = NAN, .network_alone = NAN};
+    *losses = (struct losses){.step_count = step_count,
+                              .slow_rank = RECORDED_NONE,
+                              .predicted = NAN,
+                              .network_alone = NAN,
+                              .network_shared = NAN};
     for (int kind = 0; kind < LOSS_KINDS; kind++)
         losses->parts[kind].who_seconds = NAN;
     struct loss_search search = {.recorded = recorded, .model = model, .step_count = step_count, .arena = arena};
     search.replays = arena_array(arena, step_count, sizeof(struct replay *));
     search.engines = arena_array(arena, step_count, sizeof(struct engine_replay *));
     search.sized = arena_array(arena, recorded->count + 1, sizeof *search.sized);
+    search.shared = arena_array(arena, recorded->count + 1, sizeof *search.shared);
     search.factors.own = arena_array(arena, recorded->count + 1, sizeof *search.factors.own);
     search.next = arena_array(arena, recorded->count + 1, sizeof *search.next);
     search.transfer = arena_array(arena, recorded->count + 1, sizeof *search.transfer);
@@ -273,6 +282,7 @@ bool losses_find(const struct recorded *recorded, const uint32_t *steps, size_t 
         if (model) {
             find_slowness(&search, losses);
             losses->network_alone = alone_step(&search, fault);
+            losses->network_shared = model->shared_step;
         }
         good = !(model && isnan(losses->network_alone)) && split(&search, losses, fault);
         if (model) {

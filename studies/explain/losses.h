@@ -20,9 +20,10 @@ enum loss_kind {
     LOSS_BACKWARD,
     LOSS_OTHER_COMPUTE, /* with a model: optimizer and other computations, than it says */
     LOSS_REST,          /* what is left of computations */
-    LOSS_MESSAGES,      /* transfers between stages that take longer than their like; with a model: than what it says
-                           for their size, so other traffic, slow links */
+    LOSS_MESSAGES,      /* transfers between stages that take longer than their like; with a model: than on its links
+                           beside those of the trace, so other traffic, slow links */
     LOSS_COLLECTIVES,
+    LOSS_CONTENTION,    /* with a model: transfers of the trace that are in each other's way, more than its own are */
     LOSS_MESSAGE_SIZES, /* with a model: transfers of other sizes than it says */
     LOSS_COLLECTIVE_SIZES,
     LOSS_EXTRA, /* with a model: work that it does not have */
@@ -44,7 +45,10 @@ struct loss_model {
     double (*alone)(void *user, const struct recorded *recorded, const struct recorded_operation *operation,
                     bool own_size);
     void *user;
-    double step; /* seconds that the model gives the whole step */
+    double step;          /* seconds that the model gives the whole step */
+    const double *shared; /* [operation]: seconds of messages and collectives beside each other on the model's network,
+                             in the recorded steps; NaN: not known */
+    double shared_step;   /* seconds of the recorded step on that network */
 };
 
 struct losses {
@@ -52,10 +56,11 @@ struct losses {
     double measured, longest, shortest; /* seconds of a step: mean, and the extremes */
     double busy;                        /* without gaps: dependencies and durations alone */
     double even;                        /* everything as it should be, in the recorded order */
-    double ideal;         /* computations take the mean of their kind, messages and collectives the median */
-    double predicted;     /* by the model; NaN: there is none */
-    double network_alone; /* as recorded, but each message and collective takes what it takes alone on the model's
-                             network, with its recorded size; NaN: there is no model */
+    double ideal;          /* computations take the mean of their kind, messages and collectives the median */
+    double predicted;      /* by the model; NaN: there is none */
+    double network_alone;  /* as recorded, but each message and collective takes what it takes alone on the model's
+                              network, with its recorded size; NaN: there is no model */
+    double network_shared; /* the same, but messages and collectives are beside each other on that network */
     double slowness_of_messages, slowness_of_collectives; /* seconds of all, over those that they take alone on the
                                                              model's network; NaN: not known */
     struct loss_part parts[LOSS_KINDS];

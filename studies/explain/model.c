@@ -34,9 +34,13 @@ int model_run(const struct scenario *scenario, struct explain_model *model)
     return code;
 }
 
-int model_ask_network(const struct scenario *scenario, const struct recorded *trace, struct explain_model *model)
+int model_ask_network(const struct scenario *scenario, const struct recorded *trace, const uint32_t *steps,
+                      size_t step_count, struct explain_model *model, struct arena *arena)
 {
-    return network_times_find(&model->network, scenario, &model->table, trace);
+    int code = network_times_find(&model->network, scenario, &model->table, trace);
+    return code == EXIT_DONE
+               ? shared_network_find(scenario, &model->table, trace, steps, step_count, arena, &model->shared)
+               : code;
 }
 
 void model_finish(struct explain_model *model)
@@ -61,5 +65,10 @@ static double alone_of(void *user, const struct recorded *recorded, const struct
 
 struct loss_model model_losses(struct explain_model *model)
 {
-    return (struct loss_model){seconds_of, alone_of, model, model->table.step};
+    return (struct loss_model){.seconds = seconds_of,
+                               .alone = alone_of,
+                               .user = model,
+                               .step = model->table.step,
+                               .shared = model->shared.seconds,
+                               .shared_step = model->shared.step};
 }

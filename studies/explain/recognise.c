@@ -83,6 +83,16 @@ static bool counts(const struct slot *slot)
     return slot->kind == SLOT_FORWARD || slot->kind == SLOT_BACKWARD || slot->kind == SLOT_WEIGHT;
 }
 
+static bool is_slot(const struct piece *piece, const struct slot *slot)
+{
+    return slot->kind == piece->kind && slot->stage == piece->stage && slot->micro_batch == piece->micro_batch;
+}
+
+static bool is_same(const struct piece *a, const struct piece *b)
+{
+    return a->kind == b->kind && a->stage == b->stage && a->micro_batch == b->micro_batch;
+}
+
 /* The end of the pieces of one step, replica and worker that begin at `first`; whether they are in the plan's order. */
 static size_t follow(const struct pieces *pieces, size_t first, const struct plan *plan, bool *same)
 {
@@ -95,10 +105,11 @@ static size_t follow(const struct pieces *pieces, size_t first, const struct pla
             break;
         while (order && slot < order->count && !counts(&order->slots[slot]))
             slot++;
-        if (!order || slot >= order->count || order->slots[slot].kind != piece->kind ||
-            order->slots[slot].stage != piece->stage || order->slots[slot].micro_batch != piece->micro_batch)
+        if (order && slot < order->count && is_slot(piece, &order->slots[slot]))
+            slot++;
+        else if (!order || i == first ||
+                 !is_same(piece, piece - 1)) /* otherwise it is a further layer of the one before */
             *same = false;
-        slot++;
     }
     while (order && slot < order->count && !counts(&order->slots[slot]))
         slot++;
@@ -166,6 +177,12 @@ void recognise(const struct recorded *recorded, const uint32_t *steps, size_t st
         found->replicas += replicas[i] == i;
     struct pieces pieces = {array_zeroed(recorded->count, sizeof *pieces.pieces), 0, NULL};
     collect(recorded, replicas, &pieces, found);
+    if (found->stages == 1) { /* ranks that are each a position of their own are no pipeline */
+        found->workers = 1;
+        found->replicas = (uint32_t)recorded->rank_count;
+        for (size_t i = 0; i < pieces.count; i++)
+            pieces.pieces[i].worker = 0;
+    }
     double slots = 3.0 * found->stages * found->micro_batches;
     if (found->workers && found->workers <= WORKERS_MAX && slots <= SLOTS_MAX)
         compare(&pieces, arena, found);

@@ -18,6 +18,7 @@ const char *const loss_names[LOSS_KINDS] = {
     [LOSS_REST] = "other differences of computations",
     [LOSS_MESSAGES] = "messages that take longer than their size needs",
     [LOSS_COLLECTIVES] = "collectives that take longer than their size needs",
+    [LOSS_CONTENTION] = "messages and collectives in each other's way",
     [LOSS_MESSAGE_SIZES] = "sizes of messages, against the model",
     [LOSS_COLLECTIVE_SIZES] = "sizes of collectives, against the model",
     [LOSS_EXTRA] = "work that the model does not have",
@@ -37,6 +38,7 @@ static const char *const advice[LOSS_KINDS] = {
     [LOSS_REST] = "record more steps: what differs from one to the next is noise",
     [LOSS_MESSAGES] = "check that pair's link and what else uses it",
     [LOSS_COLLECTIVES] = "check the links of that group and what else uses them",
+    [LOSS_CONTENTION] = "move ranks that talk most nearer to each other, or exchange gradients at another time",
     [LOSS_MESSAGE_SIZES] = "compare what a stage sends with the scenario's: precision, sequence, micro-batch",
     [LOSS_COLLECTIVE_SIZES] =
         "compare what is exchanged with the scenario's: precision of gradients, sharding, buckets",
@@ -47,7 +49,8 @@ static const char *const advice[LOSS_KINDS] = {
 bool loss_shown(const struct losses *losses, enum loss_kind kind)
 {
     bool of_model = kind == LOSS_FORWARD || kind == LOSS_BACKWARD || kind == LOSS_OTHER_COMPUTE || kind == LOSS_EXTRA ||
-                    kind == LOSS_ORDER || kind == LOSS_MESSAGE_SIZES || kind == LOSS_COLLECTIVE_SIZES;
+                    kind == LOSS_ORDER || kind == LOSS_MESSAGE_SIZES || kind == LOSS_COLLECTIVE_SIZES ||
+                    kind == LOSS_CONTENTION;
     return !isnan(losses->predicted) || !of_model;
 }
 

@@ -284,7 +284,7 @@ void who_find(struct loss_search *search, enum loss_kind kind, const double *val
         name_micro_batches(search, losses, part);
     else if (kind == LOSS_FORWARD || kind == LOSS_BACKWARD || kind == LOSS_OTHER_COMPUTE)
         name_kind(search, kind, part);
-    else if (kind == LOSS_MESSAGES || kind == LOSS_MESSAGE_SIZES)
+    else if (kind == LOSS_MESSAGES || kind == LOSS_MESSAGE_SIZES || kind == LOSS_CONTENTION)
         name_pair(search, values, before, part);
 }
 

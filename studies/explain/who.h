@@ -18,6 +18,7 @@ struct loss_search {
     double *next;     /* [operation]: with the newest thing made right */
     double *transfer; /* [operation]: of messages and collectives, as they should be */
     double *sized;    /* the same with their own sizes */
+    double *shared;   /* and beside each other as in the trace */
     bool mend_gaps;   /* what is mended loses its gaps as well */
     struct arena *arena;
     double *seconds, *gaps; /* [node of the largest step], `nodes` */

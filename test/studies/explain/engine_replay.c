@@ -56,7 +56,7 @@ static void compare_file(const char *file)
     for (size_t i = 0; i < count && i < STEPS_MAX; i++) {
         struct replay *graph = replay_create(recorded, steps[i], &fault);
         cr_assert(graph, "%s: %s", file, fault.text);
-        struct engine_replay *engine = engine_replay_create(graph, &fault);
+        struct engine_replay *engine = engine_replay_create(graph, NULL, &fault);
         cr_assert(engine, "%s: %s", file, fault.text);
         compare(graph, engine, file);
         engine_replay_finish(engine);

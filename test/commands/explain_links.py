@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""explain_links.py STAGESIM: recorded steps on the scenario's links. Of what SimGrid simulated with contention, the
+recorded step comes out of the replay on SimGrid, and no part of it is anything: pieces of a stage's work (layers) are
+known as such. Contention is told from other traffic, by hand: two messages of 0.1 s share a link at the same time, or
+they do not, or another job is on it."""
+import csv
+import json
+import os
+import pathlib
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import tool
+
+STAGESIM = tool.binary_argument()
+check = tool.Checker()
+# Pipelines, experts, tensor and context parallelism, layers, unequal pairs, servers, unequal hosts.
+SCENARIOS = ("mixtral-8x7b", "axonn", "heterogeneous", "dlrm", "gpt-7.5b", "nmt", "parameter-server", "kfac", "spatial")
+# Two hosts of a pipeline on either side of one link.
+PLATFORM = tool.HEAD + """<zone id="all" routing="Full">
+<host id="a" speed="1Tf"/><host id="b" speed="1Tf"/><host id="c" speed="{speed}"/><host id="d" speed="{speed}"/>
+<link id="l" bandwidth="1GBps" latency="0s"/>
+<route src="a" dst="b"><link_ctn id="l"/></route><route src="c" dst="d"><link_ctn id="l"/></route>
+<route src="a" dst="c"><link_ctn id="l"/></route><route src="b" dst="d"><link_ctn id="l"/></route>
+<route src="a" dst="d"><link_ctn id="l"/></route><route src="b" dst="c"><link_ctn id="l"/></route>
+</zone></platform>
+"""
+JOB = """platform: {platform}
+workload: stages
+stages: {{forward: 1s, backward: 2s, message: 100MB}}
+parallel: {{data: 2, pipeline: 2}}
+batch: {{micro_batches: 1, micro: 1}}
+schedule: gpipe
+fold: off
+output: {{replicas: all}}
+"""
+
+
+def explain(scenario, trace):
+    tool.run(STAGESIM, "explain", scenario, trace, "-o", "why", "--quiet")
+    found = json.loads(pathlib.Path("why/explain.json").read_text())
+    return found, {part["part"]: part["seconds"] for part in found["parts"]}
+
+
+def check_shipped(name):
+    scenario = tool.ROOT / f"scenarios/{name}.yaml"
+    tool.run(STAGESIM, "run", scenario, "-o", "out", "--trace", "csv", "--quiet", "--set", "output.replicas=all",
+             "--set", "fold=off")
+    found, parts = explain(scenario, "out/operations.csv")
+    step = found["measured_s"]
+    check.that(abs(found["network_shared_s"] - step) < 1e-8 * step,
+               f"{name}: {found['network_shared_s']} s on its links, recorded {step} s")
+    check.that(not found["notes"], f"{name}: {found['notes']}")
+    for part in ("messages", "collectives", "contention", "message-sizes", "collective-sizes", "slow-ranks"):
+        check.that(abs(parts[part]) < 1e-6 * step, f"{name}: {part} are {parts[part]} s of {step} s")
+    check.that(sum(map(abs, parts.values())) < 0.11 * step, f"{name}: {parts}")
+
+
+def record(folder, speed):
+    pathlib.Path(f"{folder}.xml").write_text(PLATFORM.format(speed=speed))
+    pathlib.Path(f"{folder}.yaml").write_text(JOB.format(platform=f"{folder}.xml"))
+    tool.run(STAGESIM, "run", f"{folder}.yaml", "-o", folder, "--trace", "csv", "--quiet")
+    return pathlib.Path(folder) / "operations.csv"
+
+
+def lengthen(path, seconds):
+    """Another job is on the link while rank 0 sends its activation: all from there on is later."""
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    late = next(float(row["end_s"]) for row in rows if row["rank"] == "0" and row["kind"] == "activation")
+    for row in rows:
+        for time in ("start_s", "data_start_s", "end_s"):
+            if row["rank"] in "01" and float(row[time]) >= late - 1e-9:
+                row[time] = repr(float(row[time]) + seconds)
+    with open("longer.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def check_contention():
+    """Both pipelines send at 1 s and again at 1 + 0.2 + 3: 0.2 s each time, for the link is shared. With hosts of half
+    the speed in the second one they send at 1 s and 2 s: 0.1 s."""
+    together, apart = record("together", "1Tf"), record("apart", "0.5Tf")
+    found, parts = explain("together.yaml", together)
+    check.near(found["measured_s"], 6.4, "both at once")
+    check.near(found["network_shared_s"], 6.4, "both at once, on the links")
+    check.near(found["network_alone_s"], 6.2, "both at once, alone")
+    check.near(parts["contention"], 0, "the scenario's own contention is none of the difference")
+    found, parts = explain("together.yaml", apart)
+    check.near(found["measured_s"], 12.2, "one after the other")
+    check.near(found["network_shared_s"], 12.2, "one after the other, on the links")
+    check.near(parts["contention"], -0.2, "contention that the trace does not have")
+    check.near(parts["messages"], 0, "one after the other: messages")
+    lengthen(together, 0.05)
+    found, parts = explain("together.yaml", "longer.csv")
+    check.near(found["measured_s"], 6.45, "another job on the link")
+    check.near(parts["messages"] + parts["contention"], 0.05, "another job on the link: its part")
+    check.that(found["network_shared_s"] < 6.4 + 1e-9, f"another job is on nobody's links: {found['network_shared_s']}")
+
+
+def check_missing():
+    """Of one of eight replicas nobody knows what others do on its links."""
+    tool.run(STAGESIM, "run", tool.ROOT / "scenarios/demo.yaml", "-o", "demo", "--trace", "csv", "--quiet")
+    found, parts = explain(tool.ROOT / "scenarios/demo.yaml", "demo/operations.csv")
+    check.that(any("has 4 of the scenario's 32 ranks" in note for note in found["notes"]), found["notes"])
+    check.that("network_shared_s" not in found and not parts["contention"], f"one replica of eight: {found}")
+    check.that(abs(sum(parts.values())) < 1e-9, f"one replica of eight: {parts}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as scratch:
+        os.chdir(scratch)
+        check_contention()
+        check_missing()
+        for name in tool.sampled(SCENARIOS):
+            check_shipped(name)
+            tool.run("rm", "-rf", "out", "why")
+    return check.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
