@@ -25,7 +25,7 @@ model: {layers: 10, hidden: 8192, heads: 4, sequence: 2048, vocabulary: 32000}
 parallel: {pipeline: 2, data: 2}
 batch: {global: 12, micro: 1}
 schedule: 1f1b
-search: {micro: [1, 2, 3], schedules: all, chunks: [2, 3], balance: [even, auto]}
+search: {micro: [1, 2], schedules: all, chunks: [2, 3]}
 """
 CONFIGURATION = """ClusterName=test
 SlurmctldHost={host}
