@@ -78,6 +78,8 @@ mv "$work/sweep/sweep.svg" "$images/sweep-field.svg"
 # A queue, for doc/queue.md.
 "$stagesim" run "$(dirname "$0")/../scenarios/queue.yaml" --picture svg -o "$work/queue" --quiet >"$work/log"
 mv "$work/queue/timeline.svg" "$images/queue.svg"
+"$stagesim" run "$(dirname "$0")/../scenarios/queue-failures.yaml" --picture svg -o "$work/failing" --quiet >"$work/log"
+mv "$work/failing/timeline.svg" "$images/queue-failures.svg"
 
 # Layouts, for doc/search.md.
 "$stagesim" search "$(dirname "$0")/../scenarios/gpt-7.5b.yaml" --engine analytic \

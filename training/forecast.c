@@ -8,8 +8,6 @@
 
 #include <math.h>
 
-/* With as many spares, one waits in all but so much of the time. */
-static const double LACKING = 0.01;
 /* Simulations for the choice of an interval; they meet the same failures, so few are enough. */
 enum { CHOICE_RUNS = 24 };
 /* Recovery from the memory of other nodes is up to so many times as fast as from storage: Wang et al., "Gemini", SOSP
@@ -23,9 +21,8 @@ static const struct distribution *fixed(double seconds, struct arena *arena)
     return distribution;
 }
 
-/* Saving and loading take what the bytes take, where nothing else is said. */
-static void fill_times(struct training_plan *plan, const struct training_settings *settings, double bytes,
-                       const struct training_traffic *traffic, struct arena *arena)
+void training_plan_times(struct training_plan *plan, const struct training_settings *settings, double bytes,
+                         const struct training_traffic *traffic, struct arena *arena)
 {
     double transfer = traffic->known ? traffic->write : bytes / settings->storage;
     bool blocking = settings->way == CHECKPOINT_BLOCKING;
@@ -99,9 +96,9 @@ struct training_plan *training_plan_of(const struct training_settings *settings,
     forecast->work = plan->work = forecast->steps * plan->step;
     plan->busy_watts = job->joules >= 0 ? job->joules / job->iteration : 0;
     plan->idle_watts = job->joules >= 0 ? fmax(0, job->idle_watts) : 0;
-    fill_times(plan, settings, bytes, &job->traffic, arena);
+    training_plan_times(plan, settings, bytes, &job->traffic, arena);
     forecast->spares_chosen = settings->spares == SPARES_AUTO;
-    plan->spares = forecast->spares_chosen ? spares_for(spares_away(plan), LACKING) : settings->spares;
+    plan->spares = forecast->spares_chosen ? spares_chosen(plan) : settings->spares;
     fill_interval(plan, settings, forecast);
     double rate = failures_per_second(plan, 1u << EFFECT_STOP | 1u << EFFECT_CORRUPT);
     forecast->nodes = plan->nodes;

@@ -83,6 +83,9 @@ struct training_forecast {
  */
 struct training_plan *training_plan_of(const struct training_settings *settings, const struct training_job *job,
                                        struct training_forecast *forecast, struct arena *arena);
+/* What saving, writing and loading a state of so many bytes takes, where the settings do not say. */
+void training_plan_times(struct training_plan *plan, const struct training_settings *settings, double bytes,
+                         const struct training_traffic *traffic, struct arena *arena);
 /* The rest of a forecast that training_plan_of has begun. */
 void training_forecast_finish(struct training_forecast *forecast, const struct training_plan *plan,
                               const struct training_outcome *outcome, const struct training_job *job);

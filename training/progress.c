@@ -109,6 +109,7 @@ static void end_save(struct progress *progress, double now)
 {
     const struct training_plan *plan = progress->plan;
     bool far = goes_far(progress);
+    settle(progress, now); /* the one before, which may have been written meanwhile */
     progress->run->checkpoints++;
     progress->pending = true;
     progress->pending_far = far;

@@ -5,6 +5,9 @@
 
 #include <math.h>
 
+/* With as many spares, one waits in all but so much of the time. */
+static const double LACKING = 0.01;
+
 uint32_t spares_for(double away, double probability)
 {
     double logarithm = -away, none = rounded_exp(logarithm);
@@ -51,6 +54,11 @@ double spares_away(const struct training_plan *plan)
             away += plan->rate * units_of(plan, c) / c->every * nodes_of(plan, c) * distribution_mean(repair);
     }
     return away;
+}
+
+uint32_t spares_chosen(const struct training_plan *plan)
+{
+    return spares_for(spares_away(plan), LACKING);
 }
 
 double failures_per_second(const struct training_plan *plan, unsigned effects)

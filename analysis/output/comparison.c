@@ -78,6 +78,7 @@ void comparison_check(const struct comparison_row *row)
         {"makespan", row->queue.makespan},
         {"allocated", row->queue.allocated},
         {"busy", row->queue.busy},
+        {"useful", row->queue.useful},
         {"work", row->idle_nodes.work},
         {"efficiency", row->idle_nodes.efficiency},
         {"of the best", row->idle_nodes.attainment},

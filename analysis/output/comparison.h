@@ -17,6 +17,8 @@ struct comparison_queue {
     bool known;
     double wait, completion, bounded_slowdown, fairness; /* seconds, seconds, ratios */
     double makespan, allocated, busy;                    /* seconds, shares */
+    bool fails;                                          /* nodes may */
+    double useful;                                       /* share of their time in which steps are done that count */
 };
 
 /* Of a scenario of idle nodes, of its first way to decide: what doc/definitions.md#idle-nodes says. */

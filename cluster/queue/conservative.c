@@ -115,7 +115,7 @@ static uint32_t take_new(struct queue *queue, struct conservative *own)
 /* Seconds of the shortest job that waits for so many nodes; INFINITY: none does. */
 static double shortest(const struct queue *queue, const struct conservative *own, struct heap *heap)
 {
-    while (heap->count && queue->run->records[heap->jobs[0]].spans)
+    while (heap->count && !queue->tasks[heap->jobs[0]].waits)
         pop(heap, own->expected);
     return heap->count ? own->expected[heap->jobs[0]] : INFINITY;
 }
@@ -159,7 +159,7 @@ static void fill_profile(const struct queue *queue, struct profile *profile)
     const struct running *running = queue->own;
     profile->head = profile->count = 0;
     memset(profile->earliest, 0, sizeof profile->earliest);
-    insert_step(profile, 0, (struct step){queue->now, node_pool_free(queue->pool)});
+    insert_step(profile, 0, (struct step){queue->now, queue_free(queue)});
     for (uint32_t i = 0; i < running->count; i++) {
         const struct queue_task *task = &queue->tasks[running->jobs[i]];
         uint32_t last = profile->count - 1;
@@ -236,13 +236,16 @@ static uint32_t find_hole(struct profile *profile, uint32_t nodes, double second
     return from;
 }
 
-/* Returns when the job's reservation begins. */
+/* Returns when the job's reservation begins; INFINITY where not enough nodes are up: it gets none. */
 static double reserve(const struct queue *queue, struct profile *profile, uint32_t job)
 {
     const struct queue_job *asked = &queue->request->jobs[job];
-    uint32_t from = find_hole(profile, asked->nodes, asked->expected);
+    double expected = queue_expected(queue, job);
+    if (profile->steps[profile->count - 1].free < asked->nodes)
+        return INFINITY;
+    uint32_t from = find_hole(profile, asked->nodes, expected);
     double start = profile->steps[from].time;
-    uint32_t past = step_at(profile, start + asked->expected, from);
+    uint32_t past = step_at(profile, start + expected, from);
     for (uint32_t i = from; i < past; i++)
         profile->steps[i].free -= asked->nodes;
     return start;
@@ -253,7 +256,7 @@ static bool somebody_starts(const struct queue *queue, struct conservative *own)
 {
     const struct profile *profile = &own->profile;
     uint32_t step = 0;
-    for (uint32_t nodes = node_pool_free(queue->pool); nodes > 0; nodes--) {
+    for (uint32_t nodes = queue_free(queue); nodes > 0; nodes--) {
         while (step < profile->count && profile->steps[step].free >= nodes)
             step++;
         double until = step < profile->count ? profile->steps[step].time : INFINITY;
@@ -309,6 +312,28 @@ static void ended(struct queue *queue, uint32_t job)
     running_ended(queue, job);
 }
 
+/* Those that wait are taken for new. */
+static void again(struct queue *queue, uint32_t job)
+{
+    struct conservative *own = queue->own;
+    for (uint32_t i = 0; i <= queue->request->nodes; i++)
+        own->heaps[i].count = 0;
+    own->expected[job] = queue_expected(queue, job);
+    own->newest = NO_JOB;
+    own->kept = false;
+}
+
+static void postponed(struct queue *queue, uint32_t job)
+{
+    ((struct conservative *)queue->own)->kept = false;
+    running_postponed(queue, job);
+}
+
+static void nodes_changed(struct queue *queue)
+{
+    ((struct conservative *)queue->own)->kept = false;
+}
+
 static void decide(struct queue *queue)
 {
     struct conservative *own = queue->own;
@@ -317,7 +342,7 @@ static void decide(struct queue *queue)
         own->kept = false;
     if (own->kept)
         go_on(queue, own, first_new);
-    else if (queue->first != NO_JOB && node_pool_free(queue->pool) > 0)
+    else if (queue->first != NO_JOB && queue_free(queue) > 0)
         begin_again(queue, own);
 }
 
@@ -325,8 +350,12 @@ const struct queue_policy queue_conservative = {
     .name = "conservative",
     .title = "conservative backfilling",
     .summary = "every job that waits has a reservation, and later jobs may pass it where they delay none",
+    .endures = true,
     .begin = begin,
     .finish = finish,
     .ended = ended,
+    .again = again,
+    .postponed = postponed,
+    .nodes_changed = nodes_changed,
     .decide = decide,
 };

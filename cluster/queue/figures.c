@@ -11,6 +11,10 @@
 const char *const queue_figure_names[] = {"wait_s", "completion_s", "slowdown", "bounded_slowdown", "fairness"};
 const char *const queue_figure_titles[] = {"waiting", "completion", "slowdown", "bounded slowdown", "fairness"};
 
+const char *const queue_part_names[] = {"useful", "saving", "done_again", "standing", "free", "in_repair"};
+const char *const queue_part_titles[] = {"steps that count", "saving states", "steps done again",
+                                         "standing still",   "free",          "in repair"};
+
 /* ---- what holds when ---- */
 
 /* How much changes at a time. */
@@ -159,6 +163,30 @@ static void find_use(const struct queue_run *run, struct queue_figures *figures)
     figures->node_hours = sum_total(&had) / 3600;
 }
 
+static void find_parts(const struct queue_run *run, struct queue_figures *figures)
+{
+    const struct queue_request *request = run->request;
+    struct sum standing = {0}, saving = {0}, again = {0}, away = {0};
+    double all = request->nodes * figures->makespan;
+    for (size_t i = 0; i < run->span_count; i++)
+        sum_add(&standing, run->spans[i].count * run->spans[i].stalled);
+    for (uint32_t job = 0; job < request->job_count; job++) {
+        sum_add(&saving, request->jobs[job].nodes * run->records[job].saving);
+        sum_add(&again, request->jobs[job].nodes * run->records[job].lost);
+        figures->stops += run->records[job].stops;
+        figures->requeues += run->records[job].requeues;
+    }
+    for (size_t i = 0; i < run->away_count; i++)
+        sum_add(&away, run->away[i].to - run->away[i].from);
+    figures->parts[PART_SAVING] = sum_total(&saving) / all;
+    figures->parts[PART_AGAIN] = sum_total(&again) / all;
+    figures->parts[PART_STANDING] = sum_total(&standing) / all;
+    figures->parts[PART_AWAY] = sum_total(&away) / all;
+    figures->parts[PART_USEFUL] =
+        figures->allocated - figures->parts[PART_SAVING] - figures->parts[PART_AGAIN] - figures->parts[PART_STANDING];
+    figures->parts[PART_FREE] = fmax(0, 1 - figures->allocated - figures->parts[PART_AWAY]);
+}
+
 void queue_figures(const struct queue_run *run, struct arena *arena, struct queue_figures *figures)
 {
     memset(figures, 0, sizeof *figures);
@@ -169,5 +197,6 @@ void queue_figures(const struct queue_run *run, struct arena *arena, struct queu
     for (int i = 0; i < QUEUE_FIGURES; i++)
         figures->means[i] = mean_of(run, figures->values[i]);
     find_use(run, figures);
+    find_parts(run, figures);
     free(present);
 }

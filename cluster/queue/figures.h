@@ -31,11 +31,25 @@ struct queue_level {
     uint32_t waiting, nodes; /* jobs that wait for their first start; nodes that jobs have */
 };
 
+/* What the nodes' time goes into. Shares of it, which add up to 1. */
+enum queue_part {
+    PART_USEFUL,   /* steps that count */
+    PART_SAVING,   /* jobs save their states */
+    PART_AGAIN,    /* steps that were lost and done again */
+    PART_STANDING, /* jobs have nodes and stand still: failures are noticed, jobs start, rows or sizes change */
+    PART_FREE,
+    PART_AWAY, /* in repair */
+    QUEUE_PARTS
+};
+extern const char *const queue_part_names[QUEUE_PARTS], *const queue_part_titles[QUEUE_PARTS];
+
 struct queue_figures {
     double makespan, allocated, busy; /* seconds; shares of the cluster's time */
     struct queue_mean means[QUEUE_FIGURES];
-    uint32_t changes, longest;     /* of all jobs; most that waited at one time */
-    double node_hours;             /* that jobs had */
+    uint32_t changes, longest; /* of all jobs; most that waited at one time */
+    uint32_t stops, requeues;  /* of all jobs */
+    double node_hours;         /* that jobs had */
+    double parts[QUEUE_PARTS];
     double *values[QUEUE_FIGURES]; /* by job */
     struct queue_level *levels;    /* level_count of them, by time */
     size_t level_count;

@@ -29,6 +29,7 @@ const struct queue_policy queue_fcfs = {
     .name = "fcfs",
     .title = "first come, first served",
     .summary = "jobs start in the order in which they came; the first that does not fit holds back the others",
+    .endures = true,
     .ended = give_back,
     .decide = decide_fcfs,
 };
@@ -36,11 +37,11 @@ const struct queue_policy queue_fcfs = {
 /* ---- EASY backfilling ---- */
 
 /* When the job will have its nodes if those that run end when they are due, and how many are left then. Those that are
- * overdue are taken to end at once. */
+ * overdue are taken to end at once. INFINITY where not enough nodes are up. */
 static double reserve(const struct queue *queue, uint32_t job, uint32_t *extra)
 {
     const struct running *running = queue->own;
-    uint32_t available = node_pool_free(queue->pool), wanted = queue->request->jobs[job].nodes;
+    uint32_t available = queue_free(queue), wanted = queue->request->jobs[job].nodes;
     double time = queue->now;
     for (uint32_t i = 0; i < running->count; i++) {
         double due = fmax(queue->now, queue->tasks[running->jobs[i]].due);
@@ -49,22 +50,22 @@ static double reserve(const struct queue *queue, uint32_t job, uint32_t *extra)
         available += queue->tasks[running->jobs[i]].count;
         time = due;
     }
-    *extra = available - wanted;
-    return time;
+    *extra = available < wanted ? 0 : available - wanted;
+    return available < wanted ? INFINITY : time;
 }
 
 static void decide_easy(struct queue *queue)
 {
     while (queue->first != NO_JOB && running_fits(queue, queue->first))
         running_start(queue, queue->first);
-    if (queue->first == NO_JOB || node_pool_free(queue->pool) == 0)
+    if (queue->first == NO_JOB || queue_free(queue) == 0)
         return;
     uint32_t extra, next;
     double reserved = reserve(queue, queue->first, &extra);
-    for (uint32_t job = queue->tasks[queue->first].next; job != NO_JOB && node_pool_free(queue->pool); job = next) {
+    for (uint32_t job = queue->tasks[queue->first].next; job != NO_JOB && queue_free(queue); job = next) {
         const struct queue_job *asked = &queue->request->jobs[job];
         next = queue->tasks[job].next;
-        bool in_time = queue->now + asked->expected <= reserved;
+        bool in_time = queue->now + queue_expected(queue, job) <= reserved;
         if (!running_fits(queue, job) || (!in_time && asked->nodes > extra))
             continue;
         extra -= in_time ? 0 : asked->nodes;
@@ -77,9 +78,11 @@ const struct queue_policy queue_easy = {
     .title = "EASY backfilling",
     .summary = "as fcfs, but the first that does not fit gets a reservation, and later jobs that do not delay it may "
                "pass it",
+    .endures = true,
     .begin = running_begin,
     .finish = running_finish,
     .ended = running_ended,
+    .postponed = running_postponed,
     .decide = decide_easy,
 };
 
@@ -107,7 +110,7 @@ static void finish_shortest(struct queue *queue)
 
 static bool shorter(const struct queue *queue, uint32_t a, uint32_t b)
 {
-    double left = queue->request->jobs[a].expected, right = queue->request->jobs[b].expected;
+    double left = queue_expected(queue, a), right = queue_expected(queue, b);
     return left < right || (left == right && a < b);
 }
 
@@ -143,6 +146,11 @@ static void take_new(struct queue *queue, struct shortest *heap)
         heap->newest = queue->last;
 }
 
+static void push_again(struct queue *queue, uint32_t job)
+{
+    push_shortest(queue, queue->own, job);
+}
+
 static void decide_shortest(struct queue *queue)
 {
     struct shortest *heap = queue->own;
@@ -159,8 +167,10 @@ const struct queue_policy queue_shortest = {
     .title = "shortest first",
     .summary = "of those that wait the one that is expected to run shortest starts first; while it does not fit, the "
                "others wait",
+    .endures = true,
     .begin = begin_shortest,
     .finish = finish_shortest,
     .ended = give_back,
+    .again = push_again,
     .decide = decide_shortest,
 };

@@ -24,6 +24,11 @@ const char *queue_policy_changes(const struct queue_policy *policy)
     return policy->changes;
 }
 
+bool queue_policy_endures(const struct queue_policy *policy)
+{
+    return policy->endures;
+}
+
 bool queue_policy_resizes(const struct queue_policy *policy)
 {
     return policy->resizes;

@@ -6,6 +6,7 @@
 
 #include "base/diagnostics.h"
 #include "cluster/queue/node_pool.h"
+#include "training/plan.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,6 +38,14 @@ struct queue_options {
     double grow, shrink;  /* elastic: seconds in which a job that changes its size does nothing */
 };
 
+/* What fails. Everything is borrowed. */
+struct queue_failures {
+    const struct training_plan *cluster; /* of all nodes: components, rates, times */
+    const struct training_plan *jobs;    /* by job: its work in seconds of its steps, its checkpoints */
+    uint64_t run;                        /* which months of the plan's seed */
+    uint32_t spares;                     /* so many nodes fewer than there are have jobs at a time */
+};
+
 /* Everything is borrowed. */
 struct queue_request {
     const struct queue_job *jobs; /* job_count of them, by submit time */
@@ -45,6 +54,7 @@ struct queue_request {
     /* Work a second of a job on these nodes; not above 0: it cannot run there, and the queue ends. */
     double (*rate)(void *user, uint32_t job, const uint32_t *nodes, uint32_t count);
     void *user;
+    const struct queue_failures *failures; /* NULL: nothing fails */
 };
 
 /* A time for which a job had nodes. */
@@ -58,7 +68,27 @@ struct queue_span {
 struct queue_record {
     double start, end; /* of the first and of the last span */
     uint32_t spans;
-    uint32_t changes; /* gang: times that it got the cluster again; elastic: changes of its size */
+    uint32_t changes;         /* gang: times that it got the cluster again; elastic: changes of its size */
+    uint32_t stops, requeues; /* by failures; of these, those after which it waited for nodes again */
+    double saving, lost;      /* seconds in which it saved its state; of steps that it had to do again */
+};
+
+/* A failure that met nodes that were not away. */
+struct queue_outage {
+    double time;
+    const struct failure_component *component;
+    uint32_t first, count;    /* nodes of the unit */
+    double detection;         /* seconds; of a planned one those in which states are saved */
+    double replacement, back; /* seconds for new nodes to take their places; for jobs to start and load their states */
+    const double *repairs;    /* [count]: seconds that nodes are away; NULL: they are restarted as they are */
+    const uint32_t *jobs;     /* job_count of them, which it stopped */
+    uint32_t job_count;
+};
+
+/* A node in repair. */
+struct queue_away {
+    uint32_t node;
+    double from, to;
 };
 
 struct queue_run {
@@ -66,10 +96,15 @@ struct queue_run {
     struct queue_record *records; /* by job */
     struct queue_span *spans;     /* span_count of them, in the order in which they ended */
     size_t span_count;
+    struct queue_outage *outages; /* outage_count of them, by time */
+    size_t outage_count;
+    struct queue_away *away; /* away_count of them, by their beginnings; up to the last job's end */
+    size_t away_count;
+    bool stuck; /* a job fails again and again: given up */
 };
 
-/* Runs all jobs to their ends; no job asks for more nodes than there are. False where a rate was not above 0: *failed
- * is the job. Memory from the arena. */
+/* Runs all jobs to their ends; no job asks for more nodes than there are beside the spares. False where a rate was not
+ * above 0, or the run is stuck: *failed is the job. Memory from the arena. */
 bool queue_run(const struct queue_request *request, struct arena *arena, struct queue_run *run, uint32_t *failed);
 
 /* Policies by name. NULL-terminated. */
@@ -81,5 +116,7 @@ const char *queue_policy_summary(const struct queue_policy *policy);
 const char *queue_policy_changes(const struct queue_policy *policy);
 /* Whether jobs may run on other numbers of nodes than they ask for. */
 bool queue_policy_resizes(const struct queue_policy *policy);
+/* Whether it goes on when nodes fail. */
+bool queue_policy_endures(const struct queue_policy *policy);
 
 #endif

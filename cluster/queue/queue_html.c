@@ -122,7 +122,12 @@ bool queue_html(FILE *out, const struct queue_view *view, struct fault *fault)
     if (view->figures->changes)
         fputs("<p class=\"note\">Hatched: the job has its nodes but stands still, since rows or sizes change.</p>\n",
               out);
+    if (view->run->request->failures)
+        fputs("<p class=\"note\">Hatched: the job has its nodes but stands still after a failure. Black: the node is "
+              "in repair.</p>\n",
+              out);
     put_means(out, view);
+    queue_failures_html(out, view);
     put_jobs(out, view);
     html_end(out);
     return done;

@@ -42,6 +42,8 @@ static bool write_files(const struct simulation_context *context, const struct q
         queue_jobs_csv(files->tables[0], view);
     if (files->tables[1])
         queue_spans_csv(files->tables[1], view);
+    if (files->tables[2])
+        queue_failures_csv(files->tables[2], view);
     if (files->paje)
         queue_paje(files->paje, view);
     for (int format = 0; format < PICTURE_FORMATS; format++)
@@ -85,7 +87,9 @@ static void hand_over(const struct simulation_context *context, const struct que
                                           .fairness = figures->means[QUEUE_FAIRNESS].mean,
                                           .makespan = figures->makespan,
                                           .allocated = figures->allocated,
-                                          .busy = figures->busy};
+                                          .busy = figures->busy,
+                                          .fails = view->run->request->failures != NULL,
+                                          .useful = figures->parts[PART_USEFUL]};
     snprintf(row.scenario, sizeof row.scenario, "%s", context->scenario->name);
     snprintf(row.schedule, sizeof row.schedule, "%s", context->scenario->schedule_name);
     snprintf(row.engine, sizeof row.engine, "%s",
@@ -100,7 +104,7 @@ static int run(struct simulation_context *context)
     const struct queue_scenario *queue = context->scenario->whole;
     struct throughput *throughput = throughput_create(context->scenario, context->platform);
     struct queue_request request;
-    struct queue_run run;
+    struct queue_run run = {0};
     struct queue_figures figures;
     struct fault fault = {""};
     uint32_t failed = 0;
@@ -115,11 +119,15 @@ static int run(struct simulation_context *context)
         if (context->request->files && !write_files(context, &view, &fault))
             diag_print(context->diag.out, "stagesim: %s\n", fault.text);
     }
+    if (!good && run.stuck)
+        diag_error(&context->diag, queue->log_at,
+                   "nodes fail so often that job %s does not come to its end; expected fewer failures, or checkpoints",
+                   request.jobs[failed].name);
     throughput_destroy(throughput);
     return !good ? EXIT_BAD_INPUT : fault.text[0] ? EXIT_FAILED : EXIT_DONE;
 }
 
-static const char *const table_names[] = {"jobs.csv", "spans.csv", NULL};
+static const char *const table_names[] = {"jobs.csv", "spans.csv", "failures.csv", NULL};
 
 const struct scenario_kind queue_kind = {
     .key = "queue",

@@ -5,6 +5,7 @@
 
 #include "analysis/pictures/canvas.h"
 #include "analysis/pictures/picture_form.h"
+#include "base/json_writer.h"
 #include "base/tables/table_write.h"
 #include "cluster/queue/figures.h"
 #include "cluster/queue/queue_scenario.h"
@@ -30,6 +31,8 @@ const char *queue_type_name(const struct queue_view *view, uint32_t type);
 void queue_jobs_csv(FILE *out, const struct queue_view *view);
 /* A line for each time that a job had nodes. */
 void queue_spans_csv(FILE *out, const struct queue_view *view);
+/* A line for each failure that met nodes. */
+void queue_failures_csv(FILE *out, const struct queue_view *view);
 void queue_json(FILE *out, const struct queue_view *view);
 /* Containers for nodes, states for jobs, variables for what waits and what is in use. */
 void queue_paje(FILE *out, const struct queue_view *view);
@@ -38,6 +41,12 @@ void queue_paje(FILE *out, const struct queue_view *view);
 bool queue_picture(FILE *out, const struct queue_view *view, enum canvas_format format, const struct picture_form *form,
                    struct fault *fault);
 bool queue_html(FILE *out, const struct queue_view *view, struct fault *fault);
+
+/* What failed, how often, and what that did. */
+void queue_failures_json(struct json_writer *json, const struct queue_view *view);
+void queue_failures_html(FILE *out, const struct queue_view *view);
+/* Two lines for people. */
+void queue_failures_print(FILE *out, const struct queue_view *view);
 
 /* "0-3 8": runs of nodes; returns text, cut with "..." where it is longer. */
 const char *queue_node_text(char *text, size_t size, const uint32_t *nodes, uint32_t count);

@@ -16,8 +16,8 @@ static const char definitions[] = "0 C 0 \"cluster\"\n"
 /* At equal times nodes are left before they are given to the next. */
 struct event {
     double time;
-    size_t index; /* of the span, or of the level */
-    enum { LEAVES, TAKES, LEVEL } what;
+    size_t index; /* of the span, of the repair, or of the level */
+    enum { BACK, LEAVES, AWAY, TAKES, LEVEL } what;
 };
 
 static int by_time(const void *left, const void *right)
@@ -52,6 +52,18 @@ static void put_span(struct text_writer *text, const struct queue_view *view, co
     }
 }
 
+static void put_away(struct text_writer *text, const struct queue_view *view, const struct event *event)
+{
+    paje_begin(text, event->what == AWAY ? PAJE_PUSH : PAJE_POP, event->time);
+    text_char(text, 'J');
+    put_node(text, view->run->away[event->index].node);
+    if (event->what == AWAY) {
+        paje_name(text, "in repair");
+        paje_name(text, "in repair");
+    }
+    text_char(text, '\n');
+}
+
 static void put_level(struct text_writer *text, const struct queue_level *level)
 {
     paje_begin(text, PAJE_SET_VARIABLE, level->time);
@@ -67,11 +79,16 @@ static void put_level(struct text_writer *text, const struct queue_level *level)
 static struct event *list_events(const struct queue_view *view, size_t *count)
 {
     const struct queue_run *run = view->run;
-    struct event *events = array_zeroed(2 * run->span_count + view->figures->level_count, sizeof *events);
+    struct event *events =
+        array_zeroed(2 * (run->span_count + run->away_count) + view->figures->level_count, sizeof *events);
     *count = 0;
     for (size_t i = 0; i < run->span_count; i++) {
         events[(*count)++] = (struct event){run->spans[i].from, i, TAKES};
         events[(*count)++] = (struct event){run->spans[i].to, i, LEAVES};
+    }
+    for (size_t i = 0; i < run->away_count; i++) {
+        events[(*count)++] = (struct event){run->away[i].from, i, AWAY};
+        events[(*count)++] = (struct event){run->away[i].to, i, BACK};
     }
     for (size_t i = 0; i < view->figures->level_count; i++)
         events[(*count)++] = (struct event){view->figures->levels[i].time, i, LEVEL};
@@ -101,6 +118,8 @@ void queue_paje(FILE *out, const struct queue_view *view)
     for (size_t i = 0; i < count; i++)
         if (events[i].what == LEVEL)
             put_level(text, &view->figures->levels[events[i].index]);
+        else if (events[i].what == AWAY || events[i].what == BACK)
+            put_away(text, view, &events[i]);
         else
             put_span(text, view, &events[i]);
     for (uint32_t node = 0; node < view->run->request->nodes; node++) {

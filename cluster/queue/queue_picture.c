@@ -76,6 +76,14 @@ static void draw_box(cairo_t *cr, const struct page *page, const struct queue_sp
                     name);
 }
 
+static void draw_away(cairo_t *cr, const struct page *page, const struct queue_away *away)
+{
+    double x = place_of(page, away->from), end = place_of(page, away->to);
+    struct rectangle box = {x, page->top + page->row * away->node, end - x, page->row};
+    style_add_rectangle(cr, box);
+    style_paint(cr, colour_hex(0x303030), HATCH_NONE, 0, box);
+}
+
 static void draw_nodes(cairo_t *cr, const struct page *page)
 {
     const struct queue_run *run = page->view->run;
@@ -97,6 +105,8 @@ static void draw_nodes(cairo_t *cr, const struct page *page)
             draw_box(cr, page, span, span->nodes[k], past - k);
         }
     }
+    for (size_t i = 0; i < run->away_count; i++)
+        draw_away(cr, page, &run->away[i]);
 }
 
 /* ---- levels ---- */

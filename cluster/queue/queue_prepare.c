@@ -2,6 +2,7 @@
 #include "cluster/queue/queue_prepare.h"
 
 #include "base/arena.h"
+#include "cluster/queue/queue_failures.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +14,8 @@ struct preparing {
     struct diag *diag;
     uint32_t nodes, processors; /* of the cluster; of a node */
     uint32_t *chosen;           /* [nodes]: scratch */
+    struct queue_failing failing;
+    bool fails;
 };
 
 static double rate(void *user, uint32_t job, const uint32_t *nodes, uint32_t count)
@@ -63,16 +66,23 @@ static bool put_size(const struct preparing *preparing, const struct arrival *ar
     uint32_t per_node = preparing->processors, processors = arrival->processors;
     job->nodes = arrival->nodes ? arrival->nodes : (processors - 1) / per_node + 1;
     job->share = processors ? fmin(1, processors / ((double)job->nodes * per_node)) : 1;
-    if (job->nodes <= preparing->nodes)
+    uint32_t spares = preparing->failing.failures.spares;
+    if (job->nodes <= preparing->nodes && job->nodes <= preparing->nodes - spares)
         return true;
-    diag_error(preparing->diag, arrival->at, "job %s asks for %u nodes; the platform has %u", job->name, job->nodes,
-               preparing->nodes);
+    if (job->nodes <= preparing->nodes)
+        diag_error(preparing->diag, arrival->at, "job %s asks for %u nodes; the platform has %u beside %u spare%s",
+                   job->name, job->nodes, preparing->nodes - spares, spares, spares == 1 ? "" : "s");
+    else
+        diag_error(preparing->diag, arrival->at, "job %s asks for %u nodes; the platform has %u", job->name, job->nodes,
+                   preparing->nodes);
     return false;
 }
 
-static bool put_work(struct preparing *preparing, const struct arrival *arrival, uint32_t type, struct queue_job *job)
+static bool put_work(struct preparing *preparing, const struct arrival *arrival, uint32_t type, struct queue_job *job,
+                     struct throughput_figures *asked)
 {
-    struct throughput_figures figures;
+    struct throughput_figures figures = {.iteration = 1};
+    *asked = figures;
     if (type == UINT32_MAX) {
         job->work = job->alone = arrival->run;
         return true;
@@ -86,6 +96,7 @@ static bool put_work(struct preparing *preparing, const struct arrival *arrival,
         arrival->iterations > 0 ? arrival->iterations : (double)preparing->queue->types[type].iterations;
     job->work = iterations * figures.iteration * figures.rate;
     job->alone = iterations * figures.iteration;
+    *asked = figures;
     return true;
 }
 
@@ -103,24 +114,40 @@ bool queue_prepare(const struct queue_scenario *queue, struct throughput *throug
                                     .nodes = layout->node_count,
                                     .chosen = arena_array(arena, layout->node_count + 1, sizeof(uint32_t))};
     preparing->processors = queue->processors_per_node ? (uint32_t)queue->processors_per_node : layout->first[1];
+    preparing->fails = queue_failing_begin(&preparing->failing, queue, preparing->nodes, layout->first[1], arena);
+    if (preparing->fails && preparing->failing.failures.spares >= preparing->nodes) {
+        diag_error(diag, queue->log_at, "%u spares leave none of %u nodes to jobs", preparing->failing.failures.spares,
+                   preparing->nodes);
+        return false;
+    }
     bool good = true;
     for (uint32_t i = 0; i < queue->job_count; i++) {
         const struct arrival *arrival = &queue->log->arrivals[i];
         uint32_t type = queue->type_of[i];
         struct queue_job *job = &jobs[i];
         *job = (struct queue_job){.name = arrival->name, .submit = arrival->submit, .kind = type};
-        if (!put_size(preparing, arrival, job) || !put_work(preparing, arrival, type, job)) {
+        struct throughput_figures figures;
+        if (!put_size(preparing, arrival, job) || !put_work(preparing, arrival, type, job, &figures)) {
             good = false;
             continue;
         }
-        job->expected = queue->estimates == ESTIMATES_LIMITS && arrival->limit > 0 ? arrival->limit : job->alone;
+        job->expected = job->alone;
+        if (preparing->fails)
+            queue_failing_add(&preparing->failing, i, job, figures.state, figures.iteration);
+        if (queue->estimates == ESTIMATES_LIMITS && arrival->limit > 0)
+            job->expected = arrival->limit;
         if (type != UINT32_MAX && !sizes[type] && queue_policy_resizes(queue->options.policy))
             sizes[type] = sizes_of(preparing, type, &counts[type]);
         bool elastic = type != UINT32_MAX && sizes[type] && is_size(sizes[type], counts[type], job->nodes);
         job->sizes = elastic ? sizes[type] : &job->nodes;
         job->size_count = elastic ? counts[type] : 1;
     }
-    *request =
-        (struct queue_request){jobs, (uint32_t)queue->job_count, layout->node_count, queue->options, rate, preparing};
+    *request = (struct queue_request){jobs,
+                                      (uint32_t)queue->job_count,
+                                      layout->node_count,
+                                      queue->options,
+                                      rate,
+                                      preparing,
+                                      preparing->fails ? &preparing->failing.failures : NULL};
     return good;
 }

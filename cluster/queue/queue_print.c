@@ -57,7 +57,9 @@ static void print_remarks(FILE *out, const struct queue_view *view, enum table_f
     if (view->queue->log->passed_over)
         fprintf(remarks, "%zu jobs of the log passed over: they never ran, or had not ended\n",
                 view->queue->log->passed_over);
-    fprintf(remarks, "%s\n\n", queue_evaluations(line, sizeof line, view));
+    fprintf(remarks, "%s\n", queue_evaluations(line, sizeof line, view));
+    queue_failures_print(remarks, view);
+    fputc('\n', remarks);
     table_remarks_end(out, format, remarks, &lines);
 }
 
@@ -105,6 +107,16 @@ static void put(struct text_writer *writer, double value)
     text_number(writer, value);
 }
 
+static void put_stops(struct text_writer *writer, const struct queue_record *record)
+{
+    text_char(writer, ',');
+    text_integer(writer, record->stops);
+    text_char(writer, ',');
+    text_integer(writer, record->requeues);
+    put(writer, record->saving);
+    put(writer, record->lost);
+}
+
 void queue_jobs_csv(FILE *out, const struct queue_view *view)
 {
     const struct queue_run *run = view->run;
@@ -115,7 +127,8 @@ void queue_jobs_csv(FILE *out, const struct queue_view *view)
         text_char(writer, ',');
         text_string(writer, queue_figure_names[i]);
     }
-    text_string(writer, ",changes\n");
+    bool fails = run->request->failures != NULL;
+    text_string(writer, fails ? ",changes,stops,requeues,saving_s,lost_s\n" : ",changes\n");
     for (uint32_t job = 0; job < run->request->job_count; job++) {
         const struct queue_job *asked = &run->request->jobs[job];
         text_string(writer, csv_cell(asked->name, arena));
@@ -131,6 +144,8 @@ void queue_jobs_csv(FILE *out, const struct queue_view *view)
             put(writer, view->figures->values[i][job]);
         text_char(writer, ',');
         text_integer(writer, run->records[job].changes);
+        if (fails)
+            put_stops(writer, &run->records[job]);
         text_char(writer, '\n');
     }
     text_writer_destroy(writer);
@@ -181,6 +196,11 @@ void queue_json(FILE *out, const struct queue_view *view)
     json_number(&json, "node_hours", figures->node_hours);
     json_integer(&json, "most_waiting", figures->longest);
     json_integer(&json, "changes", figures->changes);
+    json_object_begin(&json, "node_time", false);
+    for (enum queue_part part = 0; part < QUEUE_PARTS; part++)
+        json_number(&json, queue_part_names[part], figures->parts[part]);
+    json_object_end(&json);
+    queue_failures_json(&json, view);
     json_object_begin(&json, "throughputs", false);
     json_integer(&json, "asked", view->counts.asked);
     json_integer(&json, "evaluated", view->counts.evaluated);

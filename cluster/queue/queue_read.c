@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/document.h"
 #include "base/paths.h"
-#include "cluster/queue/queue_scenario.h"
+#include "cluster/queue/queue_failures.h"
 #include "job/schema/schema_value.h"
 
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 struct queue_values {
     double slice, change, grow, shrink;
-    uint64_t rows, jobs, processors;
+    uint64_t rows, jobs, processors, seed;
 };
 
 static const struct stagesim_field fields[] = {
@@ -32,6 +32,8 @@ static const struct stagesim_field fields[] = {
     {"processors_per_node", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, processors), .least = 1,
      .most = 1000000,
      .doc = "how many processors of the log are a node; default: as many as GPUs in a node of the platform"},
+    {"seed", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, seed), .least = 0, .most = 9007199254740992.0,
+     .doc = "with failures: seed of the random numbers; default 0"},
     {0},
 };
 static const struct fields_section section = {"queue", true, fields};
@@ -50,8 +52,8 @@ static const struct fields_section type_section = {"type", true, type_fields};
 static const char *const type_others[] = {"scenario", NULL};
 
 /* Keys beside `queue`, which are a scenario's. */
-const char *const queue_keys[] = {"name",    "platform", "loader", "what_if", "engine",
-                                  "simgrid", "output",   "queue",  "inputs",  NULL};
+const char *const queue_keys[] = {"name",   "platform", "loader", "what_if",  "engine",     "simgrid",
+                                  "output", "queue",    "inputs", "failures", "checkpoint", NULL};
 static const char *const estimate_names[] = {"exact", "limits", NULL}; /* [enum queue_estimates] */
 
 struct reading {
@@ -281,10 +283,12 @@ static void read_queue(struct reading *reading)
                                .shrink = values.shrink};
     queue->estimates = read_word(reading, "estimates", estimate_names, ESTIMATES_EXACT);
     queue->processors_per_node = values.processors;
+    queue->seed = values.seed;
     if (values.change >= values.slice)
         diag_error(reading->diag, node_place(reading->root, "queue.switch"),
                    "changing rows takes %gs of a slice of %gs; expected less, so that something is left to run in",
                    values.change, values.slice);
+    queue_take_failures(queue, reading->root, reading->shell, reading->diag);
     read_types(reading);
     read_log(reading, values.jobs);
 }

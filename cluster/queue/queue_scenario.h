@@ -31,7 +31,10 @@ struct queue_scenario {
     uint64_t job_count;           /* of the log, the first ones */
     const struct queue_type *types;
     uint32_t type_count;
-    const uint32_t *type_of; /* [job_count]; UINT32_MAX: it runs as long as the log says */
+    const uint32_t *type_of;                  /* [job_count]; UINT32_MAX: it runs as long as the log says */
+    const struct training_settings *training; /* what fails, and how jobs save their states; NULL: nothing does */
+    bool spares_given;
+    uint64_t seed;
 };
 
 extern const struct scenario_kind queue_kind;

@@ -18,8 +18,10 @@ struct queue_task {
     uint32_t count;
     uint32_t version;        /* of `ends`: older ones in the heap are void */
     uint32_t next, previous; /* of those that wait, in order of submission */
-    bool runs;
+    bool runs, waits;
 };
+
+struct outages;
 
 struct queue_end {
     double time;
@@ -35,26 +37,39 @@ struct queue {
     uint32_t first, last, waiting; /* of those that wait */
     struct queue_end *ends;        /* a heap, the soonest first */
     size_t end_count, end_capacity, span_capacity;
-    struct node_pool *pool; /* of policies that give a node to one job only */
-    double wake;            /* when the policy wants to decide, whatever happens; INFINITY: not at all */
-    void *own;              /* the policy's */
-    uint32_t failed;        /* NO_JOB: none has */
+    struct node_pool *pool;  /* of policies that give a node to one job only */
+    double wake;             /* when the policy wants to decide, whatever happens; INFINITY: not at all */
+    void *own;               /* the policy's */
+    uint32_t failed;         /* NO_JOB: none has */
+    struct outages *outages; /* NULL: nothing fails */
 };
 
 struct queue_policy {
     const char *name, *title, *summary;
     const char *changes;                /* what queue_record counts as such; NULL: there are none */
     bool resizes;                       /* jobs may run on other numbers of nodes than they ask for */
+    bool endures;                       /* jobs may lose their nodes, and nodes be away */
     void (*begin)(struct queue *queue); /* NULL: nothing to be done */
     void (*finish)(struct queue *queue);
-    /* A job has ended: its nodes are the policy's again. */
+    /* A job has ended, or lost its nodes: those that it still has are the policy's again. */
     void (*ended)(struct queue *queue, uint32_t job);
+    /* These where the policy endures; NULL: nothing to be done. A job that ran waits again. One that runs is due at
+     * another time. Nodes have gone or come back. */
+    void (*again)(struct queue *queue, uint32_t job);
+    void (*postponed)(struct queue *queue, uint32_t job);
+    void (*nodes_changed)(struct queue *queue);
     /* After all that happens at one time: jobs have come or ended, or it is time to wake. */
     void (*decide)(struct queue *queue);
 };
 
 extern const struct queue_policy queue_fcfs, queue_easy, queue_conservative, queue_shortest, queue_gang, queue_elastic;
 
+/* Nodes that jobs may be given now. */
+uint32_t queue_free(const struct queue *queue);
+/* Seconds that the scheduler takes a job that waits to run: where it ran before, for what is left of it. */
+double queue_expected(const struct queue *queue, uint32_t job);
+/* A job waits, in the order in which jobs came. */
+void queue_enlist(struct queue *queue, uint32_t job);
 /* Takes a job out of those that wait. */
 void queue_unlist(struct queue *queue, uint32_t job);
 /* It takes so many nodes of the pool and runs. */
@@ -63,5 +78,12 @@ void queue_start(struct queue *queue, uint32_t job, uint32_t count);
 void queue_resume(struct queue *queue, uint32_t job, double since);
 /* It stands still; its span ends. */
 void queue_pause(struct queue *queue, uint32_t job);
+/* Its span ends, and nothing else; `stalled` seconds of it were for nothing. */
+void queue_close_span(struct queue *queue, uint32_t job, double stalled);
+/* The next of them that still holds; NULL: nothing runs. And it goes. */
+const struct queue_end *queue_next_end(struct queue *queue);
+void queue_pop_end(struct queue *queue);
+/* Something comes up for the job at a time: its end, or what outages.h says. Whatever was to come does not. */
+void queue_set_end(struct queue *queue, uint32_t job, double time);
 
 #endif

@@ -19,7 +19,7 @@ void running_finish(struct queue *queue)
 
 bool running_fits(const struct queue *queue, uint32_t job)
 {
-    return queue->request->jobs[job].nodes <= node_pool_free(queue->pool);
+    return queue->request->jobs[job].nodes <= queue_free(queue);
 }
 
 static bool due_before(const struct queue *queue, uint32_t a, uint32_t b)
@@ -28,10 +28,9 @@ static bool due_before(const struct queue *queue, uint32_t a, uint32_t b)
     return left < right || (left == right && a < b);
 }
 
-void running_start(struct queue *queue, uint32_t job)
+static void insert(struct queue *queue, uint32_t job)
 {
     struct running *running = queue->own;
-    queue_start(queue, job, queue->request->jobs[job].nodes);
     running->jobs = array_grow(running->jobs, &running->capacity, running->count + 1, sizeof *running->jobs);
     uint32_t place = running->count++;
     for (; place > 0 && due_before(queue, job, running->jobs[place - 1]); place--)
@@ -39,7 +38,7 @@ void running_start(struct queue *queue, uint32_t job)
     running->jobs[place] = job;
 }
 
-void running_ended(struct queue *queue, uint32_t job)
+static void take_out(struct queue *queue, uint32_t job)
 {
     struct running *running = queue->own;
     uint32_t place = 0;
@@ -47,5 +46,22 @@ void running_ended(struct queue *queue, uint32_t job)
         place++;
     for (running->count--; place < running->count; place++)
         running->jobs[place] = running->jobs[place + 1];
+}
+
+void running_start(struct queue *queue, uint32_t job)
+{
+    queue_start(queue, job, queue->request->jobs[job].nodes);
+    insert(queue, job);
+}
+
+void running_postponed(struct queue *queue, uint32_t job)
+{
+    take_out(queue, job);
+    insert(queue, job);
+}
+
+void running_ended(struct queue *queue, uint32_t job)
+{
+    take_out(queue, job);
     node_pool_give(queue->pool, queue->tasks[job].nodes, queue->tasks[job].count);
 }

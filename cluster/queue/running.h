@@ -19,6 +19,8 @@ void running_finish(struct queue *queue);
 bool running_fits(const struct queue *queue, uint32_t job);
 /* A job that waits starts on as many nodes as it asks for. */
 void running_start(struct queue *queue, uint32_t job);
+/* It is due at another time. */
+void running_postponed(struct queue *queue, uint32_t job);
 /* A job ends: its nodes are free again. */
 void running_ended(struct queue *queue, uint32_t job);
 

@@ -7,6 +7,7 @@
 #include "job/job.h"
 #include "job/steady/steady_run.h"
 #include "simulator/engines/engine.h"
+#include "studies/calendar/goodput.h"
 #include "studies/describe.h"
 #include "studies/evaluate.h"
 
@@ -115,10 +116,11 @@ struct question {
     struct diag *diag;
 };
 
-static struct throughput_figures figures_of(const struct report *report)
+static struct throughput_figures figures_of(const struct scenario *scenario, const struct report *report,
+                                            const struct platform *part)
 {
     return (struct throughput_figures){report->samples_per_s > 0 ? report->samples_per_s : 1 / report->iteration,
-                                       report->iteration};
+                                       report->iteration, goodput_job(scenario, report, part).state_bytes};
 }
 
 static bool ask_analytic(const struct question *question, struct throughput_figures *figures)
@@ -126,7 +128,7 @@ static bool ask_analytic(const struct question *question, struct throughput_figu
     struct evaluation evaluation;
     bool done = evaluate(&question->request, question->part, question->arena, question->diag, &evaluation);
     if (done)
-        *figures = figures_of(evaluation.report);
+        *figures = figures_of(evaluation.job->scenario, evaluation.report, question->part);
     return done;
 }
 
@@ -154,7 +156,8 @@ static void simulate(const struct question *question, const struct job *job, con
     description.engine = engine_simgrid.name;
     description.brief = true;
     description.steady = steady;
-    answer->figures = figures_of(report_create(&description, run.timeline, question->part, question->arena));
+    const struct report *report = report_create(&description, run.timeline, question->part, question->arena);
+    answer->figures = figures_of(scenario, report, question->part);
     answer->done = true;
 }
 

@@ -15,6 +15,7 @@ struct throughput;
 struct throughput_figures {
     double rate;      /* samples a second; iterations where samples are not known */
     double iteration; /* seconds */
+    double state;     /* bytes of what is saved of it; 0: not known */
 };
 
 /* The platform is borrowed. The caller owns the result. */

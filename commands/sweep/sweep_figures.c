@@ -50,6 +50,7 @@ FIGURE(fairness, row->queue.known ? row->queue.fairness : NAN)
 FIGURE(makespan, row->queue.known ? row->queue.makespan : NAN)
 FIGURE(allocated, row->queue.known ? row->queue.allocated : NAN)
 FIGURE(busy, row->queue.known ? row->queue.busy : NAN)
+FIGURE(useful, row->queue.known && row->queue.fails ? row->queue.useful : NAN)
 FIGURE(work, row->idle_nodes.known ? row->idle_nodes.work : NAN)
 FIGURE(efficiency, row->idle_nodes.known ? row->idle_nodes.efficiency : NAN)
 FIGURE(of_best, row->idle_nodes.known ? row->idle_nodes.attainment : NAN)
@@ -93,6 +94,7 @@ const struct sweep_figure sweep_figures[] = {
     {"makespan_s", "makespan of all jobs", CHART_SECONDS, -1, of_makespan},
     {"allocated", "nodes' time given to jobs", CHART_PERCENT, 1, of_allocated},
     {"busy", "nodes' time busy", CHART_PERCENT, 1, of_busy},
+    {"useful", "nodes' time in steps that count", CHART_PERCENT, 1, of_useful},
     {"work", "work of jobs on idle nodes", CHART_NUMBER, 1, of_work},
     {"efficiency", "work over that of dedicated nodes", CHART_PERCENT, 1, of_efficiency},
     {"of_best", "work over the most that could be done", CHART_PERCENT, 1, of_of_best},

@@ -1,0 +1,1 @@
+run queue-stuck.yaml -o out

@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""queue_failures.py STAGESIM: a queue whose nodes fail. Random months replayed by the rules of doc/queue.md, node by
+node; what must hold of any month (no node is two jobs' or in repair meanwhile, no job is lost, all work is done, nodes'
+time adds up, Little's law); one job on all nodes against `train`; a month without failures against the same queue."""
+import csv
+import json
+import math
+import os
+import pathlib
+import random
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+from queue_month import Job, Month, Progress
+from tool import Checker, binary_argument, run, sampled
+
+check = Checker()
+NODES = 12
+# Each takes some 50 ms, so that CI tries a few; STAGESIM_MONTHS=3000 tries as many.
+MONTHS = int(os.environ.get("STAGESIM_MONTHS", 48))
+EVERY, SAVE, WRITE, LOAD = 20.0, 0.5, 4.0, 3.0
+COMPONENTS = """failures:
+  components:
+    - {name: GPU, unit: gpu, every: 9000s}
+    - {name: software, every: 3000s, replace: false}
+    - {name: worn, every: 6000s, shape: 2, repair: 40s}
+    - {name: power, unit: rack, every: 3000s, detect: 5s}
+    - {name: leaf, unit: switch, every: 2500s, replace: false, detect: {uniform: [1s, 9s]}}
+    - {name: firmware, every: 6000s, effect: planned}
+  rack: 3
+  switch: 5
+  detect: {uniform: [0s, 10s]}
+  restart: {uniform: [2s, 20s]}
+"""
+PLANNED = {"firmware"}
+
+
+def rows_of(path):
+    with open(path, encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def nodes_of(text):
+    nodes = []
+    for part in text.split():
+        low, _, high = part.partition("-")
+        nodes += range(int(low), int(high or low) + 1)
+    return nodes
+
+
+def random_month(folder, seed):
+    choose = random.Random(seed)
+    policy = ("fcfs", "easy", "conservative", "shortest")[seed % 4]
+    placement = choose.choice(["packed", "first", "spread"])
+    spares = choose.choice([0, 0, 1, 3])
+    estimates = choose.choice(["exact", "limits"])
+    every = choose.choice(["20s", "20s", "none"])
+    replacement = choose.choice(["0s", "{uniform: [1s, 6s]}"])
+    repair = choose.choice(["60s", "{exponential: 300s}", "15min"])
+    jobs, now = [], 1000.0
+    for _ in range(choose.choice([20, 40, 60])):
+        now += choose.choice([0, 1, 5, 20, 60]) + choose.randrange(8) / 4
+        length = choose.choice([5, 30, 100, 300]) + choose.randrange(40) / 4
+        jobs.append((now, choose.choice([1, 1, 2, 3, 5, 8, NODES - 3]), length, length * choose.choice([0.5, 1, 2, 3])))
+    (folder / "jobs.csv").write_text("submit,nodes,run,limit\n" + "".join(
+        f"{submit!r},{nodes},{length!r},{limit!r}\n" for submit, nodes, length, limit in jobs))
+    (folder / "month.yaml").write_text(
+        f"platform: dgx-h100:{NODES}\n"
+        f"queue: {{log: jobs.csv, policy: {policy}, placement: {placement}, estimates: {estimates}, seed: {seed}}}\n"
+        f"{COMPONENTS}  repair: {repair}\n  replacement: {replacement}\n  spares: {spares}\n"
+        f"checkpoint: {{every: {every}, save: {SAVE}s, write: {WRITE}s, load: {LOAD}s}}\n")
+    return jobs, policy, placement, spares, estimates, math.inf if every == "none" else EVERY
+
+
+class Run:
+    def __init__(self, stagesim, folder, file="month.yaml", *arguments):
+        out = folder / "out"
+        run(stagesim, "run", file, "-o", out, *arguments, "--quiet", "--trace", "csv,paje", cwd=folder)
+        self.jobs, self.spans = rows_of(out / "jobs.csv"), rows_of(out / "spans.csv")
+        self.failures = [failure_of(row) for row in rows_of(out / "failures.csv")]
+        self.summary = json.loads((out / "summary.json").read_text())
+        self.paje = (out / "timeline.paje").read_text()
+
+
+def failure_of(row):
+    repairs = [float(text) for text in row["repair_s"].split()]
+    return (float(row["time_s"]), nodes_of(row["nodes"]), row["what"] in PLANNED, float(row["detection_s"]),
+            float(row["replacement_s"]), float(row["restart_s"]), repairs or None)
+
+
+def replay(result, jobs, policy, placement, spares, estimates, every):
+    """The same month by the rules."""
+    tasks = []
+    for number, (submit, nodes, length, limit) in enumerate(jobs):
+        progress = Progress(length, every, SAVE, WRITE)
+        expected = limit if estimates == "limits" else progress.end(0.0)
+        tasks.append(Job(number, submit, nodes, expected, progress))
+    return Month(NODES, spares, placement, policy, tasks, result.failures, LOAD).run()
+
+
+def close(a, b):
+    return abs(a - b) <= 1e-9 * max(1, abs(b))
+
+
+def same_month(label, result, month):
+    for row, job in zip(result.jobs, month.jobs):
+        got = [float(row[key]) for key in ("start_s", "end_s", "saving_s", "lost_s")]
+        wanted = [job.start, job.end, job.progress.saving, job.progress.computed - job.progress.work]
+        good = all(abs(a - b) <= 1e-7 * max(1, abs(b)) for a, b in zip(got, wanted))
+        stops = (int(row["stops"]), int(row["requeues"]))
+        if not check.that(good and stops == (job.stops, job.requeues),
+                          f"{label}: job {row['job']} {got} {stops}, by the rules {wanted} {job.stops, job.requeues}"):
+            return
+    spans = sorted((int(span["job"]) - 1, float(span["from_s"]), nodes_of(span["nodes"])) for span in result.spans)
+    wanted = sorted((job, since, nodes) for job, since, _, _, nodes in month.spans)
+    check.that(len(spans) == len(wanted) and
+               all(a[0] == b[0] and close(a[1], b[1]) and a[2] == b[2] for a, b in zip(spans, wanted)),
+               f"{label}: spans differ from those by the rules")
+
+
+def variable(paje, name):
+    return [(float(words[1]), float(words[4])) for words in map(str.split, paje.splitlines())
+            if len(words) == 5 and words[2:4] == [name, "c"]]
+
+
+def area(steps):
+    return sum(value * (later - time) for (time, value), (later, _) in zip(steps, steps[1:]))
+
+
+def identities(label, result, month, jobs):
+    check.that(len(result.jobs) == len(jobs) and all(float(row["end_s"]) > float(row["start_s"]) >= job[0]
+                                                     for row, job in zip(result.jobs, jobs)), f"{label}: a job is lost")
+    busy = {}
+    for span in result.spans:
+        for node in nodes_of(span["nodes"]):
+            busy.setdefault(node, []).append((float(span["from_s"]), float(span["to_s"])))
+    for node, since, until in month.repairs:
+        busy.setdefault(node, []).append((since, until))
+    for node, times in busy.items():
+        times.sort()
+        check.that(all(a[1] <= b[0] + 1e-6 for a, b in zip(times, times[1:])), f"{label}: node {node} is used twice")
+    for row, job in zip(result.jobs, jobs):
+        own = [span for span in result.spans if span["job"] == row["job"]]
+        worked = sum(float(span["to_s"]) - float(span["from_s"]) - float(span["stalled_s"]) for span in own)
+        check.near(worked, job[2] + float(row["saving_s"]) + float(row["lost_s"]), f"{label}: work of {row['job']}", 1e-8)
+        check.that(all(len(nodes_of(span["nodes"])) == job[1] for span in own), f"{label}: nodes of {row['job']}")
+    summary = result.summary
+    check.near(sum(summary["node_time"].values()), 1, f"{label}: nodes' time adds up", 1e-9)
+    all_time = NODES * summary["makespan_s"]
+    useful = sum(nodes * length for _, nodes, length, _ in jobs) / all_time
+    check.near(summary["node_time"]["useful"], useful, f"{label}: steps that count are those of the log", 1e-8)
+    last = max(float(row["end_s"]) for row in result.jobs)
+    away = sum(min(until, last) - since for _, since, until in month.repairs if since < last) / all_time
+    check.that(abs(summary["node_time"]["in_repair"] - away) < 1e-9, f"{label}: time in repair")
+    waits = sum(float(row["wait_s"]) for row in result.jobs)
+    check.that(abs(area(variable(result.paje, "W")) - waits) <= 1e-6 * max(1, waits), f"{label}: Little's law")
+    had = sum((float(span["to_s"]) - float(span["from_s"])) * len(nodes_of(span["nodes"])) for span in result.spans)
+    check.near(area(variable(result.paje, "U")), had, f"{label}: nodes in use over time", 1e-8)
+
+
+def months(stagesim, folder):
+    failures = stops = requeues = 0
+    for seed in sampled(range(MONTHS)):
+        setting = random_month(folder, seed)
+        result = Run(stagesim, folder)
+        month = replay(result, *setting)
+        same_month(f"month {seed} {setting[1:]}", result, month)
+        identities(f"month {seed} {setting[1:]}", result, month, setting[0])
+        failures += result.summary["failures"]["count"]
+        stops += result.summary["failures"]["stops"]
+        requeues += result.summary["failures"]["requeues"]
+    check.that(failures > MONTHS and stops > MONTHS / 2 and requeues > MONTHS / 8,
+               f"only {failures} failures, {stops} stops, {requeues} of them waited again")
+
+
+def as_train(stagesim, folder):
+    """One job that needs all nodes goes through what `train` says of its first run, as long as no node fails again
+    while it is in repair, which `train` lets it do."""
+    rules = ("failures:\n  components:\n    - {name: GPU, unit: gpu, every: 300h}\n"
+             "    - {name: software, every: 40h, replace: false}\n  spares: 0\n  repair: {uniform: [10min, 40min]}\n"
+             "  detect: 5min\ncheckpoint: {every: 30min, save: 2s, write: 60s, load: 90s}\n")
+    (folder / "train.yaml").write_text(
+        "workload: stages\nstages: {forward: 1s, backward: 1s}\nbatch: {micro_batches: 2, micro: 1}\n"
+        "parallel: {data: 32}\nschedule: gpipe\nplatform: dgx-h100:4\n"
+        "training: {steps: 300000, step: 1s, start: 0s, runs: 10, seed: 5}\n" + rules)
+    (folder / "jobs.csv").write_text("submit,nodes,run\n0,4,300000\n")
+    (folder / "alone.yaml").write_text("platform: dgx-h100:4\nqueue: {log: jobs.csv, seed: 5}\n" + rules)
+    run(stagesim, "train", "train.yaml", "-o", folder / "trained", "--quiet", cwd=folder)
+    calendar = rows_of(folder / "trained" / "calendar.csv")
+    job = Run(stagesim, folder, "alone.yaml").jobs[0]
+    check.that(int(job["stops"]) > 10 and int(job["requeues"]) > 5, f"enough fails: {job}")
+    check.near(float(job["end_s"]), max(float(row["end_s"]) for row in calendar), "the end that `train` says", 1e-9)
+
+
+def nothing_fails(stagesim, folder):
+    setting = random_month(folder, 1)
+    result = Run(stagesim, folder, "month.yaml", "--set", "failures.scale=1e-9", "--set", "checkpoint.every=none")
+    text = (folder / "month.yaml").read_text()
+    (folder / "plain.yaml").write_text(text[:text.index("failures:")])
+    plain = Run(stagesim, folder, "plain.yaml")
+    for key in ("start_s", "end_s", "slowdown"):
+        check.that([row[key] for row in plain.jobs] == [row[key] for row in result.jobs], f"nothing fails: {key}")
+    check.that(len(setting[0]) == len(plain.jobs) and "failures" not in plain.summary, "nothing fails: summary")
+
+
+def main():
+    stagesim = binary_argument()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        months(stagesim, folder)
+        as_train(stagesim, folder)
+        nothing_fails(stagesim, folder)
+    sys.exit(check.done())
+
+
+main()

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A queue whose nodes fail, by the rules of doc/queue.md, written down once more: given what failed when, the same jobs
+come to the same ends on the same nodes. Without heaps and without thought of speed."""
+import math
+
+
+class Progress:
+    """Steps and checkpoints of one job (doc/queue.md#failures); times in seconds."""
+
+    def __init__(self, work, every, save, write):
+        self.work, self.every, self.save, self.write = work, every, save, write
+        self.safe = self.done = self.computed = self.saving = 0.0
+
+    def go(self, since, until):
+        """From the state that is safe, or kept, to an end not after `until`: returns it, or None where until is first.
+        Nothing is changed but what is safe then, what is done and what it took."""
+        now, done, pending, next_save = since, self.done, None, self.done + self.every
+        if self.safe >= self.work:
+            return since
+
+        def settle(time):
+            nonlocal pending
+            if pending and pending[1] <= time:
+                self.safe, pending = pending[0], None
+
+        while True:
+            mark = min(next_save, self.work)
+            reached = now + (mark - done)
+            if reached > until:
+                self.computed += until - now
+                self.done = done + (until - now)
+                settle(until)
+                return None
+            self.computed += mark - done
+            now, done = reached, mark
+            settle(now)
+            last = done >= self.work
+            if last and math.isinf(self.every):
+                return now
+            if pending and not last:  # the one before is still on its way
+                next_save = done + pending[1] - now
+                continue
+            if now + self.save > until:
+                self.saving += until - now
+                self.done = done
+                settle(until)
+                return None
+            self.saving += self.save
+            now += self.save
+            settle(now)
+            pending, next_save = (done, now + self.write), done + self.every
+            if last:
+                if pending[1] > until:
+                    self.saving += until - now
+                    self.done = done
+                    return None
+                self.saving += self.write
+                return pending[1]
+
+    def end(self, since):
+        copy = Progress(self.work, self.every, self.save, self.write)
+        copy.safe, copy.done = self.safe, self.done
+        return copy.go(since, math.inf)
+
+    def stop(self):
+        self.done = self.safe
+
+    def keep(self):
+        self.safe = self.done
+
+
+def packed(free, count):
+    chosen = []
+    while len(chosen) < count:
+        runs, left = [], count - len(chosen)
+        for node in sorted(set(free) - set(chosen)):
+            if runs and runs[-1][-1] == node - 1:
+                runs[-1].append(node)
+            else:
+                runs.append([node])
+        fitting = [run for run in runs if len(run) >= left]
+        best = min(fitting, key=len) if fitting else max(runs, key=len)
+        chosen += best[:left]
+    return sorted(chosen)
+
+
+def first(free, count):
+    return sorted(free)[:count]
+
+
+def spread(free, count):
+    ordered = sorted(free)
+    return [ordered[i * len(ordered) // count] for i in range(count)]
+
+
+PLACEMENTS = {"packed": packed, "first": first, "spread": spread}
+
+
+class Job:
+    def __init__(self, number, submit, nodes, expected, progress):
+        self.number, self.submit, self.asked, self.expected, self.progress = number, submit, nodes, expected, progress
+        self.nodes, self.start, self.end, self.since, self.due, self.event = None, None, None, None, None, None
+        self.stopped, self.leaving, self.again, self.replacement, self.replaced = False, {}, 0.0, 0.0, 0.0
+        self.stops = self.requeues = 0
+        self.standing = 0.0
+
+    def left(self):
+        work = self.progress.work
+        return self.again + self.expected * ((work - self.progress.done) / work)
+
+
+class Month:
+    """`failures` are (time, nodes, planned, detection, replacement, restart, repairs or None)."""
+
+    def __init__(self, nodes, spares, placement, policy, jobs, failures, load):
+        self.count, self.spares, self.place, self.policy = nodes, spares, PLACEMENTS[placement], policy
+        self.jobs, self.failures, self.load = jobs, list(failures), load
+        self.free, self.away, self.now, self.waiting, self.spans = set(range(nodes)), {}, 0.0, [], []
+        self.repairs = []
+
+    def available(self):
+        busy = self.count - len(self.free) - len(self.away)
+        return min(len(self.free), self.count - self.spares - busy)
+
+    def running(self):
+        return [job for job in self.jobs if job.nodes is not None and job.end is None]
+
+    def span(self, job, since, standing):
+        if self.now > since:
+            self.spans.append((job.number, since, self.now, standing, list(job.nodes)))
+        job.standing += standing
+
+    def resume(self, job, nodes):
+        self.free -= set(nodes)
+        job.nodes, job.begun = nodes, self.now
+        job.start = self.now if job.start is None else job.start
+        job.since, job.replaced = self.now + job.again, self.now + job.replacement
+        job.due, job.stopped = self.now + job.left(), False
+        job.event = job.progress.end(job.since)
+
+    def start(self, job):
+        self.waiting.remove(job)
+        self.resume(job, self.place(self.free, job.asked))
+
+    def send(self, node, repair):
+        self.free.discard(node)
+        self.away[node] = self.now + repair
+        self.repairs.append((node, self.now, self.now + repair))
+
+    def hit(self, job, failure):
+        _, nodes, planned, detection, replacement, restart, repairs = failure
+        mark = not job.stopped or repairs
+        if not job.stopped:
+            self.span(job, job.begun, min(job.since, self.now) - job.begun)
+            wait = detection
+            if self.now < job.since:
+                wait = 0 if planned or self.now < job.replaced else detection
+            else:
+                job.progress.go(job.since, self.now)
+                if planned:
+                    job.progress.keep()
+                    wait = job.progress.save
+                else:
+                    job.progress.stop()
+            job.stopped, job.begun = True, self.now
+            job.since = job.event = self.now + wait
+            job.stops += 1
+        if mark:
+            for index, node in enumerate(nodes if repairs else ()):
+                if node in job.nodes and node not in job.leaving:
+                    job.leaving[node] = repairs[index]
+            job.replacement, job.again = replacement, replacement + restart + self.load
+        job.due = job.since + job.left()
+
+    def notice(self, job):
+        self.span(job, job.begun, self.now - job.begun)
+        kept = [node for node in job.nodes if node not in job.leaving]
+        for node, repair in job.leaving.items():
+            self.send(node, repair)
+        missing, job.leaving = job.asked - len(kept), {}
+        if missing <= len(self.free):
+            self.resume(job, sorted(kept + (self.place(self.free, missing) if missing else [])))
+        else:
+            self.free |= set(kept)
+            job.nodes, job.stopped = None, False
+            job.requeues += 1
+            self.waiting = sorted(self.waiting + [job], key=lambda waits: waits.number)
+
+    def fail(self, failure):
+        nodes, repairs = failure[1], failure[6]
+        jobs = []
+        for index, node in enumerate(nodes):
+            owner = next((job for job in self.running() if node in job.nodes), None)
+            if owner:
+                jobs += [owner] if owner not in jobs else []
+            elif node in self.free and repairs:
+                self.send(node, repairs[index])
+        for job in jobs:
+            self.hit(job, failure)
+
+    def step(self, coming):
+        times = [job.event for job in self.running()] + list(self.away.values()) + [job.submit for job in coming[:1]]
+        self.now = min(times + [failure[0] for failure in self.failures[:1]])
+        while True:
+            due = [job for job in self.running() if job.event <= self.now]
+            if not due:
+                break
+            job = min(due, key=lambda job: (job.event, job.number))
+            if job.stopped:
+                self.notice(job)
+                continue
+            self.span(job, job.begun, job.since - job.begun)
+            job.progress.go(job.since, math.inf)
+            self.free |= set(job.nodes)
+            job.end = self.now
+        for node in [node for node, back in self.away.items() if back <= self.now]:
+            del self.away[node]
+            self.free.add(node)
+        while self.failures and self.failures[0][0] <= self.now:
+            self.fail(self.failures.pop(0))
+        while coming and coming[0].submit <= self.now:
+            self.waiting.append(coming.pop(0))
+        getattr(self, self.policy)()
+
+    def run(self):
+        coming = list(self.jobs)
+        while any(job.end is None for job in self.jobs):
+            self.step(coming)
+        return self
+
+    # ---- policies ----
+
+    def fcfs(self):
+        while self.waiting and self.waiting[0].asked <= self.available():
+            self.start(self.waiting[0])
+
+    def shortest(self):
+        while self.waiting:
+            job = min(self.waiting, key=lambda job: (job.left(), job.number))
+            if job.asked > self.available():
+                return
+            self.start(job)
+
+    def easy(self):
+        self.fcfs()
+        if not self.waiting:
+            return
+        head, free = self.waiting[0], self.available()
+        ends = [(max(self.now, job.due), job.asked) for job in self.running()]
+        at = next((time for time in sorted({time for time, _ in ends})
+                   if free + sum(nodes for due, nodes in ends if due <= time) >= head.asked), math.inf)
+        extra = 0 if math.isinf(at) else free + sum(nodes for due, nodes in ends if due <= at) - head.asked
+        for job in self.waiting[1:]:
+            in_time = self.now + job.left() <= at
+            if job.asked <= self.available() and (in_time or job.asked <= extra):
+                extra -= 0 if in_time else job.asked
+                self.start(job)
+
+    def conservative(self):
+        """Each job that waits is put, in order, where it fits first beside all before it; those for which too few nodes
+        are up are passed over."""
+        up = self.available() + sum(job.asked for job in self.running())
+        taken = [(self.now, job.due, job.asked) for job in self.running() if job.due > self.now]
+        for job in list(self.waiting):
+            if job.asked > up:
+                continue
+            length = job.left()
+            for time in sorted({self.now} | {end for _, end, _ in taken if end > self.now}):
+                points = {time} | {begin for begin, _, _ in taken if time < begin < time + length}
+                if all(up - sum(n for begin, end, n in taken if begin <= point < end) >= job.asked for point in points):
+                    break
+            taken.append((time, time + length, job.asked))
+            if time == self.now and job.asked <= self.available():
+                self.start(job)
