@@ -260,7 +260,7 @@ static void read_log(struct reading *reading, uint64_t most)
     match_types(reading);
 }
 
-static void read_queue(struct reading *reading)
+static void read_queue(struct reading *reading, const struct scenario *beside)
 {
     struct queue_values values = {.slice = 600, .change = 10, .grow = 30, .shrink = 30, .rows = 4};
     struct queue_scenario *queue = reading->queue;
@@ -288,7 +288,7 @@ static void read_queue(struct reading *reading)
         diag_error(reading->diag, node_place(reading->root, "queue.switch"),
                    "changing rows takes %gs of a slice of %gs; expected less, so that something is left to run in",
                    values.change, values.slice);
-    queue_take_failures(queue, reading->root, reading->shell, reading->diag);
+    queue_take_failures(queue, reading->root, beside, reading->diag);
     read_types(reading);
     read_log(reading, values.jobs);
 }
@@ -328,7 +328,7 @@ struct scenario *queue_read(const struct scenario_request *request, struct node 
     struct scenario *scenario = read_beside(&reading);
     if (!scenario)
         return NULL;
-    read_queue(&reading);
+    read_queue(&reading, scenario);
     if (diag->errors > errors)
         return NULL;
     if (scenario->traces & ~(unsigned)(TRACE_PAJE | TRACE_CSV)) {
