@@ -144,7 +144,8 @@ def identities(label, result, month, jobs):
     for row, job in zip(result.jobs, jobs):
         own = [span for span in result.spans if span["job"] == row["job"]]
         worked = sum(float(span["to_s"]) - float(span["from_s"]) - float(span["stalled_s"]) for span in own)
-        check.near(worked, job[2] + float(row["saving_s"]) + float(row["lost_s"]), f"{label}: work of {row['job']}", 1e-8)
+        check.near(worked, job[2] + float(row["saving_s"]) + float(row["lost_s"]), f"{label}: work of {row['job']}",
+                   1e-8)
         check.that(all(len(nodes_of(span["nodes"])) == job[1] for span in own), f"{label}: nodes of {row['job']}")
     summary = result.summary
     check.near(sum(summary["node_time"].values()), 1, f"{label}: nodes' time adds up", 1e-9)
