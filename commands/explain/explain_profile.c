@@ -109,7 +109,8 @@ int explain_profile(const struct options *options, struct explanation *e)
     note_alone(e, &own.meetings);
     axes_note(e->recorded, &own.axes);
     profile_find(e->recorded, &own.meetings, e->arena, &own.profile);
-    if (code == EXIT_DONE && !operators_find(e->recorded, &own.profile, e->arena, &own.operators, &fault)) {
+    if (code == EXIT_DONE && (!operators_find(e->recorded, &own.profile, e->arena, &own.operators, &fault) ||
+                              !kernel_replay_find(e->recorded, own.profile.step_count, &own.replay, &fault))) {
         diag_print(stderr, "stagesim: %s\n", fault.text);
         code = EXIT_FAILED;
     }

@@ -12,6 +12,17 @@ static void put_parts(struct json_writer *json, const char *key, const double pa
     json_object_end(json);
 }
 
+static void put_replay(struct json_writer *json, const struct profile_explanation *e)
+{
+    if (!e->replay.done)
+        return;
+    json_object_begin(json, "replay", false);
+    json_number(json, "step", e->replay.seconds);
+    for (int part = 0; part < KERNEL_PARTS; part++)
+        json_number(json, kernel_part_keys[part], e->replay.parts[part]);
+    json_object_end(json);
+}
+
 static void put_ranks(struct json_writer *json, const struct profile_explanation *e)
 {
     json_array_begin(json, "ranks", true);
@@ -75,6 +86,7 @@ void profile_json(const struct profile_explanation *e, FILE *out)
         json_number(&json, "predicted_s", e->expected.seconds);
         put_parts(&json, "predicted_parts", e->expected.parts);
     }
+    put_replay(&json, e);
     json_integer(&json, "collectives_met", e->meetings.met);
     put_ranks(&json, e);
     put_kernels(&json, e);

@@ -34,6 +34,22 @@ static void put_parts(const struct profile_explanation *e, FILE *out)
     fputs("</tbody>\n</table></div>\n<p>The rows add up to the step.</p>\n", out);
 }
 
+static void put_replay(const struct profile_explanation *e, FILE *out)
+{
+    if (!e->replay.done)
+        return;
+    fputs("<h2>What each thing costs, by replay</h2>\n<div class=\"wide\"><table class=\"sort\">\n<thead><tr><th>taken "
+          "away, one after the other</th><th>seconds</th><th>share</th></tr></thead>\n<tbody>\n",
+          out);
+    for (int part = 0; part < KERNEL_PARTS; part++) {
+        page_cell_name(out, kernel_part_names[part]);
+        page_cell_seconds(out, e->replay.parts[part]);
+        page_cell_share(out, e->replay.parts[part] / e->replay.seconds);
+        fputs("</tr>\n", out);
+    }
+    fputs("</tbody>\n</table></div>\n", out);
+}
+
 /* Names of templates are long: the whole one is shown when somebody points at it. */
 static void put_kernel_name(FILE *out, const char *name, struct arena *arena)
 {
@@ -104,6 +120,7 @@ void profile_page(const struct profile_explanation *e, FILE *out)
         fputs("</p>\n", out);
     }
     put_parts(e, out);
+    put_replay(e, out);
     operators_page(e, out);
     put_kernels(e, out);
     put_timelines(e, out);

@@ -6,6 +6,7 @@
 #include "base/json_writer.h"
 #include "base/tables/table_write.h"
 #include "studies/profile/axes.h"
+#include "studies/profile/kernel_replay.h"
 #include "studies/profile/operators.h"
 #include "studies/profile/profile.h"
 
@@ -18,6 +19,7 @@ struct profile_explanation {
     struct meetings meetings;
     struct profile profile, expected; /* expected: of `predicted` */
     struct operators operators;
+    struct kernel_replay replay;
     const char *verdict;
     struct arena *arena;
 };

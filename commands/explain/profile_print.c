@@ -118,6 +118,24 @@ static void print_parts(const struct profile_explanation *e, enum table_format f
     table_finish(table, out, table_style_of(format, out));
 }
 
+static void print_replay(const struct profile_explanation *e, FILE *out)
+{
+    if (!e->replay.done)
+        return;
+    struct table *table = table_create();
+    table_columns(table, "<by replay", ">a step", ">share", NULL);
+    table_cell(table, "%s", "a step, with what it leaves to the device");
+    table_seconds(table, e->replay.seconds);
+    table_percent(table, 1);
+    for (int part = 0; part < KERNEL_PARTS; part++) {
+        table_cell(table, "%s", kernel_part_names[part]);
+        table_seconds(table, e->replay.parts[part]);
+        table_percent(table, e->replay.parts[part] / e->replay.seconds);
+    }
+    fputc('\n', out);
+    table_finish(table, out, table_style_of(TABLE_TEXT, out));
+}
+
 static void print_kernels(const struct profile_explanation *e, FILE *out)
 {
     struct table *table = table_create();
@@ -161,6 +179,7 @@ void profile_print(const struct profile_explanation *e, enum table_format format
     print_parts(e, format, out);
     if (format != TABLE_TEXT)
         return;
+    print_replay(e, out);
     operators_print(e, out);
     print_kernels(e, out);
     if (e->recorded->rank_count > 1)

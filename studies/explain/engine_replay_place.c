@@ -169,7 +169,7 @@ static void place_operation(struct building *b, uint32_t index)
     moved = sends ? !isnan(bytes) : await_transfer(b, index) || is_moved(b, index);
     uint32_t *received = send_awaited(b, own.position, operation);
     place->cost = cost_of(b, node, moved);
-    if (operation->kind == RECORDED_COMPUTE && !b->network)
+    if (operation->kind == RECORDED_COMPUTE && !b->network && b->replay->recorded->timeline)
         own.operation = program_add_compute(b->builder, own.position, no_identity, place->cost);
     else
         own.operation = program_add_delay(b->builder, own.position, lane_of(node, operation), no_identity, place->cost);

@@ -137,37 +137,46 @@ static bool collect(struct replay_build *build, double *begin, double *end)
     return build->operation_count > 0;
 }
 
-struct replay *replay_create(const struct recorded *recorded, uint32_t step, struct fault *fault)
+struct replay *replay_of(struct replay_build *build, double begin, double end, struct fault *fault)
 {
-    struct replay_build build = {.recorded = recorded, .step = step};
     struct replay *replay = array_zeroed(1, sizeof *replay);
-    double end;
-    bool good = collect(&build, &replay->begin, &end);
-    replay->recorded = recorded;
-    replay->step = step;
-    replay->measured = end - replay->begin;
-    if (!good)
-        fault_set(fault, "step %u has no operations", step);
-    else if (recorded->wait_count)
-        replay_build_waits(&build);
-    else
-        replay_build_rules(&build);
-    replay->nodes = build.nodes;
-    replay->node_count = (uint32_t)build.node_count;
-    replay->unmatched = build.unmatched;
-    lay_out(replay, &build);
-    if (good && !find_order(replay, &build))
-        good = fault_set(fault, "the operations of step %u wait for each other in a circle", step);
+    replay->recorded = build->recorded;
+    replay->step = build->step;
+    replay->begin = begin;
+    replay->measured = end - begin;
+    replay->nodes = build->nodes;
+    replay->node_count = (uint32_t)build->node_count;
+    replay->unmatched = build->unmatched;
+    lay_out(replay, build);
+    bool good = find_order(replay, build) ||
+                fault_set(fault, "the operations of step %u wait for each other in a circle", build->step);
     if (good)
         find_gaps(replay);
-    free(build.operations);
-    free(build.work);
-    free(build.arrival);
-    free(build.edges);
+    free(build->operations);
+    free(build->work);
+    free(build->arrival);
+    free(build->edges);
     if (good)
         return replay;
     replay_finish(replay);
     return NULL;
+}
+
+struct replay *replay_create(const struct recorded *recorded, uint32_t step, struct fault *fault)
+{
+    struct replay_build build = {.recorded = recorded, .step = step};
+    double begin, end;
+    if (!collect(&build, &begin, &end)) {
+        free(build.work);
+        free(build.arrival);
+        fault_set(fault, "step %u has no operations", step);
+        return NULL;
+    }
+    if (recorded->wait_count)
+        replay_build_waits(&build);
+    else
+        replay_build_rules(&build);
+    return replay_of(&build, begin, end, fault);
 }
 
 void replay_finish(struct replay *replay)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a step's graph is put together, for sources of this folder alone. */
+/* How a step's graph is put together, for sources that build one. */
 #ifndef STAGESIM_EXPLAIN_REPLAY_BUILD_H
 #define STAGESIM_EXPLAIN_REPLAY_BUILD_H
 
@@ -26,6 +26,10 @@ struct replay_build {
 uint32_t replay_add_node(struct replay_build *build, uint32_t operation, enum replay_kind kind, double seconds);
 /* RECORDED_NONE for either: nothing is added. */
 void replay_add_edge(struct replay_build *build, uint32_t before, uint32_t after);
+
+/* The graph of what was built, which it takes; its times count from `begin`, and recorded is what lies up to `end`.
+ * NULL with the fault filled where operations wait for each other in a circle. The caller owns it. */
+struct replay *replay_of(struct replay_build *build, double begin, double end, struct fault *fault);
 
 static inline uint32_t *replay_work_of(struct replay_build *build, uint32_t operation)
 {

@@ -24,6 +24,9 @@ PARTS = {"slow-gpu": ({"slow-ranks"}, "rank 5"), "slow-link": ({"messages"}, "ra
          "garbage-collection": ({"pauses"}, "2 computations"), "slow-layer": ({"uneven-stages"}, "stage 1"),
          "wrong-schedule": ({"order"}, ""), "recomputation": ({"backwards"}, ""),
          "other-job": ({"messages", "collectives"}, "")}
+# The part of the replay of its kernels that has the cost, where the ranks' kernels are enough to see it.
+KERNELS = {"slow-gpu": "slow-ranks", "slow-link": "transfers", "host-gap": "host", "garbage-collection": "host",
+           "slow-layer": "slow-ranks", "recomputation": "computation", "other-job": "transfers"}
 # No fault has anything to do with what is left.
 REST = 0.05
 
@@ -53,6 +56,25 @@ def check_explained(check, binary, folder, truth):
         check.that(others <= REST * cost, f"{name}: {others} s in other parts")
     plain = parts_of(binary, folder, "plain")
     check.near(plain["measured"][0], plain["predicted"][0], "without a fault", 1e-9)
+
+
+def replay_of(binary, folder, name):
+    ranks = sorted((folder / name).glob("rank-*.json.gz"))
+    tool.run(binary, "explain", *ranks, "-o", folder / name / "why", "--quiet")
+    found = json.loads((folder / name / "why/explain.json").read_text())
+    return found["measured_s"], found["replay"]
+
+
+def check_replayed(check, binary, folder, truth):
+    """Kernels and launches replayed: the recorded step comes out, and a fault's cost is in one part."""
+    _, plain = replay_of(binary, folder, "plain")
+    for name, part in KERNELS.items():
+        measured, replay = replay_of(binary, folder, name)
+        cost = truth[name]["cost_s"]
+        check.near(replay["step"], measured, f"{name}, kernels: the step", 1e-9)
+        check.near(sum(replay.values()), 2 * replay["step"], f"{name}, kernels: parts add up", 1e-9)
+        check.that(abs(replay[part] - plain[part] - cost) <= 0.05 * cost,
+                   f"{name}, kernels: {part} {replay[part] - plain[part]} s, expected {cost}")
 
 
 def spans(events, category):
@@ -168,6 +190,7 @@ def main():
         costs = [values["cost_s"] for name, values in truth.items() if name not in ("plain", "bad-clock")]
         check.that(len(costs) == 9 and min(costs) > 0.01, f"faults that cost nothing: {truth}")
         check_explained(check, binary, folder, truth)
+        check_replayed(check, binary, folder, truth)
         check_profiles(check, folder)
         check_clock(check, folder, truth)
         check_clock_explained(check, binary, folder, truth)

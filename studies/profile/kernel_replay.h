@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Profiles of kernels replayed: what the host calls for and what the device does is in the recorded order and waits for
+ * what it waited for. With recorded times the recorded steps come out; then one thing after the other is taken away,
+ * and what that gives is its part. */
+#ifndef STAGESIM_PROFILE_KERNEL_REPLAY_H
+#define STAGESIM_PROFILE_KERNEL_REPLAY_H
+
+#include "base/diagnostics.h"
+#include "traces/recorded.h"
+
+struct replay;
+
+enum kernel_part {
+    KERNEL_HOST,     /* what the host does between its calls */
+    KERNEL_LAUNCH,   /* from a call, or the end of what it waits for, to the begin on the device */
+    KERNEL_RANKS,    /* computation takes the median over ranks */
+    KERNEL_TRANSFER, /* messages and collectives */
+    KERNEL_COPIES,
+    KERNEL_COMPUTE, /* what is left */
+    KERNEL_PARTS
+};
+extern const char *const kernel_part_keys[KERNEL_PARTS], *const kernel_part_names[KERNEL_PARTS];
+
+struct kernel_replay {
+    bool done;      /* otherwise the rest is not known: it is too large, or nothing says what was launched */
+    double seconds; /* of a step, with recorded times: all from the first step's begin until what was launched in steps
+                       has ended, over their number */
+    double parts[KERNEL_PARTS]; /* of it, which add up to it */
+};
+
+/* `steps` of the rank with the most. Runs on the contention-free engine. False with the fault filled. */
+bool kernel_replay_find(const struct recorded *recorded, size_t steps, struct kernel_replay *found,
+                        struct fault *fault);
+
+/* ---- kernel_graph.c ---- */
+
+/* All steps as one graph. NULL with the fault filled. The caller owns it. */
+struct replay *kernel_graph_create(const struct recorded *recorded, struct fault *fault);
+
+#endif
