@@ -54,6 +54,7 @@ struct training_plan {
     uint32_t replicas;             /* equal parts of the job that train on different samples, at least 1 */
     uint32_t stages;               /* pipeline workers of a replica; POLICY_REROUTE, POLICY_REDUNDANT */
     uint32_t micro_batches;        /* of a replica and step where fewer replicas do the batch of all; 0: it shrinks */
+    bool bubble_stays; /* POLICY_REROUTE: micro-batches that go around make a step longer, and fill no bubble */
     double redundancy; /* POLICY_REDUNDANT: how many times as long a step takes for what is computed twice; 0: by the
                           bubble */
     uint32_t rack, behind_switch;               /* nodes of one; at least 1 */

@@ -61,8 +61,10 @@ static void count_workers(const struct training_plan *plan, uint32_t place, uint
     }
 }
 
-/* A stage's workers that are left do the micro-batches of all, whole ones. A step is as long as the busiest stage makes
- * it: m + p - 1 forwards and backwards, as of 1F1B. After S. Gandhi et al., "ReCycle", SOSP 2024. */
+/* A stage's workers that are left do the micro-batches of all, whole ones. After S. Gandhi et al., "ReCycle", SOSP 2024
+ * (arXiv 2405.14009): backwards are split and the optimizer's steps staggered, so that what is rerouted fills the
+ * bubble of 1F1B's m + p - 1 forwards and backwards; what does not fit makes the step longer. Without these two, a step
+ * takes as many more as the busiest stage has. */
 static double share_rerouted(const struct training_plan *plan, const struct absence *absence)
 {
     double least = 1, m = plan->micro_batches, n = plan->replicas, fill = plan->stages - 1.0;
@@ -73,7 +75,8 @@ static double share_rerouted(const struct training_plan *plan, const struct abse
             count_workers(plan, place, dead, &last);
     for (uint32_t stage = 0; stage < plan->stages; stage++) {
         double left = n - dead[stage];
-        least = fmin(least, left <= 0 ? 0 : m > 0 ? (m + fill) / (ceil(m * n / left - 1e-9) + fill) : left / n);
+        double work = left > 0 && m > 0 ? ceil(m * n / left - 1e-9) : 0, step = plan->bubble_stays ? work + fill : work;
+        least = fmin(least, left <= 0 ? 0 : m > 0 ? (m + fill) / fmax(step, m + fill) : left / n);
     }
     free(dead);
     return least;

@@ -39,6 +39,7 @@ struct training_values {
     const char *rates, *spares, *every;
     struct stagesim_rows components;
     unsigned policy, batch, way, traffic;
+    bool fill_bubble;
     struct stagesim_texts servers;
     const struct fields_distribution *start, *detect, *replacement, *restart, *repair, *pool, *stall, *save, *write,
         *load, *load_memory;

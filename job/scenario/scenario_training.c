@@ -107,6 +107,9 @@ static const struct stagesim_field failures_fields[] = {
          "stage in other replicas; templates: pipelines are made anew of the nodes that are left; redundant: each "
          "worker "
          "computes the forwards of the next one as well, and does its work when it fails; default restart"},
+    {"fill_bubble", STAGESIM_FIELD_FLAG, VALUE(fill_bubble),
+     .doc = "with policy: reroute, whether micro-batches that are rerouted fill the pipeline's bubble first, as with "
+            "split backwards and staggered optimizer steps; default true"},
     {"redundancy", STAGESIM_FIELD_RATIO, VALUE(redundancy), .least = 1, .most = 10,
      .doc = "with policy: redundant, how many times as long a step takes when nothing fails; default: redundant "
             "forwards fill the bubble, and what is left of them makes the step longer"},
@@ -178,6 +181,7 @@ struct training_values training_values_default(struct arena *arena)
                                     .repair = fields_distribution_of("24h", arena),
                                     .stall = fields_distribution_of("90s", arena),
                                     .spares = "auto",
+                                    .fill_bubble = true,
                                     .lemon_rate = 10,
                                     .every = "auto",
                                     .way = CHECKPOINT_ASYNCHRONOUS,
@@ -335,6 +339,8 @@ static void check_needs(struct loader *loader, const struct training_values *val
          "stall changes nothing; it needs policy: replica, reroute, templates or redundant"},
         {policy != POLICY_SHRINK && policy != POLICY_REPLICA && values->batch != usual.batch, "failures.batch",
          "batch changes nothing; it needs policy: shrink or replica"},
+        {policy != POLICY_REROUTE && !values->fill_bubble, "failures.fill_bubble",
+         "fill_bubble changes nothing; it needs policy: reroute"},
         {policy != POLICY_REDUNDANT && values->redundancy > 0, "failures.redundancy",
          "redundancy changes nothing; it needs policy: redundant"},
         {policy == POLICY_REDUNDANT && loader->scenario->workers < 2, "failures.policy",
@@ -381,6 +387,7 @@ static struct training_plan plan_of(const struct training_values *values)
                                   .load_near = drawn(values->load_memory),
                                   .stall = drawn(values->stall),
                                   .policy = values->policy,
+                                  .bubble_stays = !values->fill_bubble,
                                   .redundancy = values->redundancy,
                                   .save = drawn(values->save),
                                   .write = drawn(values->write),

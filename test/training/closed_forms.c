@@ -216,9 +216,9 @@ Test(closed_forms, a_replica_drops_out_and_comes_back)
 }
 
 /* One of 32 workers is away for R: 7 of 8 do the 16 micro-batches of its stage's 8, 19 each, and a step of 16 + 3 beats
- * has 19 + 3. With pipelines made anew, 31 of 32 nodes are left. With redundant forwards a step has 16 / 3 beats more,
- * of which 3 . 2 / 3 fit into the bubble; where one worker does the work of two it has 2 . 16 + 2. One of 32 is too
- * many at risk: 7 of 8 pipelines are left. */
+ * has 19 + 3, if its bubble stays. With pipelines made anew, 31 of 32 nodes are left. With redundant forwards a step
+ * has 16 / 3 beats more, of which 3 . 2 / 3 fit into the bubble; where one worker does the work of two it has 2 . 16
+ * + 2. One of 32 is too many at risk: 7 of 8 pipelines are left. */
 Test(closed_forms, micro_batches_go_around_a_worker)
 {
     static const double shares[][3] = {{POLICY_REROUTE, 19.0 / 22, 32},
@@ -235,12 +235,44 @@ Test(closed_forms, micro_batches_go_around_a_worker)
         simple.plan.stages = 4;
         simple.plan.micro_batches = 16;
         simple.plan.policy = (unsigned)shares[i][0];
+        simple.plan.bubble_stays = true;
         simple.stall = distribution_fixed(still / 2);
         simple.restart = distribution_fixed(away);
         struct training_outcome outcome = training_outcome_of(&simple.plan, runs_of(400));
         double lost = 1 - 4e7 / outcome.mean, expected = (still + (1 - shares[i][1]) * (away - still / 2)) / between;
         cr_assert_float_eq(lost / expected, 1, 0.06, "%g, expected %g", lost, expected);
         cr_assert_lt(outcome.parts[PART_LOST] / outcome.mean, 1e-4);
+    }
+}
+
+/* Of 4 pipelines of 4 workers, a stage's workers that are left do all 4 m micro-batches. Up to 3 of them fit into the
+ * bubble of p - 1 = 3; those beyond make the step longer. */
+Test(closed_forms, rerouted_micro_batches_fill_the_bubble)
+{
+    static const struct {
+        uint32_t micro_batches, gone;
+        double filled, stays;
+    } cases[] = {
+        {8, 1, 1, 11.0 / 14},          /* 11 each */
+        {9, 1, 1, 12.0 / 15},          /* 12 */
+        {12, 1, 15.0 / 16, 15.0 / 19}, /* 16 in 15 */
+        {12, 2, 15.0 / 24, 15.0 / 27}, {12, 3, 15.0 / 48, 15.0 / 51}, {12, 4, 0, 0},
+    };
+    struct simple_plan simple;
+    simple_plan_init(&simple, 1, 1);
+    simple.plan.nodes = 16;
+    simple.plan.replicas = simple.plan.stages = 4;
+    simple.plan.policy = POLICY_REROUTE;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double back[16] = {0};
+        bool leave[16] = {false};
+        for (uint32_t k = 0; k < cases[i].gone; k++)
+            leave[4 * k + 2] = true;
+        simple.plan.micro_batches = cases[i].micro_batches;
+        simple.plan.bubble_stays = false;
+        cr_assert_float_eq(shares_left(&simple.plan, back, 1, leave), cases[i].filled, 1e-12, "%zu", i);
+        simple.plan.bubble_stays = true;
+        cr_assert_float_eq(shares_left(&simple.plan, back, 1, leave), cases[i].stays, 1e-12, "%zu", i);
     }
 }
 
