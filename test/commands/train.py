@@ -175,6 +175,8 @@ def mistakes(stagesim, folder):
         check.that("note: training:" not in done.stdout + done.stderr, f"{command}: {done}")
     text = said("--set", "failures.redundancy=1.2")
     check.that("redundancy changes nothing; it needs policy: redundant" in text, text)
+    text = said("--set", "failures.fill_bubble=false")
+    check.that("fill_bubble changes nothing; it needs policy: reroute" in text, text)
     text = said("--set", "failures.policy=redundant", "--set", "parallel={data: 8}", "--set", "stages.forward=1s")
     check.that("policy: redundant needs a pipeline" in text, text)
     text = said("--set", "failures={components: [{name: job, unit: job, every: 10s}], restart: 120s}")
