@@ -3,7 +3,9 @@
 #include "base/diagnostics.h"
 #include "commands/cli/command.h"
 #include "commands/cli/options.h"
+#include "commands/cli/parts.h"
 #include "commands/cli/words.h"
+#include "commands/run_steps.h"
 #include "job/scenario/scenario_kind.h"
 #include "studies/choice_run.h"
 #include "studies/record.h"
@@ -13,6 +15,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What a run had to tell. The caller frees the texts. */
 static struct record_notes notes_of(const struct simulation_result *result, struct arena *arena)
@@ -58,6 +61,8 @@ static int run_into(struct simulation_request *request, const struct scenario *a
         code = EXIT_FAILED;
     if (fault.text[0])
         diag_print(stderr, "stagesim: %s\n", fault.text);
+    if (code == EXIT_DONE && request->steps && request->steps->how.journal)
+        unlink(request->steps->how.journal);
     return code;
 }
 
@@ -74,30 +79,15 @@ static void print_rows(const struct simulation_result *result, enum table_format
     comparison_print(stdout, rows, count, format);
 }
 
-static int run_scenario(const struct options *options, const char *typed, struct arena *arena)
+/* Simulates, tells and prints. */
+static int run_whole(const struct options *options, const struct scenario *scenario, struct simulation_request *request,
+                     struct arena *arena)
 {
     struct diag diag = {.out = stderr};
-    struct scenario_request scenario_request = {options->files[0], options->sets, options->set_count, NULL,
-                                                options->plugins,  true};
-    struct scenario *scenario = scenario_load(&scenario_request, arena, &diag);
-    if (!scenario)
-        return EXIT_BAD_INPUT;
-    int code = EXIT_DONE;
-    struct scenario *chosen = choice_make(scenario, arena, &code);
-    if (!chosen)
-        return code;
     bool own_table = scenario->kind && !scenario->kind->rows;
-    struct nearest nearest = nearest_find(chosen, options->quiet, NULL, arena);
-    struct simulation_request request = {.scenario = chosen,
-                                         .command = typed,
-                                         .nearest = &nearest,
-                                         .split = true,
-                                         .quiet = options->quiet,
-                                         .print = table_is_read(options->format) || own_table,
-                                         .format = options->format};
     struct simulation_result result = {0};
-    code =
-        options->output ? run_into(&request, scenario, options->output, &result, arena) : simulate(&request, &result);
+    int code =
+        options->output ? run_into(request, scenario, options->output, &result, arena) : simulate(request, &result);
     if (code == EXIT_DONE && !options->quiet) {
         scenario_tell(scenario, &diag);
         tell(&result, arena);
@@ -115,23 +105,59 @@ static int run_scenario(const struct options *options, const char *typed, struct
     return code;
 }
 
+static int run_scenario(const struct options *options, const char *typed, int argc, char **argv, struct arena *arena)
+{
+    struct diag diag = {.out = stderr};
+    struct scenario_request scenario_request = {options->files[0], options->sets, options->set_count, NULL,
+                                                options->plugins,  true};
+    struct scenario *scenario = scenario_load(&scenario_request, arena, &diag);
+    if (!scenario)
+        return EXIT_BAD_INPUT;
+    int code = EXIT_DONE;
+    struct scenario *chosen = choice_make(scenario, arena, &code);
+    if (!chosen)
+        return code;
+    const struct tails_sharing *steps;
+    code = run_steps_sharing(options, chosen, arena, &steps);
+    if (code != EXIT_DONE)
+        return code;
+    bool own_table = scenario->kind && !scenario->kind->rows;
+    struct simulation_request request = {.scenario = chosen,
+                                         .command = typed,
+                                         .steps = steps,
+                                         .split = true,
+                                         .quiet = options->quiet,
+                                         .print = table_is_read(options->format) || own_table,
+                                         .format = options->format};
+    if (options->slurm)
+        return run_steps_on_slurm(options, &request, argc, argv, arena);
+    if (options->shard)
+        return run_steps_part(options, &request);
+    struct nearest nearest = nearest_find(chosen, options->quiet, NULL, arena);
+    request.nearest = &nearest;
+    return run_whole(options, scenario, &request, arena);
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
     struct arena *arena = arena_create();
     struct options options;
-    const char *typed =
-        words_command(command, &(struct words_typed){argc, argv}, NULL, 0, arena); /* before they are put in order */
+    struct words_typed before = words_typed(argc, argv, arena); /* before they are put in order */
     int code = EXIT_USAGE;
-    if (options_read(command, "otfq", argc, argv, arena, &options))
-        code = options.file_count == 1 ? run_scenario(&options, typed, arena)
-                                       : command_usage(command, "expected one scenario, got %d", options.file_count);
+    if (options_read(command, "otfqjx", argc, argv, arena, &options))
+        code =
+            options.exhaustive ? command_usage(command, "--exhaustive is for search") : parts_check(command, &options);
+    if (code == EXIT_DONE) {
+        const char *typed = words_command(command, &before, options.files + 1, options.file_count - 1, arena);
+        code = run_scenario(&options, typed, argc, argv, arena);
+    }
     arena_destroy(arena);
     return code;
 }
 
 const struct command command_run = {
     .name = "run",
-    .arguments = "SCENARIO [-o DIR] [OPTION]...",
+    .arguments = "SCENARIO [-o DIR] [OPTION]... | SCENARIO --merge DIR... [OPTION]...",
     .summary = "simulates one scenario",
     .help =
         "Prints iteration time, bubble and its causes, communication, memory, and each worker's utilization.\n\n"
@@ -146,6 +172,15 @@ const struct command command_run = {
                             "  --quantiles                      draw many steps and print p50, p95 and p99; the "
                             "section tails says what varies\n"
                             "  --report                         report.html\n"
+                            "  --jobs J                         processes that draw steps at a time; default: one for "
+                            "each processor\n"
+                            "  --time-limit TIME                such as 60s: draw no steps after that\n"
+                            "  --resume                         go on where the steps of a run into DIR were ended\n"
+                            "  --shard K/N|slurm                draw only part K of N of the steps, into DIR; slurm: K "
+                            "and N are those of the task of a job array\n"
+                            "  --merge DIR...                   join the parts in these directories\n"
+                            "  --slurm[=OPTIONS]                draw the steps as a job array of Slurm, with these "
+                            "options of sbatch\n"
                             "  --format table|csv|json|latex|markdown   what is printed\n"
                             "  --quiet                          no progress bar, no notes\n" OPTIONS_HELP
                             "\nexample:\n  stagesim run scenarios/demo.yaml -o out --trace paje,csv --picture png\n",

@@ -10,6 +10,8 @@
 #include "base/isolate.h"
 #include "job/scenario/scenario.h"
 
+struct tails_sharing;
+
 struct simulation_request {
     const struct scenario *scenario;
     struct run_files *files;       /* NULL: nothing is written */
@@ -17,7 +19,8 @@ struct simulation_request {
     bool draw;                     /* pictures will be drawn of the run: collect what they show */
     const char *command;           /* what was typed, for reports; NULL: not known */
     const struct nearest *nearest; /* how far its layout is from the best, for the same; NULL: not asked for */
-    bool split;                    /* idle time by what can be done about it is asked for, too */
+    const struct tails_sharing *steps; /* how steps that vary are shared out; NULL: all, by all processors */
+    bool split;                        /* idle time by what can be done about it is asked for, too */
     bool quiet;
     bool print;               /* give back what people read: figures and workers */
     enum table_format format; /* of it */

@@ -232,8 +232,8 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     measure(run, report, wall);
     guard_doing("simulating the training of %s", run->scenario->name);
     run_add_training(run, report);
-    int code = last ? tails_add(run->scenario, run->platform, report, run->request->quiet ? NULL : run->self->console,
-                                &run->diag)
+    int code = last ? tails_add(run->scenario, run->platform, run->request->steps, report,
+                                run->request->quiet ? NULL : run->self->console, &run->diag)
                     : EXIT_DONE;
     if (code != EXIT_DONE)
         return code;

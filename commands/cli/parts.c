@@ -5,6 +5,7 @@
 #include "base/diagnostics.h"
 #include "commands/cli/command.h"
 #include "commands/cli/options.h"
+#include "studies/blocks/blocks.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -162,4 +163,41 @@ const char *parts_journal(const struct options *options, const char *role, uint3
                           struct arena *arena)
 {
     return arena_print(arena, "%s/%s-%u-of-%u.journal", options->output, role, shard, shards);
+}
+
+bool parts_request(const struct options *options, const char *role, struct blocks_request *request, struct arena *arena)
+{
+    request->jobs = options->jobs ? options->jobs : parts_processors();
+    request->bar = options->quiet ? NULL : stderr;
+    request->time_limit = options->time_limit;
+    request->resume = options->resume;
+    if (options->shard && !shard_read(options->shard, &request->shard, &request->shards))
+        return false;
+    if (options->output && options->shard)
+        request->journal = parts_journal(options, role, request->shard, request->shards, arena);
+    else if (options->output && !options->merge)
+        request->journal = parts_journal_of_whole(options, arena);
+    return true;
+}
+
+int parts_missing(const struct blocks_request *request, const char *what, const char *directory, uint32_t shards,
+                  bool *missing, uint32_t *count, struct arena *arena)
+{
+    struct blocks blocks;
+    struct fault fault = {""};
+    char *directories[] = {(char *)(uintptr_t)directory};
+    size_t files = 0;
+    uint32_t said = 1;
+    const char **names = parts_list(directories, 1, what, &files, arena);
+    int code = names ? EXIT_DONE : EXIT_BAD_INPUT;
+    if (names && !blocks_create(&blocks, request, &fault)) {
+        diag_print(stderr, "stagesim: %s\n", fault.text);
+        code = EXIT_FAILED;
+    } else if (names) {
+        code = blocks_read(&blocks, names, files, &said);
+    }
+    *count = code == EXIT_DONE ? blocks_missing(&blocks, shards, missing) : 0;
+    if (names)
+        blocks_destroy(&blocks);
+    return code;
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct arena;
+struct blocks_request;
 struct command;
 struct options;
 
@@ -24,6 +25,16 @@ unsigned parts_processors(void);
 const char *parts_journal_of_whole(const struct options *options, struct arena *arena);
 const char *parts_journal(const struct options *options, const char *role, uint32_t shard, uint32_t shards,
                           struct arena *arena);
+
+/* What the options say of how items are shared out: processes, parts, the journal, whose name in a part is `role`'s.
+ * False with the mistake reported. */
+bool parts_request(const struct options *options, const char *role, struct blocks_request *request,
+                   struct arena *arena);
+
+/* Which of the parts in the directory lack items of the request: as struct slurm_work asks for it. `what` as for
+ * parts_list. */
+int parts_missing(const struct blocks_request *request, const char *what, const char *directory, uint32_t shards,
+                  bool *missing, uint32_t *count, struct arena *arena);
 
 /* Makes a directory and those above it; *made says whether it was not there. False with the fault filled. */
 bool parts_directory(const char *path, bool *made, struct fault *fault);

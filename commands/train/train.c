@@ -31,8 +31,8 @@ struct wanted {
     struct training_forecast forecast;
     struct training_job job;
     const struct training_plan *plan;
-    struct trainings_request request;
-    struct trainings trainings;
+    struct blocks_request request;
+    struct blocks trainings;
     struct arena *arena;
 };
 
@@ -81,11 +81,12 @@ static bool write_files(struct output *output, const struct wanted *wanted, stru
 /* All, or those of the part. An exit code. */
 static int simulate_runs(struct wanted *wanted)
 {
-    struct trainings *trainings = &wanted->trainings;
-    int code = trainings_run(trainings);
-    if (code != EXIT_DONE || !trainings->stopped)
+    interruption_await();
+    int code = blocks_run(&wanted->trainings);
+    interruption_forget();
+    if (code != EXIT_DONE || !wanted->trainings.stopped)
         return code;
-    diag_print(stderr, "stopped early: not all of %u trainings were simulated%s\n", wanted->request.runs,
+    diag_print(stderr, "stopped early: not all of %u trainings were simulated%s\n", wanted->request.items,
                wanted->request.journal ? "; --resume goes on" : "; with -o DIR, --resume would go on");
     return EXIT_FAILED;
 }
@@ -96,7 +97,7 @@ static int join_parts(struct wanted *wanted)
     size_t count = 0;
     const char **files =
         parts_list(options->files + 1, (size_t)options->file_count - 1, "training", &count, wanted->arena);
-    return files ? trainings_merge(&wanted->trainings, files, count) : EXIT_BAD_INPUT;
+    return files ? blocks_merge(&wanted->trainings, files, count) : EXIT_BAD_INPUT;
 }
 
 /* All runs, then the forecast. */
@@ -105,7 +106,8 @@ static int finish(struct wanted *wanted)
     int code = wanted->options->merge ? join_parts(wanted) : simulate_runs(wanted);
     if (code != EXIT_DONE)
         return code;
-    struct training_outcome outcome = training_outcome_from(wanted->plan, wanted->trainings.runs, wanted->request.runs);
+    struct training_outcome outcome =
+        training_outcome_from(wanted->plan, wanted->trainings.items, wanted->request.items);
     training_forecast_finish(&wanted->forecast, wanted->plan, &outcome, &wanted->job);
     if (!outcome.stuck)
         return EXIT_DONE;
@@ -161,23 +163,7 @@ static int train_part(struct wanted *wanted)
 static int find_missing(void *user, const char *parts, uint32_t shards, bool *missing, uint32_t *count)
 {
     struct wanted *wanted = user;
-    struct trainings trainings;
-    struct fault fault = {""};
-    char *directories[] = {(char *)(uintptr_t)parts};
-    size_t files = 0;
-    uint32_t said = 1;
-    const char **names = parts_list(directories, 1, "training", &files, wanted->arena);
-    int code = names ? EXIT_DONE : EXIT_BAD_INPUT;
-    if (names && !trainings_create(&trainings, &wanted->request, &fault)) {
-        diag_print(stderr, "stagesim: %s\n", fault.text);
-        code = EXIT_FAILED;
-    } else if (names) {
-        code = trainings_read(&trainings, names, files, &said);
-    }
-    *count = code == EXIT_DONE ? trainings_missing(&trainings, shards, missing) : 0;
-    if (names)
-        trainings_destroy(&trainings);
-    return code;
+    return parts_missing(&wanted->request, "training", parts, shards, missing, count, wanted->arena);
 }
 
 /* How long a run takes says how many tasks there should be. */
@@ -187,7 +173,7 @@ static int train_on_slurm(struct wanted *wanted, int argc, char **argv)
     training_simulate(wanted->plan, 0, NULL);
     struct slurm_work work = {.command = "train",
                               .options = wanted->options,
-                              .seconds = (clock_now() - started) * wanted->request.runs,
+                              .seconds = (clock_now() - started) * wanted->request.items,
                               .find_missing = find_missing,
                               .user = wanted};
     return slurm_array_run(&work, argc, argv, wanted->arena);
@@ -195,25 +181,9 @@ static int train_on_slurm(struct wanted *wanted, int argc, char **argv)
 
 static bool fill_request(struct wanted *wanted)
 {
-    const struct options *options = wanted->options;
-    struct trainings_request *request = &wanted->request;
-    *request = (struct trainings_request){.scenario = wanted->scenario,
-                                          .job = &wanted->job,
-                                          .plan = wanted->plan,
-                                          .runs = wanted->scenario->training.runs,
-                                          .jobs = options->jobs ? options->jobs : parts_processors(),
-                                          .quiet = options->quiet,
-                                          .time_limit = options->time_limit,
-                                          .shard = 1,
-                                          .shards = 1,
-                                          .resume = options->resume};
-    if (options->shard && !shard_read(options->shard, &request->shard, &request->shards))
-        return false;
-    if (options->output && options->shard)
-        request->journal = parts_journal(options, "part", request->shard, request->shards, wanted->arena);
-    else if (options->output && !options->merge)
-        request->journal = parts_journal_of_whole(options, wanted->arena);
-    return true;
+    struct blocks_request *request = &wanted->request;
+    *request = trainings_request_of(wanted->scenario, &wanted->job, wanted->plan);
+    return parts_request(wanted->options, "part", request, wanted->arena);
 }
 
 static int run_wanted(struct wanted *wanted, int argc, char **argv)
@@ -224,9 +194,9 @@ static int run_wanted(struct wanted *wanted, int argc, char **argv)
         return EXIT_BAD_INPUT;
     if (options->slurm)
         return train_on_slurm(wanted, argc, argv);
-    if (!trainings_create(&wanted->trainings, &wanted->request, &fault)) {
+    if (!blocks_create(&wanted->trainings, &wanted->request, &fault)) {
         diag_print(stderr, "stagesim: %s\n", fault.text);
-        trainings_destroy(&wanted->trainings);
+        blocks_destroy(&wanted->trainings);
         return EXIT_FAILED;
     }
     int code = options->shard ? train_part(wanted) : options->output ? train_into(wanted) : finish(wanted);
@@ -236,7 +206,7 @@ static int run_wanted(struct wanted *wanted, int argc, char **argv)
         if (options->output && !options->quiet)
             diag_print(stderr, "written to %s\n", options->output);
     }
-    trainings_destroy(&wanted->trainings);
+    blocks_destroy(&wanted->trainings);
     return code;
 }
 

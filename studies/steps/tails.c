@@ -3,71 +3,119 @@
 
 #include "base/arena.h"
 #include "base/exit_code.h"
-#include "base/isolate.h"
 #include "base/process/guard.h"
+#include "base/process/interruption.h"
 #include "job/job.h"
 #include "simulator/run/folded_run.h"
 #include "simulator/tails/tails_run.h"
 #include "studies/steps/kernel_shares.h"
 
-#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { PROCESSES_MAX = 64 };
+/* Steps that are noted at a time: a multiple of STEP_LANES. */
+enum { TAILS_BLOCK = 16 };
 
-/* ---- processes ---- */
+/* ---- shared out ---- */
 
-/* Every of-th block of lanes from the number-th on: the first steps, which are compared, cost more than the others. */
-struct share {
-    uint32_t number, of, steps;
-    pid_t process; /* 0: none was made */
+/* A step, with what tells other jobs' steps from it: what one takes in which nothing varies, and what the longest
+ * path's computations take on average. */
+struct item {
+    struct tails_step step;
+    double even, control;
 };
 
-static void run_share(struct step_walk *walk, const struct share *share, struct tails_step *steps)
+static bool draw(void *user, uint32_t from, uint32_t count, void *items)
 {
-    for (uint64_t from = (uint64_t)share->number * STEP_LANES; from < share->steps;
-         from += (uint64_t)share->of * STEP_LANES) {
-        uint64_t left = share->steps - from;
-        tails_run(walk, (uint32_t)from, left < STEP_LANES ? (uint32_t)left : STEP_LANES, steps + from);
-    }
+    struct step_walk *walk = user;
+    struct item *all = items;
+    struct tails_step steps[TAILS_BLOCK];
+    double control = step_walk_control_mean(walk);
+    memset(steps, 0, sizeof steps);
+    tails_run(walk, from, count, steps);
+    for (uint32_t i = 0; i < count; i++)
+        all[i] = (struct item){steps[i], walk->model->net->length, control};
+    return true;
 }
 
-static void begin(struct step_walk *walk, struct share *share, struct tails_step *steps)
+struct blocks_request tails_request_of(const struct scenario *scenario)
 {
-    pid_t parent = getpid(), process = share->number * STEP_LANES < share->steps ? fork() : -1;
-    if (process == 0) {
-        isolate_bond(parent);
-        run_share(walk, share, steps);
-        _exit(0);
-    }
-    share->process = process > 0 ? process : 0;
-}
-
-/* What no process has done is done here. */
-static void end(struct step_walk *walk, const struct share *share, struct tails_step *steps)
-{
-    int status = -1;
-    while (share->process && waitpid(share->process, &status, 0) < 0 && errno == EINTR) {}
-    if (!share->process || status)
-        run_share(walk, share, steps);
-}
-
-static void run_all(struct step_walk *walk, uint32_t count, struct tails_step *steps)
-{
-    struct share shares[PROCESSES_MAX];
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    uint32_t processes = processors < 1 ? 1 : processors > PROCESSES_MAX ? PROCESSES_MAX : (uint32_t)processors;
-    for (uint32_t i = 0; i < processes; i++) {
-        shares[i] = (struct share){.number = i, .of = processes, .steps = count};
-        if (i)
-            begin(walk, &shares[i], steps);
+    return (struct blocks_request){.command = "quantiles",
+                                   .item = "step",
+                                   .items = scenario->tails.steps,
+                                   .per_block = TAILS_BLOCK,
+                                   .size = sizeof(struct item),
+                                   .fill = draw,
+                                   .identity = {.kind = "run",
+                                                .title = "stagesim run journal 1\n",
+                                                .fingerprint = blocks_fingerprint(scenario, sizeof(struct item))},
+                                   .jobs = processors < 1               ? 1
+                                           : processors > PROCESSES_MAX ? PROCESSES_MAX
+                                                                        : (unsigned)processors,
+                                   .shard = 1,
+                                   .shards = 1};
+}
+
+/* Whether all steps are of this job; they may come from journals. */
+static bool take_steps(const struct blocks *blocks, const struct step_walk *walk, struct tails_step *steps)
+{
+    const struct item *items = blocks->items;
+    double control = step_walk_control_mean(walk);
+    for (uint32_t i = 0; i < blocks->request->items; i++) {
+        steps[i] = items[i].step;
+        if (fabs(items[i].even - walk->model->net->length) > 0 || fabs(items[i].control - control) > 0) {
+            diag_print(blocks->request->out,
+                       "stagesim: step %u of the journal is of another job; a file that the scenario names has "
+                       "changed since\n",
+                       i + 1);
+            return false;
+        }
     }
-    for (uint32_t i = 0; i < processes; i++)
-        end(walk, &shares[i], steps);
+    return true;
+}
+
+static int finish(const struct blocks *blocks, const struct step_walk *walk, struct report *report)
+{
+    const struct blocks_request *request = blocks->request;
+    if (blocks->stopped) {
+        if (!interruption_noted())
+            diag_print(request->out, "stopped early: not all of %u steps were drawn%s\n", request->items,
+                       request->journal ? "; --resume goes on" : "; with -o DIR, --resume would go on");
+        return EXIT_FAILED;
+    }
+    if (request->shards > 1)
+        return EXIT_DONE;
+    struct tails_step *steps = array_zeroed(request->items, sizeof *steps);
+    bool same = take_steps(blocks, walk, steps);
+    if (same)
+        report->tails = tails_figures_of(walk, steps, request->items);
+    free(steps);
+    return same ? EXIT_DONE : EXIT_BAD_INPUT;
+}
+
+static int draw_all(const struct scenario *scenario, struct step_walk *walk, const struct tails_sharing *sharing,
+                    struct report *report, struct diag *diag)
+{
+    struct fault fault = {""};
+    struct blocks blocks;
+    struct blocks_request request = sharing ? sharing->how : tails_request_of(scenario);
+    request.user = walk;
+    request.out = diag->out;
+    if (!blocks_create(&blocks, &request, &fault)) {
+        diag_print(diag->out, "stagesim: %s\n", fault.text);
+        blocks_destroy(&blocks);
+        return EXIT_FAILED;
+    }
+    bool merges = sharing && sharing->file_count;
+    int code = merges ? blocks_merge(&blocks, sharing->files, sharing->file_count) : blocks_run(&blocks);
+    if (code == EXIT_DONE)
+        code = finish(&blocks, walk, report);
+    blocks_destroy(&blocks);
+    return code;
 }
 
 /* ---- the job ---- */
@@ -115,18 +163,6 @@ static struct step_walk *make_walk(const struct scenario *alone, const struct jo
     return step_walk_create(model, arena, fault);
 }
 
-static bool fill(struct step_walk *walk, uint32_t count, struct report *report, struct fault *fault)
-{
-    size_t bytes = count * sizeof(struct tails_step);
-    struct tails_step *steps = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (steps == MAP_FAILED)
-        return fault_set(fault, "no memory for %u steps: %s", count, strerror(errno));
-    run_all(walk, count, steps);
-    report->tails = tails_figures_of(walk, steps, count);
-    munmap(steps, bytes);
-    return true;
-}
-
 bool tails_fit(const struct scenario *scenario, uint32_t stages, struct diag *diag)
 {
     const struct tails_trace *trace = scenario->tails.trace;
@@ -138,8 +174,8 @@ bool tails_fit(const struct scenario *scenario, uint32_t stages, struct diag *di
     return false;
 }
 
-int tails_add(const struct scenario *scenario, struct platform *platform, struct report *report, FILE *console,
-              struct diag *diag)
+int tails_add(const struct scenario *scenario, struct platform *platform, const struct tails_sharing *sharing,
+              struct report *report, FILE *console, struct diag *diag)
 {
     struct fault fault = {""};
     if (!scenario->tails.given)
@@ -149,13 +185,13 @@ int tails_add(const struct scenario *scenario, struct platform *platform, struct
     struct scenario *alone = load(scenario, arena, diag);
     struct job *job = alone ? job_create(alone, platform, 2, arena, diag) : NULL;
     int code = job && tails_fit(scenario, job->program->stages, diag) ? EXIT_DONE : EXIT_BAD_INPUT;
-    if (code == EXIT_DONE) {
-        struct step_walk *walk = make_walk(alone, job, console, arena, diag, &fault);
-        bool done = walk && fill(walk, scenario->tails.steps, report, &fault);
-        code = done || fault.text[0] ? EXIT_DONE : EXIT_BAD_INPUT;
-        if (!done && fault.text[0] && console)
-            diag_print(console, "note: tails: no quantiles of the step: %s\n", fault.text);
-    }
+    struct step_walk *walk = code == EXIT_DONE ? make_walk(alone, job, console, arena, diag, &fault) : NULL;
+    if (walk)
+        code = draw_all(scenario, walk, sharing, report, diag);
+    else if (!fault.text[0])
+        code = EXIT_BAD_INPUT;
+    else if (console)
+        diag_print(console, "note: tails: no quantiles of the step: %s\n", fault.text);
     arena_destroy(arena);
     return code;
 }

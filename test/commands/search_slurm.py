@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`stagesim search --slurm`, `sweep --slurm`, `train --slurm` and `plan --slurm` on a real Slurm of Debian's packages:
-munged, slurmctld and two slurmd on this machine. Of the search one task is killed and one node drained; the files are
+"""`stagesim search --slurm`, `sweep --slurm`, `train --slurm`, `plan --slurm` and `run --slurm` on a real Slurm of
+Debian's packages: munged, slurmctld and two slurmd on this machine. Of the search one task is killed and one node drained; the files are
 those of one process. Skipped, with the reason, where Slurm is not installed or does not start.
 
 usage: search_slurm.py STAGESIM
@@ -198,6 +198,18 @@ plan: {platforms: [dgx-a100, dgx-h100]}
                    f"{name} differs from one process's")
 
 
+def steps(check, binary, folder, slurm):
+    """Shares of steps that vary; what one process prints."""
+    (folder / "q.yaml").write_text(tool.STAGES_JOB + "tails: {like: usual, steps: 2000}\n")
+    arguments = [str(binary), "run", "q.yaml", "--quiet"]
+    whole = subprocess.run([*arguments, "-o", "drawn"], cwd=folder, check=True, capture_output=True, text=True)
+    done = subprocess.run([*arguments, "-o", "drawn-shared", "--slurm"], cwd=folder, env=slurm.environment,
+                          capture_output=True, text=True, timeout=240)
+    check.that(done.returncode == 0, f"run: exit {done.returncode}: {done.stdout} {done.stderr}")
+    check.that(done.stdout.endswith(whole.stdout), f"run: {done.stdout}")
+    check.that(not (folder / "drawn-shared.parts").exists(), "parts of the steps go when all is done")
+
+
 def main():
     check, binary = tool.Checker(), tool.binary_argument()
     missing = [name for name in ("munged", "slurmctld", "slurmd", "sbatch")
@@ -218,7 +230,7 @@ def main():
                                for path in sorted(folder.glob("*.out")) + sorted(folder.glob("*.log")))
                 print(f"skipped: Slurm does not start here: {logs}")
                 return SKIPPED
-            for part in tool.sampled((search, sweep, train, plan)):
+            for part in tool.sampled((search, sweep, train, plan, steps)):
                 part(check, binary, folder, slurm)
     return check.done()
 

@@ -42,6 +42,8 @@ COMMANDS = {
     "run": (["run", "s.yaml", "-o", "out", "--trace",
              "csv,paje,chrome,chakra,goal", "--report", "--set", "stages.forward=TIME"],
             "out"),
+    "steps": (["run", "s.yaml", "-o", "out", "--jobs", "1", "--engine", "analytic", "--set",
+               "tails={like: usual, steps: 100}", "--set", "stages.forward=TIME"], "out"),
     "print": (["run", "s.yaml", "--engine", "both"], None),
     "compare": (["compare", "s.yaml", "--schedules", "1f1b,gpipe", "-o", "out", "--trace", "csv", "--picture", "svg",
                  "--set",
@@ -179,7 +181,7 @@ class Sweep:
 
     def left(self):
         """What did not end keeps its journal, to go on from."""
-        kept = {"out.journal"} if self.name in ("search", "plan", "train") else set()
+        kept = {"out.journal"} if self.name in ("search", "plan", "train", "steps") else set()
         return sorted(set(path.name for path in self.folder.iterdir()) - set(self.listing) - kept) + [path.name
                                                             for path in self.temporary.iterdir()]
 
