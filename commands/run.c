@@ -105,7 +105,8 @@ static int run_whole(const struct options *options, const struct scenario *scena
     return code;
 }
 
-static int run_scenario(const struct options *options, const char *typed, int argc, char **argv, struct arena *arena)
+static int run_scenario(const struct command *command, const struct options *options, const char *typed,
+                        const struct words_typed *words, struct arena *arena)
 {
     struct diag diag = {.out = stderr};
     struct scenario_request scenario_request = {options->files[0], options->sets, options->set_count, NULL,
@@ -118,7 +119,7 @@ static int run_scenario(const struct options *options, const char *typed, int ar
     if (!chosen)
         return code;
     const struct tails_sharing *steps;
-    code = run_steps_sharing(options, chosen, arena, &steps);
+    code = run_steps_sharing(command, options, chosen, arena, &steps);
     if (code != EXIT_DONE)
         return code;
     bool own_table = scenario->kind && !scenario->kind->rows;
@@ -130,7 +131,7 @@ static int run_scenario(const struct options *options, const char *typed, int ar
                                          .print = table_is_read(options->format) || own_table,
                                          .format = options->format};
     if (options->slurm)
-        return run_steps_on_slurm(options, &request, argc, argv, arena);
+        return run_steps_on_slurm(options, &request, words->count, (char **)(uintptr_t)words->words, arena);
     if (options->shard)
         return run_steps_part(options, &request);
     struct nearest nearest = nearest_find(chosen, options->quiet, NULL, arena);
@@ -149,7 +150,7 @@ static int run(const struct command *command, int argc, char **argv)
             options.exhaustive ? command_usage(command, "--exhaustive is for search") : parts_check(command, &options);
     if (code == EXIT_DONE) {
         const char *typed = words_command(command, &before, options.files + 1, options.file_count - 1, arena);
-        code = run_scenario(&options, typed, argc, argv, arena);
+        code = run_scenario(command, &options, typed, &before, arena);
     }
     arena_destroy(arena);
     return code;

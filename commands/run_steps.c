@@ -24,13 +24,13 @@ static const char *sharing_option(const struct options *options)
                                      : NULL;
 }
 
-int run_steps_sharing(const struct options *options, const struct scenario *scenario, struct arena *arena,
-                      const struct tails_sharing **sharing)
+int run_steps_sharing(const struct command *command, const struct options *options, const struct scenario *scenario,
+                      struct arena *arena, const struct tails_sharing **sharing)
 {
     const char *option = sharing_option(options);
     *sharing = NULL;
     if (!scenario->tails.given || scenario->kind)
-        return option ? command_usage(&command_run,
+        return option ? command_usage(command,
                                       "%s is for the steps that --quantiles draws, of a job; expected "
                                       "--quantiles, or a section tails",
                                       option)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`stagesim search --slurm`, `sweep --slurm`, `train --slurm`, `plan --slurm` and `run --slurm` on a real Slurm of
-Debian's packages: munged, slurmctld and two slurmd on this machine. Of the search one task is killed and one node drained; the files are
-those of one process. Skipped, with the reason, where Slurm is not installed or does not start.
+Debian's packages: munged, slurmctld and two slurmd on this machine. Of the search one task is killed and one node
+drained; the files are those of one process. Skipped, with the reason, where Slurm is not installed or does not start.
 
 usage: search_slurm.py STAGESIM
 """
