@@ -6,6 +6,7 @@
 #include "commands/cli/options.h"
 #include "commands/explain/explain_parts.h"
 #include "studies/explain/steps.h"
+#include "studies/explain/symmetry.h"
 #include "studies/explain/verdict.h"
 #include "studies/profile/clocks.h"
 
@@ -96,6 +97,18 @@ static struct sound_step sound_step_of(const struct losses *losses)
                                .collectives = losses->slowness_of_collectives};
 }
 
+/* Ranks that the trace lacks. */
+static void fill(struct explanation *e, const struct explain_model *model)
+{
+    uint32_t added = symmetry_fill(e->recorded, model->recorded);
+    if (added)
+        recorded_note(
+            e->recorded,
+            "%u of the scenario's %u ranks are not in the trace: they are taken to do what the first of their "
+            "position does (--symmetric)",
+            added, e->scenario->mesh.ranks);
+}
+
 static int explain_timeline(const struct options *options, struct explanation *e)
 {
     struct diag diag = {.out = stderr};
@@ -105,6 +118,8 @@ static int explain_timeline(const struct options *options, struct explanation *e
     if (e->scenario && !agrees(e, &diag))
         return EXIT_BAD_INPUT;
     int code = e->scenario ? model_run(e->scenario, &model) : EXIT_DONE;
+    if (options->symmetric && code == EXIT_DONE)
+        fill(e, &model);
     if (e->scenario && code == EXIT_DONE)
         code = model_ask_network(e->scenario, e->recorded, e->steps, e->step_count, &model, e->arena);
     struct loss_model expected = model_losses(&model);
@@ -149,6 +164,9 @@ static const struct scenario *load_scenario(const struct options *options, struc
 {
     struct diag diag = {.out = stderr};
     struct scenario_request request = {options->files[0], options->sets, options->set_count, NULL, options->plugins};
+    const struct scenario_set all = {.text = "output.replicas=all"}; /* missing ranks do what those of it do */
+    if (options->symmetric)
+        request = scenario_request_with(&request, &all, 1, arena);
     return scenario_load(&request, arena, &diag);
 }
 
@@ -170,9 +188,10 @@ static int explain_files(const struct options *options, struct arena *arena)
     e.recorded = recorded;
     e.steps = steps;
     int code = EXIT_BAD_INPUT;
-    if (recorded->timeline && options->symmetric)
-        diag_error(&diag, (struct place){e.files[0], 0, 0},
-                   "--symmetric is for profiles of some of a job's ranks, and this is a job's timeline");
+    if (recorded->timeline && options->symmetric && (!e.scenario || !recorded->wait_count))
+        diag_error(&diag, (struct place){e.files[0], 0, 0}, "of a job's timeline --symmetric wants %s",
+                   e.scenario ? "one that says what waits for what, such as operations.csv"
+                              : "a scenario, which says what the other ranks are");
     else if (!recorded->timeline)
         code = explain_profile(options, &e);
     else if (!e.step_count)
@@ -222,7 +241,7 @@ const struct command command_explain = {
         "  -o DIR                           write explain.html and explain.json to DIR\n"
         "  --calibrate FILE                 write a profile that makes the scenario's step that of the trace without "
         "what is wrong in it\n"
-        "  --symmetric                      of profiles: ranks that are not given come to collectives with the others\n"
+        "  --symmetric                      ranks that are not given do what those like them do\n"
         "  --format text|csv|json|latex|markdown  of the table\n"
         "  --quiet                          print nothing\n" OPTIONS_HELP
         "\nexample:\n  stagesim explain scenarios/demo.yaml out/operations.csv -o why\n",

@@ -48,7 +48,7 @@ uint32_t *factors_replicas(const struct recorded *recorded, struct arena *arena)
 
 /* ---- factors ---- */
 
-enum by { BY_STAGE, BY_PIECE_OF_STAGE, BY_PIECE, BY_KIND, BY_RANK, BY_MICRO_BATCH };
+enum by { BY_STAGE, BY_PIECE_OF_STAGE, BY_PIECE, BY_KIND, BY_RANK, BY_RANK_AND_STAGE, BY_MICRO_BATCH };
 
 struct finder {
     const struct recorded *recorded;
@@ -74,7 +74,9 @@ static void set_keys(const struct finder *finder, enum by by, const struct recor
         like->second = piece;
         break;
     case BY_RANK:
+    case BY_RANK_AND_STAGE:
         like->first = (uint64_t)name << 32 | rank;
+        like->second = by == BY_RANK ? 0 : stage;
         break;
     case BY_MICRO_BATCH:
         like->first = (uint64_t)finder->replicas[rank] << 32 | operation->micro_batch;
@@ -219,6 +221,51 @@ static double *ratio(const struct recorded *recorded, const double *values, cons
     return result;
 }
 
+/* ---- ranks ---- */
+
+/* Factors of ranks that are not further from 1 than the noise of their computations lets expect are 1: `count` likes
+ * of the finder, by rank and name, whose values are `left`. The standard error of a median is 1.2533 times that of a
+ * mean, and the median deviation is 0.6745 standard deviations of a normal distribution. */
+static void settle_ranks(const struct finder *finder, size_t count, const double *left)
+{
+    static const double errors = 4, rounding = 1e-9;
+    double *deviations = array_zeroed(count, sizeof *deviations);
+    for (size_t i = 0; i < count; i += finder->likes[i].count) {
+        const struct like *like = &finder->likes[i];
+        for (uint32_t k = 0; k < like->count; k++)
+            deviations[k] = fabs(left[like[k].operation] - like->value);
+        double error = 1.2533 / 0.6745 * median(deviations, like->count) / sqrt(like->count);
+        if (fabs(like->value - 1) > errors * error + rounding)
+            continue;
+        for (uint32_t k = 0; k < like->count; k++)
+            finder->factors->rank[like[k].operation] = 1;
+    }
+    free(deviations);
+}
+
+/* From what computations take over what is expected, `all`, less `known` of it: factors of micro-batches first, then
+ * those of kinds, stages and ranks of what these leave. */
+static void estimate(struct finder *finder, bool model, const double *all, const double *known, struct arena *arena)
+{
+    const struct recorded *recorded = finder->recorded;
+    struct factors *factors = finder->factors;
+    factors->micro_batch = ones(recorded->count, arena);
+    double *left = ratio(recorded, all, known, arena);
+    level_out(finder, medians(finder, BY_MICRO_BATCH, left, factors->micro_batch), model, arena);
+    left = ratio(recorded, all, factors->micro_batch, arena);
+    size_t found = medians(finder, BY_RANK, left, factors->rank);
+    if (model) {
+        medians(finder, BY_KIND, factors->rank, factors->kind);
+        left = ratio(recorded, left, factors->kind, arena);
+        double *of_ranks = ones(recorded->count, arena); /* among all values those of one slow rank may be half */
+        medians(finder, BY_RANK_AND_STAGE, left, of_ranks);
+        medians(finder, BY_STAGE, of_ranks, factors->stage);
+        left = ratio(recorded, left, factors->stage, arena);
+        found = medians(finder, BY_RANK, left, factors->rank);
+    }
+    settle_ranks(finder, found, left);
+}
+
 void factors_find(const struct recorded *recorded, const struct loss_model *model, struct factors *factors,
                   struct arena *arena)
 {
@@ -229,22 +276,16 @@ void factors_find(const struct recorded *recorded, const struct loss_model *mode
     factors->kind = ones(count, arena);
     factors->stage = ones(count, arena);
     factors->rank = ones(count, arena);
-    factors->micro_batch = ones(count, arena);
     factors->even = ones(count, arena);
     for (size_t i = 0; i < count; i++)
         factors->expected[i] = NAN;
     expect(&finder, model);
     even_out(&finder, model);
-    double *left = ratio(recorded, factors->own, factors->expected, arena);
-    level_out(&finder, medians(&finder, BY_MICRO_BATCH, left, factors->micro_batch), model != NULL, arena);
-    left = ratio(recorded, left, factors->micro_batch, arena);
-    medians(&finder, BY_RANK, left, factors->rank);
-    if (!model)
-        return;
-    medians(&finder, BY_KIND, factors->rank, factors->kind);
-    left = ratio(recorded, left, factors->kind, arena);
-    medians(&finder, BY_STAGE, left, factors->stage);
-    medians(&finder, BY_RANK, ratio(recorded, left, factors->stage, arena), factors->rank);
+    double *all = ratio(recorded, factors->own, factors->expected, arena), *known = ones(count, arena);
+    estimate(&finder, model != NULL, all, known, arena);
+    for (size_t i = 0; i < count; i++) /* once more: a slow rank is in the medians of its micro-batches */
+        known[i] = factors->kind[i] * factors->stage[i] * factors->rank[i];
+    estimate(&finder, model != NULL, all, known, arena);
 }
 
 bool factors_pause(const struct factors *factors, size_t operation)

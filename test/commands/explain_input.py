@@ -117,7 +117,7 @@ def symmetric():
         check.that(abs(parts["waiting"] - waiting) < 1e-9, f"{words}: waits for {parts['waiting']} s")
         check.that(abs(parts["communication"] - (175e-6 - waiting)) < 1e-9, f"{words}: {parts['communication']} s")
     said = tool.run(STAGESIM, "explain", table("ops.csv", [2]), "--symmetric", expect=1).stderr
-    check.that("--symmetric is for profiles" in said, said)
+    check.that("--symmetric wants a scenario" in said, said)
 
 
 def lines(*files, expect=0):

@@ -110,11 +110,29 @@ def check_missing():
     check.that(abs(sum(parts.values())) < 1e-9, f"one replica of eight: {parts}")
 
 
+def check_symmetric():
+    """The run was folded; taken to be alike, the ranks that it left out make it whole again."""
+    for name, options in (("demo", ()), ("demo", ("--set", "stages.forward=[54ms, 60ms, 54ms, 65.25ms]"))):
+        scenario = tool.ROOT / f"scenarios/{name}.yaml"
+        tool.run(STAGESIM, "run", scenario, "-o", "part", "--trace", "csv", "--quiet", *options)
+        tool.run(STAGESIM, "explain", scenario, "part/operations.csv", "--symmetric", "-o", "why", "--quiet")
+        found = json.loads(pathlib.Path("why/explain.json").read_text())
+        what = f"{name} by symmetry"
+        check.that(found["ranks"] == 32, f"{what}: {found['ranks']} ranks")
+        check.that(any("taken to do what the first of their position does" in note for note in found["notes"]), what)
+        check.near(found["network_shared_s"], found["measured_s"], f"{what}, on the links", 1e-6)
+        parts = {part["part"]: part["seconds"] for part in found["parts"]}
+        check.near(sum(parts.values()), found["measured_s"] - found["predicted_s"], f"{what}: the sum", 1e-9)
+        check.that(abs(parts["contention"]) < 1e-6 and abs(parts["gaps"]) < 1e-9, f"{what}: {parts}")
+        tool.run("rm", "-rf", "part", "why")
+
+
 def main():
     with tempfile.TemporaryDirectory() as scratch:
         os.chdir(scratch)
         check_contention()
         check_missing()
+        check_symmetric()
         for name in tool.sampled(SCENARIOS):
             check_shipped(name)
             tool.run("rm", "-rf", "out", "why")
