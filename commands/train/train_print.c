@@ -115,9 +115,11 @@ static void print_checkpoints(FILE *out, const struct train_view *view, struct a
         fprintf(out, "a state of %s", readable_decimal_bytes(text, f->state_bytes));
     else
         fputs("a state of unknown size, which takes no time but what the scenario says (checkpoint.bytes)", out);
+    bool least = f->half >= f->outcome.mean && f->twice >= f->outcome.mean;
     if (f->interval_chosen)
-        fprintf(out, "; this is the best interval: half of it %s, twice %s", more_days(f->half, f->outcome.mean, arena),
-                more_days(f->twice, f->outcome.mean, arena));
+        fprintf(out, "; %s: half of it %s, twice %s",
+                least ? "this is the best interval" : "the runs show no interval to be better than this",
+                more_days(f->half, f->outcome.mean, arena), more_days(f->twice, f->outcome.mean, arena));
     fputc('\n', out);
 }
 

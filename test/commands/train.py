@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from tool import STAGES_JOB, Checker, binary_argument, run
+from tool import ROOT, STAGES_JOB, Checker, binary_argument, run
 
 JOB = STAGES_JOB + """training: {steps: 3600, step: 1s, runs: 2000, start: 0s}
 failures: {components: [{name: job, unit: job, every: 3600s}], detect: 0s, restart: 120s}
@@ -184,12 +184,38 @@ def mistakes(stagesim, folder):
     check.that("expected one scenario" in run(stagesim, "train", cwd=folder, expect=2).stderr, "no scenario")
 
 
+BLOOM = """platform: dgx-a100:48
+workload: stages
+stages: {forward: 1s, backward: 2s}
+parallel: {tensor: 4, pipeline: 12, data: 8}
+batch: {micro_batches: 12, micro: 1}
+schedule: 1f1b
+engine: analytic
+"""
+
+
+def hangs(stagesim, folder):
+    """The lines of doc/train.md, for a job of BLOOM's size: what it says of the share of failures that hang
+    (test/training/published.c)."""
+    page = (ROOT / "doc/train.md").read_text()
+    lines = next(block for block in page.split("```yaml")[1:] if "name: hang," in block).split("```")[0]
+    (folder / "bloom.yaml").write_text(BLOOM + lines.replace("platform: dgx-a100:48\n", ""))
+    for share, expected in ((0.001, 93.5), (0.333, 91.5), (0.667, 89.8), (0.999, 88.2)):
+        starts, hang = (f"{{share: {part:.3f}, of: {of}}}" for part, of in
+                        ((1 - share, "{uniform: [0s, 3h]}"), (share, "{samples: [18h, 6h, 11h]}")))
+        run(stagesim, "train", "bloom.yaml", "-o", "out", "--quiet", "--set",
+            f"failures.detect={{mixture: [{starts}, {hang}]}}", "--set", "checkpoint.bytes=2.3TB", cwd=folder)
+        figures = json.loads((folder / "out/forecast.json").read_text())["forecast"]
+        steps = 100 * 38305 * 105.5 / figures["mean_s"]
+        check.that(abs(steps - expected) < 0.7, f"{share} of the failures hang: {steps}, expected {expected}")
+
+
 def main():
     stagesim = binary_argument()
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         (folder / "job.yaml").write_text(JOB)
-        for part in (closed_form, goodput, best, files, elsewhere, keys, mistakes):
+        for part in (closed_form, goodput, best, files, elsewhere, keys, hangs, mistakes):
             part(stagesim, folder)
     return check.done()
 
