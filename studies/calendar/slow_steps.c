@@ -16,11 +16,13 @@ struct trial {
     const struct scenario *scenario;
     struct platform *platform;
     const char *change;
+    FILE *out; /* for mistakes of the job as it is */
 };
 
-/* What it comes to: an iteration's seconds, or why there are none. */
+/* What it comes to: an iteration's seconds, or why there are none; empty: that was reported. */
 struct outcome {
     double iteration;
+    bool known;
     char text[sizeof(struct fault)];
 };
 
@@ -28,7 +30,7 @@ static bool simulate_trial(const struct trial *trial, struct arena *arena, doubl
 {
     size_t wrong;
     struct what_if change;
-    struct diag silent = {0};
+    struct diag diag = {.out = trial->change ? NULL : trial->out};
     struct platform *platform = trial->platform;
     struct folded_run run;
     struct steady steady;
@@ -37,9 +39,9 @@ static bool simulate_trial(const struct trial *trial, struct arena *arena, doubl
         return false;
     if (trial->change && !(platform = what_if_platform(platform, &change, 1, arena, &wrong, fault)))
         return false;
-    struct job *job = job_create_steady(trial->scenario, platform, arena, &silent);
+    struct job *job = job_create_steady(trial->scenario, platform, arena, &diag);
     if (!job)
-        return fault_set(fault, "the job cannot be made");
+        return diag.out ? fflush(diag.out), false : fault_set(fault, "the job cannot be made");
     struct engine_job engine_job = {.program = job->program, .platform = platform, .hosts = job->hosts};
     if (!steady_run(trial->scenario, analytic ? &engine_analytic : &engine_simgrid, &engine_job, arena, &run, &steady,
                     fault))
@@ -54,20 +56,21 @@ static int run_trial(void *user, struct isolated *self)
     struct fault fault = {""};
     struct outcome outcome = {0};
     struct arena *arena = arena_create();
-    if (!simulate_trial(user, arena, &outcome.iteration, &fault))
-        snprintf(outcome.text, sizeof outcome.text, "%s", fault.text);
+    outcome.known = simulate_trial(user, arena, &outcome.iteration, &fault);
+    snprintf(outcome.text, sizeof outcome.text, "%s", fault.text);
     fwrite(&outcome, sizeof outcome, 1, self->results);
     arena_destroy(arena);
     return EXIT_DONE;
 }
 
+/* False with the fault filled, or with the mistakes reported. */
 static bool try(struct trial *trial, double *iteration, struct fault *fault)
 {
     struct outcome outcome = {0};
     bool read = isolate_value(run_trial, trial, &outcome, sizeof outcome, fault);
     *iteration = outcome.iteration;
     if (read && !outcome.text[0])
-        return true;
+        return outcome.known;
     return fault->text[0] ? false : fault_set(fault, "%s", read ? outcome.text : "the simulation ended early");
 }
 
@@ -93,10 +96,10 @@ int slow_steps_find(const struct scenario *scenario, struct platform *platform, 
     double as_it_is, changed;
     struct fault fault = {""};
     const struct training_plan *plan = &scenario->training.plan;
-    struct trial trial = {.scenario = scenario, .platform = platform};
+    struct trial trial = {.scenario = scenario, .platform = platform, .out = diag->out};
     guard_doing("simulating what slows %s down", scenario->name);
     if (!try(&trial, &as_it_is, &fault))
-        return refuse(scenario, scenario->name, &fault, diag);
+        return fault.text[0] ? refuse(scenario, scenario->name, &fault, diag) : EXIT_BAD_INPUT;
     for (size_t i = 0; i < plan->component_count && i < TRAINING_CAUSES; i++) {
         trial.change = plan->components[i].change;
         if (trial.change && !try(&trial, &changed, &fault))
