@@ -94,21 +94,19 @@ def against_closed_forms(folder):
     listed = {line.split()[0] for line in run("list", "algorithms").stdout.splitlines()}
     formed = {algorithm for algorithms in FORMS.values() for algorithm in algorithms}
     check(listed == formed | OTHERS, f"algorithms without a closed form here: {listed - formed - OTHERS}")
-    for p in (4, 8, 16):
+    for p, kind, algorithm in tool.sampled((p, kind, algorithm) for p in (4, 8, 16) for kind, algorithms in FORMS.items()
+                                      for algorithm in algorithms):
         platform = star(folder / f"star-{p}.xml", p, 1, '<prop id="collective_in_network" value="cluster"/>')
-        for kind, algorithms in FORMS.items():
-            for algorithm in algorithms:
-                simgrid, analytic = times(platform, kind, algorithm), times(platform, kind, algorithm,
-                                                                            engine="analytic")
-                for size, seconds in simgrid.items():
-                    expected = closed_form(kind, algorithm, p, size)
-                    check(abs(seconds / expected - 1) <= 0.01,
-                          f"{kind} {algorithm}, {p} ranks, {size} B: {seconds}, closed form {expected}")
-                    # Flows of a port have equal latencies: their own sharing is the same on either engine.
-                    check(abs(analytic[size] / expected - 1) <= 1e-6,
-                          f"{kind} {algorithm}, {p} ranks, {size} B: " f"analytic {analytic[size]}, form {expected}")
-                    check(abs(analytic[size] / seconds - 1) <= 1e-6,
-                          f"{kind} {algorithm}, {p} ranks, {size} B: " f"analytic {analytic[size]}, SimGrid {seconds}")
+        simgrid, analytic = times(platform, kind, algorithm), times(platform, kind, algorithm, engine="analytic")
+        for size, seconds in simgrid.items():
+            expected = closed_form(kind, algorithm, p, size)
+            check(abs(seconds / expected - 1) <= 0.01,
+                  f"{kind} {algorithm}, {p} ranks, {size} B: {seconds}, closed form {expected}")
+            # Flows of a port have equal latencies: their own sharing is the same on either engine.
+            check(abs(analytic[size] / expected - 1) <= 1e-6,
+                  f"{kind} {algorithm}, {p} ranks, {size} B: " f"analytic {analytic[size]}, form {expected}")
+            check(abs(analytic[size] / seconds - 1) <= 1e-6,
+                  f"{kind} {algorithm}, {p} ranks, {size} B: " f"analytic {analytic[size]}, SimGrid {seconds}")
     g, k = 4, 4
     platform = star(folder / "nodes.xml", k, g)
     for engine, tolerance in (("simgrid", 0.01), ("analytic", 1e-6)):
@@ -142,7 +140,7 @@ def torus_rounds(sizes, size):
 
 def on_tori(folder):
     """On a uniform torus, d dimensions of X: sum over i of 2 [(X-1) alpha + (X-1)/X S/(2 d X^i) beta], i = 0 .. d-1."""
-    for sizes in ((3, 3), (4, 4), (8, 8), (3, 3, 3), (4, 4, 4)):
+    for sizes in tool.sampled(((3, 3), (4, 4), (8, 8), (3, 3, 3), (4, 4, 4))):
         platform, d, x = torus(folder / "torus.xml", sizes), len(sizes), sizes[0]
         for engine, tolerance in (("simgrid", 0.01), ("analytic", 1e-6)):
             for size, seconds in times(platform, "all-reduce", "torus", engine=engine).items():
@@ -153,7 +151,7 @@ def on_tori(folder):
                       f"torus {sizes}, {size} B: the rounds are not the closed form")
     # Unequal dimensions: parts wait for each other in every round. With less than three chips in a dimension both ways
     # are one.
-    for sizes in ((4, 3), (3, 6), (5, 4, 3), (3, 4, 6)):
+    for sizes in tool.sampled(((4, 3), (3, 6), (5, 4, 3), (3, 4, 6))):
         platform = torus(folder / "torus.xml", sizes)
         for size, seconds in times(platform, "all-reduce", "torus", more=["--stepwise"]).items():
             expected = torus_rounds(sizes, size)
@@ -171,7 +169,7 @@ def stepwise(folder):
              algorithms in ALGORITHMS.items() for algorithm in algorithms]
     cases += [(star(folder / "steps-nodes.xml", 4, 4), kind, "hierarchical")
               for kind in ("all-reduce", "reduce-scatter", "all-gather")]
-    for platform, kind, algorithm in cases:
+    for platform, kind, algorithm in tool.sampled(cases):
         steady, steps = times(platform, kind, algorithm), times(platform, kind, algorithm, more=["--stepwise"])
         for size in steady:
             check(abs(steps[size] / steady[size] - 1) <= 1e-6,

@@ -11,10 +11,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from tool import ROOT, Checker
+from tool import ROOT, Checker, wait_until_computed
 
 NMT = ROOT / "scenarios/nmt.yaml"
 MIXED = """platform: cluster.xml
@@ -174,7 +173,7 @@ def check_stops():
     """An interruption, and the time limit, end the search with what it has found."""
     command = ["layouts", str(NMT), "--method", "mcmc", "--budget", "1000000000", "--format", "csv"]
     process = subprocess.Popen([STAGESIM, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(3)
+    wait_until_computed(process, 2)
     process.send_signal(signal.SIGINT)
     out, error = process.communicate(timeout=120)
     check.that(process.returncode == -signal.SIGINT and "stopped early" in error, f"{process.returncode} {error}")

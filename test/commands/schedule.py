@@ -11,7 +11,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from tool import sampled, wait_until_computed  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parents[1] / "schedules"
 STAGESIM = str(pathlib.Path(sys.argv[1]).resolve())
@@ -109,7 +111,7 @@ def read_rows(text):
 def every_schedule(folder):
     listed = json.loads(
         subprocess.run([STAGESIM, "list", "schedules", "--format", "json"], capture_output=True, check=True).stdout)
-    for schedule in listed:
+    for schedule in sampled(listed):
         name = schedule["name"]
         batches = {"stp": "17"}.get(name, "12")  # the least
         size = ("--workers", "6", "--micro-batches", batches, "--latency", "0.125", "--backward", "2.5", "--weight",
@@ -201,7 +203,7 @@ def searched():
                            differs("exit code", limited.returncode, 0), *faults(limited.stdout)])
     process = subprocess.Popen([STAGESIM, "schedule", *endless], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True)
-    time.sleep(1.5)
+    wait_until_computed(process, 1)
     process.send_signal(signal.SIGINT)
     written, said = process.communicate(timeout=60)
     check("interrupted", [None if "best order so far" in said else f"the interruption is not said: {said}",

@@ -68,7 +68,7 @@ def while_looking(check, binary, folder):
         process = subprocess.Popen([str(binary), "search", *map(str, wide), "--quiet"], cwd=folder, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
-        time.sleep(moment)
+        tool.wait_until_computed(process, moment)
         process.send_signal(signal.SIGINT)
         out, error = process.communicate(timeout=120)
         if process.returncode == 0:

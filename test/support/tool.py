@@ -5,6 +5,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -61,6 +62,23 @@ def sampled(cases):
     """The share of the cases that the build's option `samples` asks for, evenly spread, the first one always."""
     percent = int(os.environ.get("STAGESIM_SAMPLES", 100))
     return [case for number, case in enumerate(cases) if number * percent // 100 > (number - 1) * percent // 100]
+
+
+def wait_until_computed(process, seconds):
+    """Waits until a process that was started, with its children, has used so much of a processor, or has ended: on a
+    busy machine that takes longer."""
+    tick = os.sysconf("SC_CLK_TCK")
+
+    def used(number):
+        try:
+            fields = pathlib.Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+            children = pathlib.Path(f"/proc/{number}/task/{number}/children").read_text().split()
+        except OSError:
+            return 0
+        return (int(fields[11]) + int(fields[12])) / tick + sum(map(used, children))
+
+    while process.poll() is None and used(process.pid) < seconds:
+        time.sleep(0.05)
 
 
 def binary_argument():

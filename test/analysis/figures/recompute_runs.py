@@ -6,11 +6,15 @@ usage: recompute_runs.py STAGESIM SOURCE_ROOT
 """
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
 
 import recompute
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+import tool  # noqa: E402
 
 BALANCED = "{forward: 1s, backward: 2s, weight: 1s, message: 1MB, gradient: 10MB, activation: 1GiB, " \
            "parameters: 1GiB, optimizer: 0.1s}"
@@ -111,7 +115,7 @@ def main():
             if len(directories) < 15:
                 print("%s: only %d schedules ran" % (name, len(directories)))
                 failed = True
-            failed |= recompute.main(directories)
+            failed |= recompute.main(tool.sampled(directories))
         failed |= run_layers(stagesim, root, scratch)
         failed |= run_tensor(stagesim, root, scratch)
         failed |= run_joined(stagesim, root, scratch)
