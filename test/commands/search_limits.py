@@ -66,8 +66,7 @@ def while_looking(check, binary, folder):
     check.that(len(looked) >= 3, f"limit while looking: only data {looked}")
     for moment in (1, 3, 8):  # looking takes 20 s of a processor
         process = subprocess.Popen([str(binary), "search", *map(str, wide), "--quiet"], cwd=folder, text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         tool.wait_until_computed(process, moment)
         process.send_signal(signal.SIGINT)
         out, error = process.communicate(timeout=120)

@@ -41,17 +41,11 @@ def is_alive(pid):
         return False
 
 
-def hear_all():
-    """Under nohup SIGHUP is ignored, by children as well."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
-
-
 def interrupt(check, binary, folder, number, arguments):
     name = f"{signal.Signals(number).name} to {arguments[0]}"
     before = sorted(folder.rglob("*"))
     with subprocess.Popen([binary, *arguments, "-o", "new/deep/out", "--trace", "csv,paje"], cwd=folder,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=hear_all) as process:
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         begun = until(lambda: any(folder.rglob(".*.stagesim")) and children(process.pid))
         check.that(begun, f"{name}: never began to write")
         born = children(process.pid)
@@ -75,7 +69,7 @@ def stop(check, binary, folder, number, arguments, wanted, group=False):
     """Interrupts a command when its `wanted`-th child has begun; gives back what it said."""
     name = f"{signal.Signals(number).name} to {arguments[0]}"
     with subprocess.Popen([binary, *map(str, arguments)], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, start_new_session=True, preexec_fn=hear_all) as process:
+                          text=True, start_new_session=True) as process:
         check.that(children_seen(process, wanted), f"{name}: has no {wanted} children")
         born = children(process.pid)
         if group:  # as timeout does: the process first, then all
