@@ -102,6 +102,7 @@ int explain_profile(const struct options *options, struct explanation *e)
                                       .name = e->scenario ? e->scenario->name : e->files[0],
                                       .arena = e->arena};
     axes_find(e->recorded, &own.axes);
+    layer_rows_find(e->recorded, &own.layers);
     if (e->scenario && !agrees(e, &own.axes, &diag))
         return EXIT_BAD_INPUT;
     int code = e->scenario ? model_run(e->scenario, &model) : EXIT_DONE;

@@ -23,6 +23,23 @@ static void put_replay(struct json_writer *json, const struct profile_explanatio
     json_object_end(json);
 }
 
+static void put_layers(struct json_writer *json, const struct profile_explanation *e)
+{
+    json_array_begin(json, "layers", true);
+    for (size_t i = 0; i < e->layers.count; i++) {
+        const struct layer_row *row = &e->layers.rows[i];
+        json_object_begin(json, NULL, false);
+        json_integer(json, "times", row->times);
+        json_integer(json, "kernels", row->kernels);
+        json_text(json, "longest_kernel", e->recorded->names[row->name]);
+        json_number(json, "seconds", row->seconds);
+        json_number(json, "slowest", row->slowest);
+        json_integer(json, "slowest_at", row->slowest_at);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
 static void put_ranks(struct json_writer *json, const struct profile_explanation *e)
 {
     json_array_begin(json, "ranks", true);
@@ -87,6 +104,7 @@ void profile_json(const struct profile_explanation *e, FILE *out)
         put_parts(&json, "predicted_parts", e->expected.parts);
     }
     put_replay(&json, e);
+    put_layers(&json, e);
     json_integer(&json, "collectives_met", e->meetings.met);
     put_ranks(&json, e);
     put_kernels(&json, e);

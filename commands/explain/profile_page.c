@@ -102,18 +102,24 @@ static void put_timelines(const struct profile_explanation *e, FILE *out)
         gantt_destroy(gantts[i]);
 }
 
+/* Nothing without a text. */
+static void put_line(FILE *out, const char *head, const char *text)
+{
+    if (!text)
+        return;
+    fprintf(out, "<p>%s", head);
+    html_text(out, text);
+    fputs("</p>\n", out);
+}
+
 void profile_page(const struct profile_explanation *e, FILE *out)
 {
     html_begin(out, e->name, e->recorded->format);
     fputs("<p class=\"verdict\">", out);
     html_text(out, e->verdict);
     fputs("</p>\n", out);
-    const char *mesh = axes_text(&e->axes, e->recorded->world, e->arena);
-    if (mesh) {
-        fputs("<p>Mesh: ", out);
-        html_text(out, mesh);
-        fputs("</p>\n", out);
-    }
+    put_line(out, "Mesh: ", axes_text(&e->axes, e->recorded->world, e->arena));
+    put_line(out, "Layers: ", layer_rows_text(e->recorded, &e->layers, e->arena));
     for (size_t i = 0; i < e->recorded->note_count; i++) {
         fputs("<p class=\"note\">", out);
         html_text(out, e->recorded->notes[i]);

@@ -84,6 +84,9 @@ static void print_head(const struct profile_explanation *e, FILE *out)
     const char *mesh = axes_text(&e->axes, recorded->world, e->arena);
     if (mesh)
         fprintf(out, "mesh         %s\n", mesh);
+    const char *layers = layer_rows_text(recorded, &e->layers, e->arena);
+    if (layers)
+        diag_print(out, "layers       %s\n", layers);
     fprintf(out, "step         %s, %s to %s\n", readable_seconds(step, e->profile.seconds),
             readable_seconds(low, e->profile.shortest), readable_seconds(high, e->profile.longest));
     for (size_t i = 0; i < recorded->note_count; i++)

@@ -58,6 +58,19 @@ def check_explained(check, binary, folder, truth):
     check.near(plain["measured"][0], plain["predicted"][0], "without a fault", 1e-9)
 
 
+def check_layers(check, binary, folder):
+    """Four layers of four kernels, of 3 ms forward and 6 ms backward; one is twice as slow."""
+    for name, rank, slowest in (("plain", 0, 1), ("slow-layer", 1, 2)):
+        tool.run(binary, "explain", folder / name / f"rank-{rank}.json.gz", "-o", folder / "layers", "--quiet")
+        rows = json.loads((folder / "layers/explain.json").read_text())["layers"]
+        check.that([row["kernels"] for row in rows] == [4, 4], f"{name}: {rows}")
+        for row, seconds in zip(rows, (3e-3, 6e-3)):
+            check.near(row["seconds"], seconds, f"{name}: a layer", 1e-6)
+            check.near(row["slowest"], slowest, f"{name}: the slowest layer", 1e-3)
+            check.that(row["times"] >= 12, f"{name}: {row['times']} layers in a row")
+        tool.run("rm", "-rf", folder / "layers")
+
+
 def replay_of(binary, folder, name):
     ranks = sorted((folder / name).glob("rank-*.json.gz"))
     tool.run(binary, "explain", *ranks, "-o", folder / name / "why", "--quiet")
@@ -67,6 +80,7 @@ def replay_of(binary, folder, name):
 
 def check_replayed(check, binary, folder, truth):
     """Kernels and launches replayed: the recorded step comes out, and a fault's cost is in one part."""
+    check_layers(check, binary, folder)
     _, plain = replay_of(binary, folder, "plain")
     for name, part in KERNELS.items():
         measured, replay = replay_of(binary, folder, name)
