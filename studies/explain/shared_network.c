@@ -164,16 +164,17 @@ static double message_bytes(void *user, uint32_t operation)
     return own ? bytes_of(asking, own, operation) : (double)asking->trace->operations[operation].bytes;
 }
 
-/* Whether those ranks of the trace are the scenario's members of that collective. */
-static bool has_members(const struct asking *asking, const struct operation *own, const uint32_t *ranks, uint32_t count)
+/* Whether those ranks of the trace are the members of a collective that is a rank's own. */
+static bool has_members(const struct asking *asking, const struct operation *own, uint32_t rank, const uint32_t *ranks,
+                        uint32_t count)
 {
     const struct program *program = asking->job->program;
-    uint32_t first = asking->trace->ranks[ranks[0]].number, position = program->mesh->position_of[first];
+    uint32_t number = asking->trace->ranks[rank].number, position = program->mesh->position_of[number];
     const struct group *group = &program->groups[program->positions[position].streams[own->stream].peer];
     bool good = group_size(program, group) == count;
     uint32_t *members = array_zeroed(good ? count : 1, sizeof *members);
     if (good)
-        group_ranks(program, group, group_instance_of(program, group, program->mesh->replica_of[first]), members);
+        group_ranks(program, group, group_instance_of(program, group, program->mesh->replica_of[number]), members);
     for (uint32_t i = 0; i < count && good; i++)
         good = members[i] == asking->trace->ranks[ranks[i]].number;
     free(members);
@@ -195,7 +196,8 @@ static bool collective_cost(void *user, uint32_t operation, const uint32_t *rank
 {
     struct asking *asking = user;
     const struct operation *own = alike(asking, operation);
-    if (!own || !has_members(asking, own, ranks, count)) {
+    uint32_t rank = recorded_rank_of(asking->trace, &asking->trace->operations[operation]);
+    if (!own || !has_members(asking, own, rank, ranks, count)) {
         asking->left_out++;
         return false;
     }
