@@ -47,10 +47,10 @@ static bool read_pair(struct csv *csv, enum operations_column column, uint32_t m
                       bool *two)
 {
     struct csv_field field = csv_get(csv, column);
-    const char *at = field.text, *end = field.text + field.size;
     *pair = (struct operations_pair){RECORDED_NONE, RECORDED_NONE};
     if (!field.size)
         return true;
+    const char *at = field.text, *end = field.text + field.size;
     if (*at != '+')
         at = take_number(at, end, most, &pair->first);
     pair->second = pair->first;
@@ -72,14 +72,16 @@ static bool read_optional(struct csv *csv, enum operations_column column, uint32
 
 static bool read_part(struct csv *csv, struct operations_row *row)
 {
-    static const char *const texts[] = {"", "a", "b", "+a", "+b", "a+", "b+", "a+b", "b+a"};
-    static const uint8_t parts[][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 0}, {2, 0}, {1, 2}, {2, 1}};
+    static const char *const texts[] = {"a", "b", "+a", "+b", "a+", "b+", "a+b", "b+a"};
+    static const uint8_t parts[][2] = {{1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 0}, {2, 0}, {1, 2}, {2, 1}};
     struct csv_field field = csv_get(csv, OPERATIONS_PART);
+    if (!field.size)
+        return true;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (!csv_is(field, texts[i]))
             continue;
         memcpy(row->parts, parts[i], sizeof row->parts);
-        row->two |= i > 2;
+        row->two |= i > 1;
         return true;
     }
     return csv_mistake(csv, OPERATIONS_PART, "part is empty, a or b, or two of them with '+' between, not '%s'",
