@@ -18,7 +18,9 @@ struct comparison_queue {
     double wait, completion, bounded_slowdown, fairness; /* seconds, seconds, ratios */
     double makespan, allocated, busy;                    /* seconds, shares */
     bool fails;                                          /* nodes may */
-    double useful;                                       /* share of their time in which steps are done that count */
+    bool months;                                         /* many: then these are medians, and p10 and p90 follow */
+    double wait_low, wait_high, useful_low, useful_high;
+    double useful; /* share of their time in which steps are done that count */
 };
 
 /* Of a scenario of idle nodes, of its first way to decide: what doc/definitions.md#idle-nodes says. */

@@ -4,9 +4,20 @@
 #include "base/csv.h"
 #include "cluster/logs/arrival_log.h"
 
-enum { COLUMN_SUBMIT, COLUMN_NODES, COLUMN_NAME, COLUMN_RUN, COLUMN_LIMIT, COLUMN_TYPE, COLUMN_ITERATIONS, COLUMNS };
+enum {
+    COLUMN_SUBMIT,
+    COLUMN_NODES,
+    COLUMN_NAME,
+    COLUMN_RUN,
+    COLUMN_LIMIT,
+    COLUMN_TYPE,
+    COLUMN_ITERATIONS,
+    COLUMN_USER,
+    COLUMNS
+};
 
-static const char *const column_names[COLUMNS] = {"submit", "nodes", "name", "run", "limit", "type", "iterations"};
+static const char *const column_names[COLUMNS] = {"submit", "nodes", "name",       "run",
+                                                  "limit",  "type",  "iterations", "user"};
 static const struct csv_columns columns = {
     .names = column_names, .count = COLUMNS, .required = COLUMN_NAME, .what = "an arrival log", .comments = true};
 
@@ -52,10 +63,12 @@ void arrival_read_csv(struct arrival_reader *reader)
         struct arrival *arrival = arrival_log_room(reader, csv_line(csv));
         if (!read_row(csv, arrival))
             continue;
-        struct csv_field name = csv_get(csv, COLUMN_NAME), kind = csv_get(csv, COLUMN_TYPE);
+        struct csv_field name = csv_get(csv, COLUMN_NAME), kind = csv_get(csv, COLUMN_TYPE),
+                         user = csv_get(csv, COLUMN_USER);
         log->count++;
         arrival->name = name.size ? csv_text(name, reader->arena) : arena_print(reader->arena, "%zu", log->count);
         arrival->kind = kind.size ? csv_text(kind, reader->arena) : NULL;
+        arrival->user = user.size ? csv_text(user, reader->arena) : NULL;
         arrival->at = csv_place(csv, COLUMN_TYPE);
     }
     csv_close(csv);

@@ -18,6 +18,7 @@ extern const char *const arrival_format_names[ARRIVALS_UNKNOWN + 1]; /* "swf", "
 struct arrival {
     const char *name;    /* as the log numbers or calls it */
     const char *kind;    /* column `type` of our own table */
+    const char *user;    /* who it is of */
     double submit;       /* seconds since the log's time 0 */
     double wait;         /* seconds that it waited then */
     double run;          /* seconds that it ran */

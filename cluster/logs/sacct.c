@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JOB_ID, SUBMIT, START, END, TRES, STATE, LIMIT, NODES, CPUS, COLUMNS, REQUIRED = STATE };
+enum { JOB_ID, SUBMIT, START, END, TRES, STATE, LIMIT, NODES, CPUS, USER, COLUMNS, REQUIRED = STATE };
 
-static const char *const column_names[COLUMNS] = {"JobID", "Submit",    "Start",  "End",  "AllocTRES",
-                                                  "State", "Timelimit", "NNodes", "NCPUS"};
+static const char *const column_names[COLUMNS] = {"JobID", "Submit",    "Start",  "End",   "AllocTRES",
+                                                  "State", "Timelimit", "NNodes", "NCPUS", "User"};
 static const char *const other_names[COLUMNS] = {[JOB_ID] = "JobIDRaw", [NODES] = "AllocNodes", [CPUS] = "AllocCPUS"};
 
 enum { FIELDS_MAX = 256 };
@@ -236,6 +236,9 @@ static void read_job(struct sacct *sacct)
     arrival->submit = submit;
     arrival->wait = fmax(0, start - submit);
     arrival->run = end - start;
+    struct sacct_field user = get(sacct, USER);
+    arrival->user =
+        user.size ? arena_print(sacct->reader->arena, "%.*s", (int)(user.size < 64 ? user.size : 64), user.text) : NULL;
     arrival->name = arena_print(sacct->reader->arena, "%.*s", (int)(id.size < 64 ? id.size : 64), id.text);
     log->count++;
 }

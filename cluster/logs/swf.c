@@ -8,7 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SWF_JOB, SWF_SUBMIT, SWF_WAIT, SWF_RUN, SWF_USED, SWF_ASKED = 7, SWF_LIMIT, SWF_STATUS = 10, SWF_FIELDS = 18 };
+enum {
+    SWF_JOB,
+    SWF_SUBMIT,
+    SWF_WAIT,
+    SWF_RUN,
+    SWF_USED,
+    SWF_ASKED = 7,
+    SWF_LIMIT,
+    SWF_STATUS = 10,
+    SWF_USER,
+    SWF_FIELDS = 18
+};
 
 static const char *const names[SWF_FIELDS] = {
     "job number", "submit time",      "wait time",  "run time",     "processors",    "CPU time",
@@ -119,6 +130,7 @@ static void read_job(struct arrival_reader *reader, const struct line *line)
     arrival->wait = values[SWF_WAIT] >= 0 ? values[SWF_WAIT] : -1;
     arrival->run = values[SWF_RUN];
     arrival->limit = values[SWF_LIMIT] > 0 ? values[SWF_LIMIT] : -1;
+    arrival->user = values[SWF_USER] >= 0 ? arena_print(reader->arena, "%.17g", values[SWF_USER]) : NULL;
     arrival->processors = used ? used : asked;
     log->count++;
 }

@@ -25,7 +25,8 @@ struct queue_job {
     const uint32_t
         *sizes; /* numbers of nodes that it can run on, ascending, size_count of them: for elastic policies */
     uint32_t size_count;
-    double share; /* of its nodes' devices that it uses */
+    double share;     /* of its nodes' devices that it uses */
+    const char *user; /* NULL: not known */
 };
 
 struct queue_policy;

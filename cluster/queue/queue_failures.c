@@ -34,6 +34,8 @@ static void check_keys(const struct queue_scenario *queue, const struct training
         bool wrong;
         const char *path, *text;
     } rules[] = {
+        {!settings->fails && queue->runs > 1, "queue.runs",
+         "all runs are alike, for nothing fails; expected failures such as `failures: llama3`"},
         {!settings->fails && node_get(root, "checkpoint"), "checkpoint",
          "checkpoints change nothing, for nothing fails; expected failures such as `failures: llama3`"},
         {settings->plan.policy != POLICY_RESTART, "failures.policy",

@@ -127,6 +127,7 @@ bool queue_html(FILE *out, const struct queue_view *view, struct fault *fault)
               "in repair.</p>\n",
               out);
     put_means(out, view);
+    queue_answers_html(out, view);
     queue_failures_html(out, view);
     put_jobs(out, view);
     html_end(out);

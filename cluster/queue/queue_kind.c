@@ -76,20 +76,32 @@ static struct gantt *aligned(const struct queue_view *view)
     return gantt;
 }
 
+/* The median of many months, or that of one. */
+static double value_of(const struct queue_view *view, enum month_figure figure, double one)
+{
+    return view->months.runs > 1 ? view->months.figures[figure].middle : one;
+}
+
 static void hand_over(const struct simulation_context *context, const struct queue_view *view)
 {
     const struct queue_figures *figures = view->figures;
-    struct comparison_row row = {.iteration = figures->means[QUEUE_COMPLETION].mean};
-    row.queue = (struct comparison_queue){.known = true,
-                                          .wait = figures->means[QUEUE_WAIT].mean,
-                                          .completion = figures->means[QUEUE_COMPLETION].mean,
-                                          .bounded_slowdown = figures->means[QUEUE_BOUNDED].mean,
-                                          .fairness = figures->means[QUEUE_FAIRNESS].mean,
-                                          .makespan = figures->makespan,
-                                          .allocated = figures->allocated,
-                                          .busy = figures->busy,
-                                          .fails = view->run->request->failures != NULL,
-                                          .useful = figures->parts[PART_USEFUL]};
+    struct comparison_row row = {.iteration = value_of(view, MONTH_COMPLETION, figures->means[QUEUE_COMPLETION].mean)};
+    row.queue = (struct comparison_queue){
+        .known = true,
+        .wait = value_of(view, MONTH_WAIT, figures->means[QUEUE_WAIT].mean),
+        .completion = row.iteration,
+        .bounded_slowdown = value_of(view, MONTH_SLOWDOWN, figures->means[QUEUE_BOUNDED].mean),
+        .fairness = value_of(view, MONTH_FAIRNESS, figures->means[QUEUE_FAIRNESS].mean),
+        .makespan = value_of(view, MONTH_MAKESPAN, figures->makespan),
+        .allocated = value_of(view, MONTH_ALLOCATED, figures->allocated),
+        .busy = value_of(view, MONTH_BUSY, figures->busy),
+        .fails = view->run->request->failures != NULL,
+        .useful = value_of(view, MONTH_USEFUL, figures->parts[PART_USEFUL]),
+        .months = view->months.runs > 1,
+        .wait_low = view->months.figures[MONTH_WAIT].low,
+        .wait_high = view->months.figures[MONTH_WAIT].high,
+        .useful_low = view->months.figures[MONTH_USEFUL].low,
+        .useful_high = view->months.figures[MONTH_USEFUL].high};
     snprintf(row.scenario, sizeof row.scenario, "%s", context->scenario->name);
     snprintf(row.schedule, sizeof row.schedule, "%s", context->scenario->schedule_name);
     snprintf(row.engine, sizeof row.engine, "%s",
@@ -104,22 +116,34 @@ static int run(struct simulation_context *context)
     const struct queue_scenario *queue = context->scenario->whole;
     struct throughput *throughput = throughput_create(context->scenario, context->platform);
     struct queue_request request;
-    struct queue_run run = {0};
+    struct queue_run run = {0}, other = {0};
     struct queue_figures figures;
     struct fault fault = {""};
     uint32_t failed = 0;
+    struct queue_months months = {.runs = 1};
     bool good = queue_prepare(queue, throughput, context->arena, &context->diag, &request) &&
                 queue_run(&request, context->arena, &run, &failed);
     if (good) {
         queue_figures(&run, context->arena, &figures);
-        struct queue_view view = {context->scenario, queue, &run, &figures, throughput_counts(throughput)};
+        if (queue->runs > 1)
+            good = queue_months_run(&request, &figures, (uint32_t)queue->runs, &months, &other, &failed);
+    }
+    if (good) {
+        struct queue_view view = {context->scenario,
+                                  queue,
+                                  &run,
+                                  &figures,
+                                  throughput_counts(throughput),
+                                  queue_groups_by_size(&run, &figures, context->arena),
+                                  queue_groups_by_user(&run, &figures, context->arena),
+                                  months};
         hand_over(context, &view);
         if (context->request->print)
             queue_print(context->self->results, &view, context->request->format);
         if (context->request->files && !write_files(context, &view, &fault))
             diag_print(context->diag.out, "stagesim: %s\n", fault.text);
     }
-    if (!good && run.stuck)
+    if (!good && (run.stuck || other.stuck))
         diag_error(&context->diag, queue->log_at,
                    "nodes fail so often that job %s does not come to its end; expected fewer failures, or checkpoints",
                    request.jobs[failed].name);

@@ -8,6 +8,8 @@
 #include "base/json_writer.h"
 #include "base/tables/table_write.h"
 #include "cluster/queue/figures.h"
+#include "cluster/queue/groups.h"
+#include "cluster/queue/months.h"
 #include "cluster/queue/queue_scenario.h"
 #include "cluster/queue/throughput.h"
 
@@ -18,6 +20,8 @@ struct queue_view {
     const struct queue_run *run;
     const struct queue_figures *figures;
     struct throughput_counts counts;
+    struct queue_groups by_size, by_user;
+    struct queue_months months; /* runs of at most 1: there is but one */
 };
 
 /* What people read. */
@@ -47,6 +51,11 @@ void queue_failures_json(struct json_writer *json, const struct queue_view *view
 void queue_failures_html(FILE *out, const struct queue_view *view);
 /* Two lines for people. */
 void queue_failures_print(FILE *out, const struct queue_view *view);
+
+/* By size and by user, and over many months; all but the text for formats that people read. */
+void queue_answers_print(FILE *out, const struct queue_view *view, enum table_format format);
+void queue_answers_json(struct json_writer *json, const struct queue_view *view);
+void queue_answers_html(FILE *out, const struct queue_view *view);
 
 /* "0-3 8": runs of nodes; returns text, cut with "..." where it is longer. */
 const char *queue_node_text(char *text, size_t size, const uint32_t *nodes, uint32_t count);

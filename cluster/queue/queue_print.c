@@ -80,6 +80,7 @@ void queue_print(FILE *out, const struct queue_view *view, enum table_format for
         put_time_or_ratio(table, i, mean->weighted);
     }
     table_finish(table, out, table_style_of(format, out));
+    queue_answers_print(out, view, format);
 }
 
 /* ---- files ---- */
@@ -201,6 +202,7 @@ void queue_json(FILE *out, const struct queue_view *view)
         json_number(&json, queue_part_names[part], figures->parts[part]);
     json_object_end(&json);
     queue_failures_json(&json, view);
+    queue_answers_json(&json, view);
     json_object_begin(&json, "throughputs", false);
     json_integer(&json, "asked", view->counts.asked);
     json_integer(&json, "evaluated", view->counts.evaluated);

@@ -13,7 +13,7 @@
 
 struct queue_values {
     double slice, change, grow, shrink;
-    uint64_t rows, jobs, processors, seed;
+    uint64_t rows, jobs, processors, seed, runs;
 };
 
 static const struct stagesim_field fields[] = {
@@ -34,6 +34,8 @@ static const struct stagesim_field fields[] = {
      .doc = "how many processors of the log are a node; default: as many as GPUs in a node of the platform"},
     {"seed", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, seed), .least = 0, .most = 9007199254740992.0,
      .doc = "with failures: seed of the random numbers; default 0"},
+    {"runs", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, runs), .least = 1, .most = 10000,
+     .doc = "with failures: how often the jobs are simulated, each time with other failures; default 1"},
     {0},
 };
 static const struct fields_section section = {"queue", true, fields};
@@ -262,7 +264,7 @@ static void read_log(struct reading *reading, uint64_t most)
 
 static void read_queue(struct reading *reading, const struct scenario *beside)
 {
-    struct queue_values values = {.slice = 600, .change = 10, .grow = 30, .shrink = 30, .rows = 4};
+    struct queue_values values = {.slice = 600, .change = 10, .grow = 30, .shrink = 30, .rows = 4, .runs = 1};
     struct queue_scenario *queue = reading->queue;
     if (reading->node->kind != NODE_MAP) {
         if (reading->node->kind != NODE_REFUSED)
@@ -284,6 +286,7 @@ static void read_queue(struct reading *reading, const struct scenario *beside)
     queue->estimates = read_word(reading, "estimates", estimate_names, ESTIMATES_EXACT);
     queue->processors_per_node = values.processors;
     queue->seed = values.seed;
+    queue->runs = values.runs;
     if (values.change >= values.slice)
         diag_error(reading->diag, node_place(reading->root, "queue.switch"),
                    "changing rows takes %gs of a slice of %gs; expected less, so that something is left to run in",

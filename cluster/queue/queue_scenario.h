@@ -34,7 +34,7 @@ struct queue_scenario {
     const uint32_t *type_of;                  /* [job_count]; UINT32_MAX: it runs as long as the log says */
     const struct training_settings *training; /* what fails, and how jobs save their states; NULL: nothing does */
     bool spares_given;
-    uint64_t seed;
+    uint64_t seed, runs;
 };
 
 extern const struct scenario_kind queue_kind;

@@ -50,6 +50,10 @@ FIGURE(fairness, row->queue.known ? row->queue.fairness : NAN)
 FIGURE(makespan, row->queue.known ? row->queue.makespan : NAN)
 FIGURE(allocated, row->queue.known ? row->queue.allocated : NAN)
 FIGURE(busy, row->queue.known ? row->queue.busy : NAN)
+FIGURE(wait_p10, row->queue.known && row->queue.months ? row->queue.wait_low : NAN)
+FIGURE(wait_p90, row->queue.known && row->queue.months ? row->queue.wait_high : NAN)
+FIGURE(useful_p10, row->queue.known && row->queue.months ? row->queue.useful_low : NAN)
+FIGURE(useful_p90, row->queue.known && row->queue.months ? row->queue.useful_high : NAN)
 FIGURE(useful, row->queue.known && row->queue.fails ? row->queue.useful : NAN)
 FIGURE(work, row->idle_nodes.known ? row->idle_nodes.work : NAN)
 FIGURE(efficiency, row->idle_nodes.known ? row->idle_nodes.efficiency : NAN)
@@ -95,6 +99,10 @@ const struct sweep_figure sweep_figures[] = {
     {"allocated", "nodes' time given to jobs", CHART_PERCENT, 1, of_allocated},
     {"busy", "nodes' time busy", CHART_PERCENT, 1, of_busy},
     {"useful", "nodes' time in steps that count", CHART_PERCENT, 1, of_useful},
+    {"wait_p10_s", "mean waiting of jobs, p10 of months", CHART_SECONDS, -1, of_wait_p10},
+    {"wait_p90_s", "mean waiting of jobs, p90 of months", CHART_SECONDS, -1, of_wait_p90},
+    {"useful_p10", "nodes' time in steps that count, p10 of months", CHART_PERCENT, 1, of_useful_p10},
+    {"useful_p90", "nodes' time in steps that count, p90 of months", CHART_PERCENT, 1, of_useful_p90},
     {"work", "work of jobs on idle nodes", CHART_NUMBER, 1, of_work},
     {"efficiency", "work over that of dedicated nodes", CHART_PERCENT, 1, of_efficiency},
     {"of_best", "work over the most that could be done", CHART_PERCENT, 1, of_of_best},

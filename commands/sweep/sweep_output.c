@@ -101,7 +101,8 @@ static size_t list_figures(const struct sweep_view *view, const struct sweep_fig
 {
     static const char *const usual[] = {"iteration_s", "samples_per_s", "mfu",          "bubble",
                                         "memory",      "wait_s",        "completion_s", "bounded_slowdown",
-                                        "fairness",    "makespan_s",    "busy",         "useful"};
+                                        "fairness",    "makespan_s",    "busy",         "useful",
+                                        "wait_p10_s",  "wait_p90_s",    "useful_p10",   "useful_p90"};
     const struct sweep *sweep = view->sweep;
     size_t count = 0;
     bool shown = false;

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The same jobs under other failures: between what their figures lie. */
+#ifndef STAGESIM_QUEUE_MONTHS_H
+#define STAGESIM_QUEUE_MONTHS_H
+
+#include "cluster/queue/figures.h"
+
+enum month_figure {
+    MONTH_WAIT, /* these four: means over jobs */
+    MONTH_COMPLETION,
+    MONTH_SLOWDOWN,
+    MONTH_FAIRNESS,
+    MONTH_MAKESPAN,
+    MONTH_ALLOCATED,
+    MONTH_BUSY,
+    MONTH_USEFUL,
+    MONTH_STOPS,
+    MONTH_FIGURES
+};
+extern const char *const month_figure_names[MONTH_FIGURES], *const month_figure_titles[MONTH_FIGURES];
+
+/* One in ten runs is below `low`, half are below `middle`, one in ten is above `high`. */
+struct queue_months {
+    uint32_t runs;
+    struct queue_month {
+        double low, middle, high;
+    } figures[MONTH_FIGURES];
+};
+
+/* Runs 1 .. runs - 1 beside run 0, whose figures are known. False as queue_run. */
+bool queue_months_run(const struct queue_request *request, const struct queue_figures *first, uint32_t runs,
+                      struct queue_months *months, struct queue_run *run, uint32_t *failed);
+
+#endif
