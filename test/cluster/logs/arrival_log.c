@@ -11,7 +11,7 @@
 /* The same two jobs in each format, the second one submitted first. */
 static const char swf[] = "; MaxNodes: 64\n; MaxProcs: 512\n\n"
                           "2 100 5 60.5 16 -1 -1 16 120 -1 1 7 1 -1 1 -1 -1 -1\n"
-                          "  1 40 -1 30 -1 -1 -1 8 -1 -1 0 7 1 -1 1 -1 -1 -1\r\n"
+                          "  1 40 -1 30 -1 -1 -1 8 -1 -1 0 -1 1 -1 1 -1 -1 -1\r\n"
                           "3 41 9 -1 8 -1 -1 8 -1 -1 5 7 1 -1 1 -1 -1 -1\n"
                           "4 42 0 50 8 -1 -1 8 -1 -1 2 7 1 -1 1 -1 -1 -1\n";
 static const char sacct[] =
@@ -23,9 +23,9 @@ static const char sacct[] =
     "1-02:03:04|bob\n"
     "3|2024-02-29T23:58:10|Unknown|Unknown||PENDING|UNLIMITED|bob\n"
     "4|2024-02-29T23:58:10|2024-02-29T23:58:20|2024-02-29T23:58:20||CANCELLED by 7|UNLIMITED|bob\n";
-static const char table[] = "# ours\nnodes,submit,name,run,limit,type,iterations\n"
-                            "2,100,\"b, second\",61,120,,\n"
-                            "1,40,,,,llama,200\n";
+static const char table[] = "# ours\nnodes,submit,name,run,limit,type,iterations,user\n"
+                            "2,100,\"b, second\",61,120,,,\n"
+                            "1,40,,,,llama,200,ann\n";
 
 static struct arrival_log *parse(const char *text, struct arena *arena)
 {
@@ -45,6 +45,7 @@ Test(arrival_log, swf)
     cr_assert(a->submit == 40 && a->wait == -1 && a->run == 30 && a->processors == 8 && a->limit == -1);
     cr_assert(strcmp(a->name, "1") == 0 && a->at.line == 5);
     cr_assert(b->submit == 100 && b->wait == 5 && b->run == 60.5 && b->processors == 16 && b->limit == 120);
+    cr_assert(!a->user && strcmp(b->user, "7") == 0);
     arena_destroy(arena);
 }
 
@@ -58,6 +59,7 @@ Test(arrival_log, sacct)
     cr_assert(a->limit == 93784, "a day, two hours, three minutes and four seconds");
     cr_assert(b->submit == 60 && b->wait == 5 && b->run == 61, "over the end of a leap February");
     cr_assert(b->nodes == 2 && b->processors == 16 && b->limit == 120 && strcmp(b->name, "2") == 0);
+    cr_assert(strcmp(a->user, "bob") == 0 && strcmp(b->user, "ann") == 0);
     arena_destroy(arena);
 }
 
@@ -70,7 +72,7 @@ Test(arrival_log, csv)
     cr_assert(a->submit == 40 && a->run == -1 && a->nodes == 1 && a->iterations == 200);
     cr_assert(strcmp(a->kind, "llama") == 0 && strcmp(a->name, "2") == 0);
     cr_assert(b->submit == 100 && b->run == 61 && b->limit == 120 && b->nodes == 2 && !b->kind);
-    cr_assert(strcmp(b->name, "b, second") == 0);
+    cr_assert(strcmp(b->name, "b, second") == 0 && !b->user && strcmp(a->user, "ann") == 0);
     arena_destroy(arena);
 }
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """queue_failures.py STAGESIM: a queue whose nodes fail. Random months replayed by the rules of doc/queue.md, node by
 node; what must hold of any month (no node is two jobs' or in repair meanwhile, no job is lost, all work is done, nodes'
-time adds up, Little's law); one job on all nodes against `train`; a month without failures against the same queue."""
+time adds up, Little's law); figures by size and user; one job on all nodes against `train`; a month without failures against the same
+queue; many months."""
 import csv
 import json
 import math
@@ -35,6 +36,7 @@ COMPONENTS = """failures:
   restart: {uniform: [2s, 20s]}
 """
 PLANNED = {"firmware"}
+USERS = ("ann", "bob", "")
 
 
 def rows_of(path):
@@ -64,8 +66,9 @@ def random_month(folder, seed):
         now += choose.choice([0, 1, 5, 20, 60]) + choose.randrange(8) / 4
         length = choose.choice([5, 30, 100, 300]) + choose.randrange(40) / 4
         jobs.append((now, choose.choice([1, 1, 2, 3, 5, 8, NODES - 3]), length, length * choose.choice([0.5, 1, 2, 3])))
-    (folder / "jobs.csv").write_text("submit,nodes,run,limit\n" + "".join(
-        f"{submit!r},{nodes},{length!r},{limit!r}\n" for submit, nodes, length, limit in jobs))
+    (folder / "jobs.csv").write_text("submit,nodes,run,limit,user\n" + "".join(
+        f"{submit!r},{nodes},{length!r},{limit!r},{USERS[number % 3]}\n"
+        for number, (submit, nodes, length, limit) in enumerate(jobs)))
     (folder / "month.yaml").write_text(
         f"platform: dgx-h100:{NODES}\n"
         f"queue: {{log: jobs.csv, policy: {policy}, placement: {placement}, estimates: {estimates}, seed: {seed}}}\n"
@@ -161,6 +164,57 @@ def identities(label, result, month, jobs):
     check.near(area(variable(result.paje, "U")), had, f"{label}: nodes in use over time", 1e-8)
 
 
+def groups(label, result, jobs):
+    """By size and by user, from the jobs and their spans."""
+    size = {1: "1 node", 2: "2 nodes", 3: "3 or 4 nodes", 4: "3 or 4 nodes"}
+    for key, name_of in (("by_size", lambda number: size.get(jobs[number][1], "5 to 8 nodes" if jobs[number][1] < 9 else
+                                                             "9 to 16 nodes")),
+                         ("by_user", lambda number: USERS[number % 3] or "nobody")):
+        found = result.summary[key]
+        names = {name_of(number) for number in range(len(jobs))}
+        check.that({group["name"] for group in found} == names, f"{label}: {key} has {found}, not {names}")
+        for group in found:
+            rows = [row for number, row in enumerate(result.jobs) if name_of(number) == group["name"]]
+            ids = {row["job"] for row in rows}
+            waits = sorted(float(row["wait_s"]) for row in rows)
+            had = sum((float(span["to_s"]) - float(span["from_s"])) * len(nodes_of(span["nodes"]))
+                      for span in result.spans if span["job"] in ids)
+            work = sum(jobs[int(name) - 1][1] * jobs[int(name) - 1][2] for name in ids)
+            wanted = [len(rows), sum(waits) / len(waits), waits[math.ceil(len(waits) / 2) - 1],
+                      waits[math.ceil(0.95 * len(waits)) - 1],
+                      sum(float(row["bounded_slowdown"]) for row in rows) / len(rows), had / 3600, work / had,
+                      sum(int(row["stops"]) for row in rows)]
+            got = [group[name] for name in ("jobs", "wait_s", "wait_median_s", "wait_p95_s", "bounded_slowdown",
+                                            "node_hours", "useful", "stops")]
+            check.that(all(abs(a - b) <= 1e-8 * max(1, abs(b)) for a, b in zip(got, wanted)),
+                       f"{label}: {key} {group['name']} {got}, not {wanted}")
+
+
+def many_months(stagesim, folder):
+    """Up to nine months, 10 % is the least and 90 % the most of them: with one month more they are the same, or its."""
+    random_month(folder, 4)
+    before = None
+    for runs in range(1, 8):
+        summary = Run(stagesim, folder, "month.yaml", "--set", f"queue.runs={runs}").summary
+        check.that(("months" in summary) == (runs > 1), f"{runs} months")
+        wait = summary["wait_s"]["mean"]
+        low, high = (summary["months"]["wait_s"][key] for key in ("p10", "p90")) if runs > 1 else (wait, wait)
+        check.that(low <= wait <= high, f"{runs} months: the first waits {wait}, not from {low} to {high}")
+        if before:
+            check.that(low <= before[0] and high >= before[1] and (low == before[0] or high == before[1]),
+                       f"{runs} months: {low} to {high} after {before}")
+        before = low, high
+    check.that(before[0] < before[1], "months differ")
+    text = run(stagesim, "sweep", "month.yaml", "--set", "failures.spares=0,3", "--set", "queue.runs=7", "--format",
+               "csv", "--quiet", cwd=folder).stdout
+    rows = list(csv.DictReader(text.splitlines()))
+    check.that(len(rows) == 2 and all(float(row["wait_p10_s"]) <= float(row["wait_s"]) <= float(row["wait_p90_s"]) and
+                                      float(row["useful_p10"]) <= float(row["useful"]) <= float(row["useful_p90"])
+                                      for row in rows), f"sweep: {text}")
+    printed = run(stagesim, "run", "month.yaml", "--set", "queue.runs=7", "--quiet", cwd=folder).stdout
+    check.that("In 7 months" in printed and "By user" in printed and "By the size of jobs" in printed, "tables")
+
+
 def months(stagesim, folder):
     failures = stops = requeues = 0
     for seed in sampled(range(MONTHS)):
@@ -169,6 +223,7 @@ def months(stagesim, folder):
         month = replay(result, *setting)
         same_month(f"month {seed} {setting[1:]}", result, month)
         identities(f"month {seed} {setting[1:]}", result, month, setting[0])
+        groups(f"month {seed}", result, setting[0])
         failures += result.summary["failures"]["count"]
         stops += result.summary["failures"]["stops"]
         requeues += result.summary["failures"]["requeues"]
@@ -213,6 +268,7 @@ def main():
         months(stagesim, folder)
         as_train(stagesim, folder)
         nothing_fails(stagesim, folder)
+        many_months(stagesim, folder)
     sys.exit(check.done())
 
 
