@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """queue_failures.py STAGESIM: a queue whose nodes fail. Random months replayed by the rules of doc/queue.md, node by
-node; what must hold of any month (no node is two jobs' or in repair meanwhile, no job is lost, all work is done, nodes'
-time adds up, Little's law); figures by size and user; one job on all nodes against `train`; a month without failures against the same
-queue; many months."""
+node; what must hold of any month (no node is two jobs' or in repair meanwhile, no job is lost, all work is done,
+nodes' time adds up, Little's law); figures by size and user; one job on all nodes against `train`; a month without
+failures against the same queue; many months."""
 import csv
 import json
 import math
