@@ -7,11 +7,11 @@
 #include "analysis/pictures/picture_form.h"
 #include "base/json_writer.h"
 #include "base/tables/table_write.h"
-#include "cluster/queue/figures.h"
-#include "cluster/queue/groups.h"
-#include "cluster/queue/months.h"
 #include "cluster/queue/queue_scenario.h"
 #include "cluster/queue/throughput.h"
+#include "cluster/scheduling/figures.h"
+#include "cluster/scheduling/groups.h"
+#include "cluster/scheduling/months.h"
 
 /* All of a run; borrowed. */
 struct queue_view {

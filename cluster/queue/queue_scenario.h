@@ -5,7 +5,7 @@
 #define STAGESIM_QUEUE_SCENARIO_H
 
 #include "cluster/logs/arrival_log.h"
-#include "cluster/queue/queue.h"
+#include "cluster/scheduling/queue.h"
 #include "job/scenario/scenario_kind.h"
 
 enum queue_estimates { ESTIMATES_EXACT, ESTIMATES_LIMITS };

@@ -45,7 +45,7 @@ Test(arrival_log, swf)
     cr_assert(a->submit == 40 && a->wait == -1 && a->run == 30 && a->processors == 8 && a->limit == -1);
     cr_assert(strcmp(a->name, "1") == 0 && a->at.line == 5);
     cr_assert(b->submit == 100 && b->wait == 5 && b->run == 60.5 && b->processors == 16 && b->limit == 120);
-    cr_assert(!a->user && strcmp(b->user, "7") == 0);
+    cr_assert(a->user == NULL && strcmp(b->user, "7") == 0);
     arena_destroy(arena);
 }
 

@@ -3,7 +3,7 @@
  * whatever their numbers; choices that lie on the pods otherwise have other shapes. */
 #include "cluster/queue/node_layout.h"
 #include "base/arena.h"
-#include "cluster/queue/node_pool.h"
+#include "cluster/scheduling/node_pool.h"
 #include "job/scenario/platform_source.h"
 
 #include <criterion/criterion.h>

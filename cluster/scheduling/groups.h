@@ -3,7 +3,7 @@
 #ifndef STAGESIM_QUEUE_GROUPS_H
 #define STAGESIM_QUEUE_GROUPS_H
 
-#include "cluster/queue/figures.h"
+#include "cluster/scheduling/figures.h"
 
 /* Some jobs: all with numbers of nodes between two powers of two, or all of a user. */
 struct queue_group {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cluster/queue/months.h"
+#include "cluster/scheduling/months.h"
 
 #include "base/arena.h"
 #include "training/outcome.h"

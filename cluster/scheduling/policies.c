@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Policies that give a job its nodes once and leave it alone until it ends. */
 #include "base/arena.h"
-#include "cluster/queue/queue_state.h"
-#include "cluster/queue/running.h"
+#include "cluster/scheduling/queue_state.h"
+#include "cluster/scheduling/running.h"
 
 #include <math.h>
 #include <stdlib.h>

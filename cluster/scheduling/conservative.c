@@ -3,7 +3,7 @@
  * jobs end when they are due. Else all are made anew at every event; who starts now is all that counts of them then, so
  * that a round ends when nobody behind can start. */
 #include "base/arena.h"
-#include "cluster/queue/running.h"
+#include "cluster/scheduling/running.h"
 
 #include <math.h>
 #include <stdlib.h>

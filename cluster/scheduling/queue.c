@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cluster/queue/queue.h"
+#include "cluster/scheduling/queue.h"
 
 #include "base/arena.h"
-#include "cluster/queue/outages.h"
-#include "cluster/queue/queue_state.h"
+#include "cluster/scheduling/outages.h"
+#include "cluster/scheduling/queue_state.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cluster/queue/groups.h"
+#include "cluster/scheduling/groups.h"
 
 #include "base/arena.h"
 #include "base/sum.h"

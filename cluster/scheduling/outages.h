@@ -3,7 +3,7 @@
 #ifndef STAGESIM_QUEUE_OUTAGES_H
 #define STAGESIM_QUEUE_OUTAGES_H
 
-#include "cluster/queue/queue_state.h"
+#include "cluster/scheduling/queue_state.h"
 
 /* For queue->request->failures, which are there; all nodes are up and free. */
 struct outages *outages_create(struct queue *queue);

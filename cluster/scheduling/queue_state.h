@@ -3,7 +3,7 @@
 #ifndef STAGESIM_QUEUE_STATE_H
 #define STAGESIM_QUEUE_STATE_H
 
-#include "cluster/queue/queue.h"
+#include "cluster/scheduling/queue.h"
 
 #define NO_JOB UINT32_MAX
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cluster/queue/running.h"
+#include "cluster/scheduling/running.h"
 
 #include "base/arena.h"
 

@@ -2,7 +2,7 @@
 /* Gang scheduling by Ousterhout's matrix: a row is a set of jobs on nodes of their own, and rows have the cluster in
  * turns. A job keeps its nodes from its start to its end, so nothing is ever moved. */
 #include "base/arena.h"
-#include "cluster/queue/queue_state.h"
+#include "cluster/scheduling/queue_state.h"
 
 #include <math.h>
 #include <stdlib.h>

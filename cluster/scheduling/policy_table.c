@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cluster/queue/queue_state.h"
+#include "cluster/scheduling/queue_state.h"
 
 const struct queue_policy *const queue_policies[] = {
     &queue_fcfs, &queue_easy, &queue_conservative, &queue_shortest, &queue_gang, &queue_elastic, NULL};

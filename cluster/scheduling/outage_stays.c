@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What jobs do between failures. */
 #include "base/arena.h"
-#include "cluster/queue/outage_parts.h"
-#include "cluster/queue/outages.h"
+#include "cluster/scheduling/outage_parts.h"
+#include "cluster/scheduling/outages.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,10 +2,10 @@
 /* A job that a failure stops keeps its nodes until that is noticed. Then those that leave for repair are replaced by
  * free ones, or it waits again; then it starts from the last state that is safe. What a job does in between is
  * training/progress.h. */
-#include "cluster/queue/outages.h"
+#include "cluster/scheduling/outages.h"
 
 #include "base/arena.h"
-#include "cluster/queue/outage_parts.h"
+#include "cluster/scheduling/outage_parts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #ifndef STAGESIM_QUEUE_RUNNING_H
 #define STAGESIM_QUEUE_RUNNING_H
 
-#include "cluster/queue/queue_state.h"
+#include "cluster/scheduling/queue_state.h"
 
 /* The first to be due first. */
 struct running {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The steps of jobs through a queue. */
 #include "base/arena.h"
-#include "cluster/queue/outage_parts.h"
-#include "cluster/queue/queue_state.h"
+#include "cluster/scheduling/outage_parts.h"
+#include "cluster/scheduling/queue_state.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cluster/queue/node_pool.h"
+#include "cluster/scheduling/node_pool.h"
 
 #include "base/arena.h"
 

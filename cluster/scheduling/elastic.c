@@ -3,7 +3,7 @@
  * decided anew: jobs are let in, in the order in which they came, while all have their smallest size; then the job with
  * the fewest nodes gets its next size, as long as there are nodes for it. */
 #include "base/arena.h"
-#include "cluster/queue/queue_state.h"
+#include "cluster/scheduling/queue_state.h"
 
 #include <math.h>
 #include <stdlib.h>

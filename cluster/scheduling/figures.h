@@ -4,7 +4,7 @@
 #ifndef STAGESIM_QUEUE_FIGURES_H
 #define STAGESIM_QUEUE_FIGURES_H
 
-#include "cluster/queue/queue.h"
+#include "cluster/scheduling/queue.h"
 
 /* Of one job. */
 enum queue_figure {

@@ -3,7 +3,7 @@
 #ifndef STAGESIM_QUEUE_MONTHS_H
 #define STAGESIM_QUEUE_MONTHS_H
 
-#include "cluster/queue/figures.h"
+#include "cluster/scheduling/figures.h"
 
 enum month_figure {
     MONTH_WAIT, /* these four: means over jobs */

@@ -3,7 +3,7 @@
 #ifndef STAGESIM_QUEUE_OUTAGE_PARTS_H
 #define STAGESIM_QUEUE_OUTAGE_PARTS_H
 
-#include "cluster/queue/queue_state.h"
+#include "cluster/scheduling/queue_state.h"
 #include "training/clocks.h"
 #include "training/progress.h"
 

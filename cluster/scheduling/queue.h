@@ -5,7 +5,7 @@
 #define STAGESIM_QUEUE_H
 
 #include "base/diagnostics.h"
-#include "cluster/queue/node_pool.h"
+#include "cluster/scheduling/node_pool.h"
 #include "training/plan.h"
 
 #include <stdbool.h>
