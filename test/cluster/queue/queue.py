@@ -274,7 +274,8 @@ def paje(stagesim, folder):
     check.that(sorted(file["role"] for file in inputs) == ["log", "platform", "scenario"] and
                found["log"] == hashlib.sha256((folder / "jobs.csv").read_bytes()).hexdigest(),
                f"about.json: {inputs}")
-    check.that("Nodes over time" in page and page.count("<tr><td>") == 5 + 5, "report.html has all jobs and figures")
+    check.that("Nodes over time" in page and page.count("<tr><td>") == 5 + 5 + 3,
+               "report.html has all jobs, figures and sizes")
     check.that("jobs waiting" in page and "</html>" in page, "report.html is whole")
     if not shutil.which("pj_dump"):
         print("pj_dump is not installed: timeline.paje was not read back")
