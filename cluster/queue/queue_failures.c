@@ -52,9 +52,10 @@ static void check_keys(const struct queue_scenario *queue, const struct training
         if (rules[i].wrong)
             diag_error(diag, node_place(root, rules[i].path), "%s", rules[i].text);
     if (settings->fails && !queue_policy_endures(queue->options.policy))
-        diag_error(diag, node_place(root, "queue.policy"),
-                   "with policy %s no node may fail; expected fcfs, easy, conservative or shortest beside failures",
-                   queue_policy_name(queue->options.policy));
+        diag_error(
+            diag, node_place(root, "queue.policy"),
+            "with policy %s no node may fail; expected fcfs, easy, conservative, shortest or fair beside failures",
+            queue_policy_name(queue->options.policy));
 }
 
 void queue_take_failures(struct queue_scenario *queue, const struct node *root, const struct scenario *shell,

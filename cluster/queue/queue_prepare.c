@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "cluster/queue/queue_failures.h"
+#include "cluster/queue/queue_users.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +33,8 @@ static double rate(void *user, uint32_t job, const uint32_t *nodes, uint32_t cou
 static bool rate_alone(struct preparing *preparing, uint32_t type, uint32_t count, struct diag *diag,
                        struct throughput_figures *figures)
 {
-    struct node_pool *pool = node_pool_create(preparing->nodes, preparing->queue->options.placement);
+    struct node_pool *pool =
+        node_pool_create(preparing->nodes, preparing->queue->options.placement, preparing->queue->options.block);
     node_pool_take(pool, count, preparing->chosen);
     node_pool_destroy(pool);
     return throughput_of(preparing->throughput, type, preparing->chosen, count, diag, figures);
@@ -150,5 +152,5 @@ bool queue_prepare(const struct queue_scenario *queue, struct throughput *throug
                                       rate,
                                       preparing,
                                       preparing->fails ? &preparing->failing.failures : NULL};
-    return good;
+    return queue_open_accounts(queue, jobs, request, arena, diag) && good;
 }

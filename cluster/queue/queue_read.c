@@ -5,6 +5,7 @@
 #include "base/document.h"
 #include "base/paths.h"
 #include "cluster/queue/queue_failures.h"
+#include "cluster/queue/queue_users.h"
 #include "job/schema/schema_value.h"
 
 #include <stddef.h>
@@ -12,8 +13,8 @@
 #include <string.h>
 
 struct queue_values {
-    double slice, change, grow, shrink;
-    uint64_t rows, jobs, processors, seed, runs;
+    double slice, change, grow, shrink, half_life;
+    uint64_t rows, jobs, processors, seed, runs, block, quota;
 };
 
 static const struct stagesim_field fields[] = {
@@ -27,6 +28,12 @@ static const struct stagesim_field fields[] = {
      .doc = "policy elastic: how long a job stands still when it gets more nodes; default 30s"},
     {"shrink", STAGESIM_FIELD_TIME, offsetof(struct queue_values, shrink), .least = 0, .most = 1e7,
      .doc = "policy elastic: how long a job stands still when it gives nodes back; default 30s"},
+    {"half_life", STAGESIM_FIELD_TIME, offsetof(struct queue_values, half_life), .least = 1, .most = 1e10,
+     .doc = "policy fair: after which time what a user has used counts half; default 7d"},
+    {"quota", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, quota), .least = 1, .most = RANKS_MAX,
+     .doc = "policy fair: the most nodes that a user has at a time; default: any number"},
+    {"block", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, block), .least = 1, .most = RANKS_MAX,
+     .doc = "placement block: nodes of a block, such as those behind a leaf switch"},
     {"jobs", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, jobs), .least = 1, .most = 100000000,
      .doc = "how many jobs of the log arrive, from the first on; default all"},
     {"processors_per_node", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, processors), .least = 1,
@@ -39,7 +46,7 @@ static const struct stagesim_field fields[] = {
     {0},
 };
 static const struct fields_section section = {"queue", true, fields};
-static const char *const others[] = {"log", "format", "policy", "placement", "estimates", "types", NULL};
+static const char *const others[] = {"log", "format", "policy", "placement", "estimates", "types", "users", NULL};
 
 static const struct stagesim_field type_fields[] = {
     {"iterations", STAGESIM_FIELD_COUNT, offsetof(struct queue_type, iterations), .required = true, .least = 1,
@@ -145,6 +152,7 @@ void queue_schema(struct json_writer *json)
     for (const struct stagesim_field *field = words; field->key; field++)
         schema_value(json, field->key, field);
     schema_sections_by_name(json, "types", &type_section, scenario);
+    queue_users_schema(json);
     schema_section_end(json);
     json_object_end(json);
 }
@@ -262,9 +270,28 @@ static void read_log(struct reading *reading, uint64_t most)
     match_types(reading);
 }
 
+/* What changes nothing cannot be meant. */
+static void check_needs(struct reading *reading)
+{
+    static const char *const of_users[] = {"users", "quota", "half_life"};
+    const struct queue_options *options = &reading->queue->options;
+    const struct node *block = node_get(reading->node, "block");
+    for (size_t i = 0; i < sizeof of_users / sizeof *of_users; i++) {
+        const struct node *node = node_get(reading->node, of_users[i]);
+        if (node && !queue_policy_shares(options->policy))
+            diag_error(reading->diag, node->at, "%s changes nothing; it needs policy: fair", of_users[i]);
+    }
+    if (block && options->placement != NODES_BLOCK)
+        diag_error(reading->diag, block->at, "block changes nothing; it needs placement: block");
+    if (!block && options->placement == NODES_BLOCK)
+        diag_error(reading->diag, node_place(reading->root, "queue.placement"),
+                   "nothing says how many nodes a block has; expected block, such as 18");
+}
+
 static void read_queue(struct reading *reading, const struct scenario *beside)
 {
-    struct queue_values values = {.slice = 600, .change = 10, .grow = 30, .shrink = 30, .rows = 4, .runs = 1};
+    struct queue_values values = {
+        .slice = 600, .change = 10, .grow = 30, .shrink = 30, .rows = 4, .runs = 1, .half_life = 7 * 86400.0};
     struct queue_scenario *queue = reading->queue;
     if (reading->node->kind != NODE_MAP) {
         if (reading->node->kind != NODE_REFUSED)
@@ -278,6 +305,8 @@ static void read_queue(struct reading *reading, const struct scenario *beside)
     queue->options =
         (struct queue_options){.policy = read_policy(reading),
                                .placement = read_word(reading, "placement", node_choice_names, NODES_PACKED),
+                               .block = (uint32_t)values.block,
+                               .half_life = values.half_life,
                                .slice = values.slice,
                                .change = values.change,
                                .rows = (uint32_t)values.rows,
@@ -287,6 +316,9 @@ static void read_queue(struct reading *reading, const struct scenario *beside)
     queue->processors_per_node = values.processors;
     queue->seed = values.seed;
     queue->runs = values.runs;
+    queue->quota = values.quota;
+    queue_read_users(queue, reading->node, &reading->reader);
+    check_needs(reading);
     if (values.change >= values.slice)
         diag_error(reading->diag, node_place(reading->root, "queue.switch"),
                    "changing rows takes %gs of a slice of %gs; expected less, so that something is left to run in",

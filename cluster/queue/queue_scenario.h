@@ -21,6 +21,13 @@ struct queue_type {
     uint64_t nodes_min, nodes_max; /* 0: as many as it asks for */
 };
 
+/* What is written of a user. */
+struct queue_user {
+    const char *name;
+    double share;
+    uint64_t nodes; /* at a time; 0: the quota of all */
+};
+
 /* What `queue:` says. */
 struct queue_scenario {
     struct queue_options options;
@@ -35,6 +42,9 @@ struct queue_scenario {
     const struct training_settings *training; /* what fails, and how jobs save their states; NULL: nothing does */
     bool spares_given;
     uint64_t seed, runs;
+    const struct queue_user *users; /* user_count of them */
+    uint32_t user_count;
+    uint64_t quota; /* nodes that a user has at a time; 0: any number */
 };
 
 extern const struct scenario_kind queue_kind;

@@ -104,7 +104,8 @@ static uint32_t find_row(struct queue *queue, uint32_t nodes)
     if (row < gang->count || row == request->options.rows)
         return row;
     gang->rows = array_grow(gang->rows, &gang->capacity, row + 1, sizeof *gang->rows);
-    gang->rows[gang->count++] = (struct row){.pool = node_pool_create(request->nodes, request->options.placement)};
+    gang->rows[gang->count++] =
+        (struct row){.pool = node_pool_create(request->nodes, request->options.placement, request->options.block)};
     if (gang->count == 1)
         gang->ready = queue->now; /* nobody had the cluster: there is nothing to change */
     return row;

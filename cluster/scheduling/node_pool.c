@@ -6,18 +6,18 @@
 #include <assert.h>
 #include <stdlib.h>
 
-const char *const node_choice_names[] = {"packed", "first", "spread", NULL};
+const char *const node_choice_names[] = {"packed", "first", "spread", "block", NULL};
 
 struct node_pool {
-    uint32_t nodes, free;
+    uint32_t nodes, free, block;
     enum node_choice choice;
     uint64_t *words; /* a bit a node: it is free */
 };
 
-struct node_pool *node_pool_create(uint32_t nodes, enum node_choice choice)
+struct node_pool *node_pool_create(uint32_t nodes, enum node_choice choice, uint32_t block)
 {
     struct node_pool *pool = array_zeroed(1, sizeof *pool);
-    *pool = (struct node_pool){nodes, nodes, choice, array_zeroed((size_t)nodes / 64 + 2, sizeof *pool->words)};
+    *pool = (struct node_pool){nodes, nodes, block, choice, array_zeroed((size_t)nodes / 64 + 2, sizeof *pool->words)};
     for (uint32_t node = 0; node < nodes; node++)
         pool->words[node / 64] |= UINT64_C(1) << node % 64;
     return pool;
@@ -110,11 +110,43 @@ static void take_spread(struct node_pool *pool, uint32_t count, uint32_t *nodes)
         set(pool, nodes[i], false);
 }
 
+/* The block as node_choice says for so many nodes; returns how many of its nodes are free. */
+static uint32_t find_block(const struct node_pool *pool, uint32_t count, uint32_t *from)
+{
+    uint32_t best = 0;
+    for (uint32_t start = 0; start < pool->nodes; start += pool->block) {
+        uint32_t past = start + pool->block < pool->nodes ? start + pool->block : pool->nodes, length = 0;
+        for (uint32_t node = seek(pool, start, true); node < past; node = seek(pool, node + 1, true))
+            length++;
+        bool better = best >= count ? length >= count && length < best : length > best;
+        if (better) {
+            best = length;
+            *from = start;
+        }
+    }
+    return best;
+}
+
+static void take_block(struct node_pool *pool, uint32_t count, uint32_t *nodes)
+{
+    for (uint32_t taken = 0, from = 0; taken < count;) {
+        uint32_t left = count - taken, length = find_block(pool, left, &from);
+        for (uint32_t i = 0; i < length && i < left; i++) {
+            from = seek(pool, from, true);
+            nodes[taken++] = from;
+            set(pool, from, false);
+        }
+    }
+    qsort(nodes, count, sizeof *nodes, ascending);
+}
+
 void node_pool_take(struct node_pool *pool, uint32_t count, uint32_t *nodes)
 {
     assert(count <= pool->free);
     if (pool->choice == NODES_PACKED)
         take_packed(pool, count, nodes);
+    else if (pool->choice == NODES_BLOCK)
+        take_block(pool, count, nodes);
     else if (pool->choice == NODES_SPREAD)
         take_spread(pool, count, nodes);
     else

@@ -12,14 +12,16 @@ enum node_choice {
                      longest runs first, the first of equal ones */
     NODES_FIRST,  /* the lowest numbers */
     NODES_SPREAD, /* evenly over the free ones */
+    NODES_BLOCK,  /* the block with the fewest free nodes that holds them, the first of equal ones; where there is none,
+                     blocks with the most free nodes first. The lowest numbers of a block */
     NODE_CHOICES
 };
 extern const char *const node_choice_names[NODE_CHOICES + 1]; /* NULL-terminated */
 
 struct node_pool;
 
-/* All free. The caller owns it. */
-struct node_pool *node_pool_create(uint32_t nodes, enum node_choice choice);
+/* All free; `block` nodes in one, for NODES_BLOCK. The caller owns it. */
+struct node_pool *node_pool_create(uint32_t nodes, enum node_choice choice, uint32_t block);
 void node_pool_destroy(struct node_pool *pool); /* NULL is fine */
 
 uint32_t node_pool_free(const struct node_pool *pool);

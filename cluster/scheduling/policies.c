@@ -36,24 +36,6 @@ const struct queue_policy queue_fcfs = {
 
 /* ---- EASY backfilling ---- */
 
-/* When the job will have its nodes if those that run end when they are due, and how many are left then. Those that are
- * overdue are taken to end at once. INFINITY where not enough nodes are up. */
-static double reserve(const struct queue *queue, uint32_t job, uint32_t *extra)
-{
-    const struct running *running = queue->own;
-    uint32_t available = queue_free(queue), wanted = queue->request->jobs[job].nodes;
-    double time = queue->now;
-    for (uint32_t i = 0; i < running->count; i++) {
-        double due = fmax(queue->now, queue->tasks[running->jobs[i]].due);
-        if (available >= wanted && due > time)
-            break;
-        available += queue->tasks[running->jobs[i]].count;
-        time = due;
-    }
-    *extra = available < wanted ? 0 : available - wanted;
-    return available < wanted ? INFINITY : time;
-}
-
 static void decide_easy(struct queue *queue)
 {
     while (queue->first != NO_JOB && running_fits(queue, queue->first))
@@ -61,7 +43,7 @@ static void decide_easy(struct queue *queue)
     if (queue->first == NO_JOB || queue_free(queue) == 0)
         return;
     uint32_t extra, next;
-    double reserved = reserve(queue, queue->first, &extra);
+    double reserved = running_reserve(queue, queue->first, &extra);
     for (uint32_t job = queue->tasks[queue->first].next; job != NO_JOB && queue_free(queue); job = next) {
         const struct queue_job *asked = &queue->request->jobs[job];
         next = queue->tasks[job].next;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/scheduling/queue_state.h"
 
-const struct queue_policy *const queue_policies[] = {
-    &queue_fcfs, &queue_easy, &queue_conservative, &queue_shortest, &queue_gang, &queue_elastic, NULL};
+const struct queue_policy *const queue_policies[] = {&queue_fcfs, &queue_easy, &queue_conservative, &queue_shortest,
+                                                     &queue_fair, &queue_gang, &queue_elastic,      NULL};
 
 const char *queue_policy_name(const struct queue_policy *policy)
 {
@@ -22,6 +22,11 @@ const char *queue_policy_summary(const struct queue_policy *policy)
 const char *queue_policy_changes(const struct queue_policy *policy)
 {
     return policy->changes;
+}
+
+bool queue_policy_shares(const struct queue_policy *policy)
+{
+    return policy->shares;
 }
 
 bool queue_policy_endures(const struct queue_policy *policy)

@@ -81,7 +81,7 @@ bool queue_run(const struct queue_request *request, struct arena *arena, struct 
                           .tasks = array_zeroed((size_t)request->job_count + 1, sizeof *queue.tasks),
                           .first = NO_JOB,
                           .last = NO_JOB,
-                          .pool = node_pool_create(request->nodes, request->options.placement),
+                          .pool = node_pool_create(request->nodes, request->options.placement, request->options.block),
                           .wake = INFINITY,
                           .failed = NO_JOB};
     for (uint32_t job = 0; job < request->job_count; job++)

@@ -27,6 +27,14 @@ struct queue_job {
     uint32_t size_count;
     double share;     /* of its nodes' devices that it uses */
     const char *user; /* NULL: not known */
+    uint32_t account; /* its user's, for policies with shares */
+};
+
+/* What a user may use. */
+struct queue_account {
+    const char *name;
+    double share;        /* above 0 */
+    uint32_t nodes_most; /* at a time; at least as many as any of his jobs asks for */
 };
 
 struct queue_policy;
@@ -34,6 +42,8 @@ struct queue_policy;
 struct queue_options {
     const struct queue_policy *policy;
     enum node_choice placement;
+    uint32_t block;       /* nodes of one, for NODES_BLOCK */
+    double half_life;     /* fair: seconds after which what was used counts half */
     double slice, change; /* gang: seconds that a row has the cluster, of which the first go into changing over */
     uint32_t rows;        /* gang: at most */
     double grow, shrink;  /* elastic: seconds in which a job that changes its size does nothing */
@@ -56,6 +66,8 @@ struct queue_request {
     double (*rate)(void *user, uint32_t job, const uint32_t *nodes, uint32_t count);
     void *user;
     const struct queue_failures *failures; /* NULL: nothing fails */
+    const struct queue_account *accounts;  /* account_count of them */
+    uint32_t account_count;
 };
 
 /* A time for which a job had nodes. */
@@ -117,6 +129,8 @@ const char *queue_policy_summary(const struct queue_policy *policy);
 const char *queue_policy_changes(const struct queue_policy *policy);
 /* Whether jobs may run on other numbers of nodes than they ask for. */
 bool queue_policy_resizes(const struct queue_policy *policy);
+/* Whether it knows users. */
+bool queue_policy_shares(const struct queue_policy *policy);
 /* Whether it goes on when nodes fail. */
 bool queue_policy_endures(const struct queue_policy *policy);
 

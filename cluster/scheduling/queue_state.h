@@ -48,6 +48,7 @@ struct queue_policy {
     const char *name, *title, *summary;
     const char *changes;                /* what queue_record counts as such; NULL: there are none */
     bool resizes;                       /* jobs may run on other numbers of nodes than they ask for */
+    bool shares;                        /* it goes by users' accounts */
     bool endures;                       /* jobs may lose their nodes, and nodes be away */
     void (*begin)(struct queue *queue); /* NULL: nothing to be done */
     void (*finish)(struct queue *queue);
@@ -62,7 +63,8 @@ struct queue_policy {
     void (*decide)(struct queue *queue);
 };
 
-extern const struct queue_policy queue_fcfs, queue_easy, queue_conservative, queue_shortest, queue_gang, queue_elastic;
+extern const struct queue_policy queue_fair, queue_fcfs, queue_easy, queue_conservative, queue_shortest, queue_gang,
+    queue_elastic;
 
 /* Nodes that jobs may be given now. */
 uint32_t queue_free(const struct queue *queue);

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 void running_begin(struct queue *queue)
@@ -64,4 +65,20 @@ void running_ended(struct queue *queue, uint32_t job)
 {
     take_out(queue, job);
     node_pool_give(queue->pool, queue->tasks[job].nodes, queue->tasks[job].count);
+}
+
+double running_reserve(const struct queue *queue, uint32_t job, uint32_t *extra)
+{
+    const struct running *running = queue->own;
+    uint32_t available = queue_free(queue), wanted = queue->request->jobs[job].nodes;
+    double time = queue->now;
+    for (uint32_t i = 0; i < running->count; i++) {
+        double due = fmax(queue->now, queue->tasks[running->jobs[i]].due);
+        if (available >= wanted && due > time)
+            break;
+        available += queue->tasks[running->jobs[i]].count;
+        time = due;
+    }
+    *extra = available < wanted ? 0 : available - wanted;
+    return available < wanted ? INFINITY : time;
 }

@@ -21,6 +21,9 @@ bool running_fits(const struct queue *queue, uint32_t job);
 void running_start(struct queue *queue, uint32_t job);
 /* It is due at another time. */
 void running_postponed(struct queue *queue, uint32_t job);
+/* When the job will have its nodes if those that run end when they are due, and how many are left then. Those that are
+ * overdue are taken to end at once. INFINITY where not enough nodes are up. */
+double running_reserve(const struct queue *queue, uint32_t job, uint32_t *extra);
 /* A job ends: its nodes are free again. */
 void running_ended(struct queue *queue, uint32_t job);
 

@@ -118,9 +118,11 @@ Test(node_pool, choices)
         {NODES_PACKED, 3, {9, 10, 11}},     /* of three */
         {NODES_PACKED, 5, {0, 3, 4, 5, 6}}, /* none of five: the longest, then the smallest that holds the last */
         {NODES_FIRST, 4, {0, 1, 3, 4}},     {NODES_SPREAD, 3, {0, 4, 9}}, /* of nine the numbers 0, 3 and 6 */
+        {NODES_BLOCK, 2, {0, 1}},       /* of 0 1 3, 4 5 6, 9 10 11: all have three; the first */
+        {NODES_BLOCK, 4, {0, 1, 3, 4}}, /* none has four: the first, and one of the next */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct node_pool *pool = node_pool_create(12, cases[i].choice);
+        struct node_pool *pool = node_pool_create(12, cases[i].choice, 4);
         uint32_t all[12], got[5], rest[9] = {0, 1, 3, 4, 5, 6, 9, 10, 11};
         node_pool_take(pool, 12, all);
         node_pool_give(pool, rest, 9);
