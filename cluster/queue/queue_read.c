@@ -270,24 +270,6 @@ static void read_log(struct reading *reading, uint64_t most)
     match_types(reading);
 }
 
-/* What changes nothing cannot be meant. */
-static void check_needs(struct reading *reading)
-{
-    static const char *const of_users[] = {"users", "quota", "half_life"};
-    const struct queue_options *options = &reading->queue->options;
-    const struct node *block = node_get(reading->node, "block");
-    for (size_t i = 0; i < sizeof of_users / sizeof *of_users; i++) {
-        const struct node *node = node_get(reading->node, of_users[i]);
-        if (node && !queue_policy_shares(options->policy))
-            diag_error(reading->diag, node->at, "%s changes nothing; it needs policy: fair", of_users[i]);
-    }
-    if (block && options->placement != NODES_BLOCK)
-        diag_error(reading->diag, block->at, "block changes nothing; it needs placement: block");
-    if (!block && options->placement == NODES_BLOCK)
-        diag_error(reading->diag, node_place(reading->root, "queue.placement"),
-                   "nothing says how many nodes a block has; expected block, such as 18");
-}
-
 static void read_queue(struct reading *reading, const struct scenario *beside)
 {
     struct queue_values values = {
@@ -318,7 +300,9 @@ static void read_queue(struct reading *reading, const struct scenario *beside)
     queue->runs = values.runs;
     queue->quota = values.quota;
     queue_read_users(queue, reading->node, &reading->reader);
-    check_needs(reading);
+    if (queue->options.placement == NODES_BLOCK && !values.block)
+        diag_error(reading->diag, node_place(reading->root, "queue.placement"),
+                   "nothing says how many nodes a block has; expected block, such as 18");
     if (values.change >= values.slice)
         diag_error(reading->diag, node_place(reading->root, "queue.switch"),
                    "changing rows takes %gs of a slice of %gs; expected less, so that something is left to run in",

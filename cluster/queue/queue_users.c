@@ -96,7 +96,7 @@ bool queue_open_accounts(const struct queue_scenario *queue, struct queue_job *j
         struct queue_account wanted = {.name = jobs[job].user ? jobs[job].user : ""};
         const struct queue_account *account = bsearch(&wanted, accounts, count, sizeof *accounts, by_name);
         jobs[job].account = (uint32_t)(account - accounts);
-        if (jobs[job].nodes <= account->nodes_most)
+        if (jobs[job].nodes <= account->nodes_most || !queue_policy_shares(queue->options.policy))
             continue;
         diag_error(diag, queue->log->arrivals[job].at, "job %s asks for %u nodes; its user%s%s may have %u",
                    jobs[job].name, jobs[job].nodes, *account->name ? " " : "", account->name, account->nodes_most);

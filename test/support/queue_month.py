@@ -93,12 +93,29 @@ def spread(free, count):
     return [ordered[i * len(ordered) // count] for i in range(count)]
 
 
-PLACEMENTS = {"packed": packed, "first": first, "spread": spread}
+BLOCK = 5
+
+
+def block(free, count):
+    chosen = []
+    while len(chosen) < count:
+        blocks, left = {}, count - len(chosen)
+        for node in sorted(set(free) - set(chosen)):
+            blocks.setdefault(node // BLOCK, []).append(node)
+        fitting = [nodes for nodes in blocks.values() if len(nodes) >= left]
+        best = min(fitting, key=len) if fitting else max(blocks.values(), key=len)
+        chosen += best[:left]
+    return sorted(chosen)
+
+
+PLACEMENTS = {"packed": packed, "first": first, "spread": spread, "block": block}
+HALF_LIFE, SHARES, QUOTAS, QUOTA = 200.0, {"ann": 2.0}, {"bob": 9}, 11
 
 
 class Job:
-    def __init__(self, number, submit, nodes, expected, progress):
+    def __init__(self, number, submit, nodes, expected, progress, user=""):
         self.number, self.submit, self.asked, self.expected, self.progress = number, submit, nodes, expected, progress
+        self.user = user
         self.nodes, self.start, self.end, self.since, self.due, self.event = None, None, None, None, None, None
         self.stopped, self.leaving, self.again, self.replacement, self.replaced = False, {}, 0.0, 0.0, 0.0
         self.stops = self.requeues = 0
@@ -254,6 +271,36 @@ class Month:
             in_time = self.now + job.left() <= at
             if job.asked <= self.available() and (in_time or job.asked <= extra):
                 extra -= 0 if in_time else job.asked
+                self.start(job)
+
+    def used(self, user):
+        """What the user has used for his share; the older half counts half as much."""
+        spans = [(len(nodes), since, until) for number, since, until, _, nodes in self.spans
+                 if self.jobs[number].user == user]
+        spans += [(job.asked, job.begun, self.now) for job in self.running() if job.user == user]
+        rate = math.log(2) / HALF_LIFE
+        return sum(nodes / rate * (math.exp(rate * (until - self.now)) - math.exp(rate * (since - self.now)))
+                   for nodes, since, until in spans) / SHARES.get(user, 1)
+
+    def fair(self):
+        used = {job.user: self.used(job.user) for job in self.waiting}
+        head, at, extra = None, None, 0
+        for job in sorted(self.waiting, key=lambda job: (used[job.user], job.number)):
+            has = sum(other.asked for other in self.running() if other.user == job.user)
+            if has + job.asked > QUOTAS.get(job.user, QUOTA):
+                continue
+            fits = job.asked <= self.available()
+            if not head and fits:
+                self.start(job)
+            elif not head:
+                head, free = job, self.available()
+                ends = [(max(self.now, other.due), other.asked) for other in self.running()]
+                at = next((time for time in sorted({time for time, _ in ends})
+                           if free + sum(nodes for due, nodes in ends if due <= time) >= head.asked), math.inf)
+                extra = (0 if math.isinf(at) else
+                         free + sum(nodes for due, nodes in ends if due <= at) - head.asked)
+            elif fits and (self.now + job.left() <= at or job.asked <= extra):
+                extra -= 0 if self.now + job.left() <= at else job.asked
                 self.start(job)
 
     def conservative(self):

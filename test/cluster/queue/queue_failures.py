@@ -3,7 +3,7 @@
 """queue_failures.py STAGESIM: a queue whose nodes fail. Random months replayed by the rules of doc/queue.md, node by
 node; what must hold of any month (no node is two jobs' or in repair meanwhile, no job is lost, all work is done,
 nodes' time adds up, Little's law); figures by size and user; one job on all nodes against `train`; a month without
-failures against the same queue; many months."""
+failures against the same queue; many months; fair share of one user."""
 import csv
 import json
 import math
@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
-from queue_month import Job, Month, Progress
+from queue_month import BLOCK, HALF_LIFE, QUOTA, QUOTAS, SHARES, Job, Month, Progress
 from tool import Checker, binary_argument, run, sampled
 
 check = Checker()
@@ -37,6 +37,8 @@ COMPONENTS = """failures:
 """
 PLANNED = {"firmware"}
 USERS = ("ann", "bob", "")
+USERS_KEYS = (f"  half_life: {HALF_LIFE}s\n  quota: {QUOTA}\n  users: {{ann: {{share: {SHARES['ann']}}}, "
+              f"bob: {{nodes: {QUOTAS['bob']}}}, nobody: {{share: 3}}}}\n")
 
 
 def rows_of(path):
@@ -54,8 +56,8 @@ def nodes_of(text):
 
 def random_month(folder, seed):
     choose = random.Random(seed)
-    policy = ("fcfs", "easy", "conservative", "shortest")[seed % 4]
-    placement = choose.choice(["packed", "first", "spread"])
+    policy = ("fcfs", "easy", "conservative", "shortest", "fair")[seed % 5]
+    placement = choose.choice(["packed", "first", "spread", "block"])
     spares = choose.choice([0, 0, 1, 3])
     estimates = choose.choice(["exact", "limits"])
     every = choose.choice(["20s", "20s", "none"])
@@ -71,7 +73,9 @@ def random_month(folder, seed):
         for number, (submit, nodes, length, limit) in enumerate(jobs)))
     (folder / "month.yaml").write_text(
         f"platform: dgx-h100:{NODES}\n"
-        f"queue: {{log: jobs.csv, policy: {policy}, placement: {placement}, estimates: {estimates}, seed: {seed}}}\n"
+        f"queue:\n  log: jobs.csv\n  policy: {policy}\n  placement: {placement}\n  estimates: {estimates}\n"
+        f"  seed: {seed}\n{f'  block: {BLOCK}' if placement == 'block' else ''}\n"
+        f"{USERS_KEYS if policy == 'fair' else ''}"
         f"{COMPONENTS}  repair: {repair}\n  replacement: {replacement}\n  spares: {spares}\n"
         f"checkpoint: {{every: {every}, save: {SAVE}s, write: {WRITE}s, load: {LOAD}s}}\n")
     return jobs, policy, placement, spares, estimates, math.inf if every == "none" else EVERY
@@ -99,7 +103,7 @@ def replay(result, jobs, policy, placement, spares, estimates, every):
     for number, (submit, nodes, length, limit) in enumerate(jobs):
         progress = Progress(length, every, SAVE, WRITE)
         expected = limit if estimates == "limits" else progress.end(0.0)
-        tasks.append(Job(number, submit, nodes, expected, progress))
+        tasks.append(Job(number, submit, nodes, expected, progress, USERS[number % 3]))
     return Month(NODES, spares, placement, policy, tasks, result.failures, LOAD).run()
 
 
@@ -215,6 +219,16 @@ def many_months(stagesim, folder):
     check.that("In 7 months" in printed and "By user" in printed and "By the size of jobs" in printed, "tables")
 
 
+def one_user(stagesim, folder):
+    """Where all jobs are one user's, fair share is EASY backfilling."""
+    random_month(folder, 6)
+    text = (folder / "jobs.csv").read_text().replace("bob", "").replace("ann", "")
+    (folder / "jobs.csv").write_text(text)
+    easy = Run(stagesim, folder)
+    fair = Run(stagesim, folder, "month.yaml", "--set", "queue.policy=fair")
+    check.that(easy.summary["policy"] == "easy" and easy.jobs == fair.jobs and easy.spans == fair.spans, "one user")
+
+
 def months(stagesim, folder):
     failures = stops = requeues = 0
     for seed in sampled(range(MONTHS)):
@@ -269,6 +283,7 @@ def main():
         as_train(stagesim, folder)
         nothing_fails(stagesim, folder)
         many_months(stagesim, folder)
+        one_user(stagesim, folder)
     sys.exit(check.done())
 
 
