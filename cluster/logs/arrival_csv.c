@@ -13,11 +13,12 @@ enum {
     COLUMN_TYPE,
     COLUMN_ITERATIONS,
     COLUMN_USER,
+    COLUMN_PRIORITY,
     COLUMNS
 };
 
-static const char *const column_names[COLUMNS] = {"submit", "nodes", "name",       "run",
-                                                  "limit",  "type",  "iterations", "user"};
+static const char *const column_names[COLUMNS] = {"submit", "nodes",      "name", "run",     "limit",
+                                                  "type",   "iterations", "user", "priority"};
 static const struct csv_columns columns = {
     .names = column_names, .count = COLUMNS, .required = COLUMN_NAME, .what = "an arrival log", .comments = true};
 
@@ -39,10 +40,12 @@ static bool seconds(struct csv *csv, size_t column, bool positive, double *value
 static bool read_row(struct csv *csv, struct arrival *arrival)
 {
     double submit = -1;
-    bool good = seconds(csv, COLUMN_SUBMIT, false, &submit) && seconds(csv, COLUMN_RUN, true, &arrival->run) &&
-                seconds(csv, COLUMN_LIMIT, true, &arrival->limit) &&
-                seconds(csv, COLUMN_ITERATIONS, true, &arrival->iterations) &&
-                csv_integer(csv, COLUMN_NODES, UINT32_MAX, &arrival->nodes);
+    bool good =
+        seconds(csv, COLUMN_SUBMIT, false, &submit) && seconds(csv, COLUMN_RUN, true, &arrival->run) &&
+        seconds(csv, COLUMN_LIMIT, true, &arrival->limit) &&
+        seconds(csv, COLUMN_ITERATIONS, true, &arrival->iterations) &&
+        csv_integer(csv, COLUMN_NODES, UINT32_MAX, &arrival->nodes) &&
+        (csv_get(csv, COLUMN_PRIORITY).size == 0 || csv_integer(csv, COLUMN_PRIORITY, UINT32_MAX, &arrival->priority));
     if (good && submit < 0)
         return csv_mistake(csv, COLUMN_SUBMIT, "the job has no submit time; expected seconds from 0");
     if (good && arrival->nodes == 0)

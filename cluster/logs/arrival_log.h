@@ -24,6 +24,7 @@ struct arrival {
     double run;          /* seconds that it ran */
     double limit;        /* seconds that it had asked for */
     double iterations;   /* column `iterations` of our own table */
+    uint32_t priority;   /* the higher the sooner */
     uint32_t nodes;      /* 0: `processors` says */
     uint32_t processors; /* SWF: processors; sacct: GPUs, or CPUs of a job without */
     struct place at;

@@ -52,10 +52,10 @@ static void check_keys(const struct queue_scenario *queue, const struct training
         if (rules[i].wrong)
             diag_error(diag, node_place(root, rules[i].path), "%s", rules[i].text);
     if (settings->fails && !queue_policy_endures(queue->options.policy))
-        diag_error(
-            diag, node_place(root, "queue.policy"),
-            "with policy %s no node may fail; expected fcfs, easy, conservative, shortest or fair beside failures",
-            queue_policy_name(queue->options.policy));
+        diag_error(diag, node_place(root, "queue.policy"),
+                   "with policy %s no node may fail; expected fcfs, easy, conservative, shortest, fair or priority "
+                   "beside failures",
+                   queue_policy_name(queue->options.policy));
 }
 
 void queue_take_failures(struct queue_scenario *queue, const struct node *root, const struct scenario *shell,
@@ -65,7 +65,7 @@ void queue_take_failures(struct queue_scenario *queue, const struct node *root, 
     const struct node *section = node_get(root, "failures");
     check_keys(queue, settings, root, diag);
     check_components(&settings->plan, root, diag);
-    queue->training = settings->fails ? settings : NULL;
+    queue->training = settings->fails || queue_policy_preempts(queue->options.policy) ? settings : NULL;
     queue->spares_given = section && section->kind == NODE_MAP && node_get(section, "spares");
 }
 

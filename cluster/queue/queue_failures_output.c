@@ -32,6 +32,11 @@ static struct tally *count(const struct queue_view *view)
     return tallies;
 }
 
+bool queue_fails(const struct queue_view *view)
+{
+    return view->queue->training && view->queue->training->fails;
+}
+
 void queue_failures_print(FILE *out, const struct queue_view *view)
 {
     const struct queue_figures *figures = view->figures;
@@ -39,9 +44,10 @@ void queue_failures_print(FILE *out, const struct queue_view *view)
     char text[READABLE_MAX];
     if (!failures)
         return;
-    fprintf(out, "%zu failures stopped jobs %u times, %u of them waited for nodes again; %u spare node%s\n",
-            view->run->outage_count, figures->stops, figures->requeues, failures->spares,
-            failures->spares == 1 ? "" : "s");
+    if (queue_fails(view))
+        fprintf(out, "%zu failures stopped jobs %u times, %u of them waited for nodes again; %u spare node%s\n",
+                view->run->outage_count, figures->stops, figures->requeues, failures->spares,
+                failures->spares == 1 ? "" : "s");
     fputs("nodes' time: ", out);
     for (enum queue_part part = 0; part < QUEUE_PARTS; part++)
         fprintf(out, "%s%s %s", part ? ", " : "", queue_part_titles[part],
@@ -99,7 +105,7 @@ void queue_failures_csv(FILE *out, const struct queue_view *view)
 void queue_failures_json(struct json_writer *json, const struct queue_view *view)
 {
     const struct queue_failures *failures = view->run->request->failures;
-    if (!failures)
+    if (!queue_fails(view))
         return;
     struct tally *tallies = count(view);
     json_object_begin(json, "failures", true);
@@ -137,8 +143,10 @@ void queue_failures_html(FILE *out, const struct queue_view *view)
     const struct queue_failures *failures = view->run->request->failures;
     if (!failures)
         return;
-    struct tally *tallies = count(view);
     put_parts(out, view->figures);
+    if (!queue_fails(view))
+        return;
+    struct tally *tallies = count(view);
     fputs("<h2>What failed</h2>\n<div class=\"wide\"><table class=\"sort\">\n<thead><tr><th>component</th>"
           "<th class=\"n\">failures</th><th class=\"n\">stopped jobs</th><th class=\"n\">node hours of repair</th>"
           "</tr></thead>\n<tbody>\n",

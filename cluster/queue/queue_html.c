@@ -122,7 +122,7 @@ bool queue_html(FILE *out, const struct queue_view *view, struct fault *fault)
     if (view->figures->changes)
         fputs("<p class=\"note\">Hatched: the job has its nodes but stands still, since rows or sizes change.</p>\n",
               out);
-    if (view->run->request->failures)
+    if (queue_fails(view))
         fputs("<p class=\"note\">Hatched: the job has its nodes but stands still after a failure. Black: the node is "
               "in repair.</p>\n",
               out);

@@ -24,6 +24,9 @@ struct queue_view {
     struct queue_months months; /* runs of at most 1: there is but one */
 };
 
+/* Whether nodes may fail. */
+bool queue_fails(const struct queue_view *view);
+
 /* What people read. */
 void queue_print(FILE *out, const struct queue_view *view, enum table_format format);
 /* "720 jobs in 3 layouts": how many evaluations the throughputs took; returns text. */

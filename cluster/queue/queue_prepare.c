@@ -127,8 +127,11 @@ bool queue_prepare(const struct queue_scenario *queue, struct throughput *throug
         const struct arrival *arrival = &queue->log->arrivals[i];
         uint32_t type = queue->type_of[i];
         struct queue_job *job = &jobs[i];
-        *job =
-            (struct queue_job){.name = arrival->name, .submit = arrival->submit, .kind = type, .user = arrival->user};
+        *job = (struct queue_job){.name = arrival->name,
+                                  .submit = arrival->submit,
+                                  .kind = type,
+                                  .user = arrival->user,
+                                  .priority = arrival->priority};
         struct throughput_figures figures;
         if (!put_size(preparing, arrival, job) || !put_work(preparing, arrival, type, job, &figures)) {
             good = false;

@@ -13,7 +13,7 @@
 #include <string.h>
 
 struct queue_values {
-    double slice, change, grow, shrink, half_life;
+    double slice, change, grow, shrink, half_life, save, resume;
     uint64_t rows, jobs, processors, seed, runs, block, quota;
 };
 
@@ -28,6 +28,10 @@ static const struct stagesim_field fields[] = {
      .doc = "policy elastic: how long a job stands still when it gets more nodes; default 30s"},
     {"shrink", STAGESIM_FIELD_TIME, offsetof(struct queue_values, shrink), .least = 0, .most = 1e7,
      .doc = "policy elastic: how long a job stands still when it gives nodes back; default 30s"},
+    {"save", STAGESIM_FIELD_TIME, offsetof(struct queue_values, save), .least = 0, .most = 1e7,
+     .doc = "policy priority: how long a job that gives way saves its state; default 30s"},
+    {"resume", STAGESIM_FIELD_TIME, offsetof(struct queue_values, resume), .least = 0, .most = 1e7,
+     .doc = "policy priority: how long it takes to go on when it has nodes again; default 5min"},
     {"half_life", STAGESIM_FIELD_TIME, offsetof(struct queue_values, half_life), .least = 1, .most = 1e10,
      .doc = "policy fair: after which time what a user has used counts half; default 7d"},
     {"quota", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, quota), .least = 1, .most = RANKS_MAX,
@@ -272,8 +276,15 @@ static void read_log(struct reading *reading, uint64_t most)
 
 static void read_queue(struct reading *reading, const struct scenario *beside)
 {
-    struct queue_values values = {
-        .slice = 600, .change = 10, .grow = 30, .shrink = 30, .rows = 4, .runs = 1, .half_life = 7 * 86400.0};
+    struct queue_values values = {.slice = 600,
+                                  .change = 10,
+                                  .grow = 30,
+                                  .shrink = 30,
+                                  .rows = 4,
+                                  .runs = 1,
+                                  .half_life = 7 * 86400.0,
+                                  .save = 30,
+                                  .resume = 300};
     struct queue_scenario *queue = reading->queue;
     if (reading->node->kind != NODE_MAP) {
         if (reading->node->kind != NODE_REFUSED)
@@ -289,6 +300,8 @@ static void read_queue(struct reading *reading, const struct scenario *beside)
                                .placement = read_word(reading, "placement", node_choice_names, NODES_PACKED),
                                .block = (uint32_t)values.block,
                                .half_life = values.half_life,
+                               .save = values.save,
+                               .resume = values.resume,
                                .slice = values.slice,
                                .change = values.change,
                                .rows = (uint32_t)values.rows,

@@ -153,6 +153,32 @@ static void hit(struct queue *queue, uint32_t job, const struct queue_outage *ou
         policy->postponed(queue, job);
 }
 
+void outages_yield(struct queue *queue, uint32_t job)
+{
+    struct queue_task *task = &queue->tasks[job];
+    struct stay *stay = &queue->outages->stays[job];
+    const struct queue_options *options = &queue->request->options;
+    bool finished;
+    task->yields = true;
+    if (stay->stopped) /* it waits again when that is noticed */
+        return;
+    queue_close_span(queue, job, fmin(task->since, queue->now) - task->from);
+    double still = queue->now < task->since ? 0 : options->save;
+    if (queue->now >= task->since) {
+        progress_advance(&stay->progress, task->since, queue->now, &finished);
+        progress_keep(&stay->progress, queue->now);
+    }
+    stay->stopped = task->runs = true;
+    stay->replacement = 0;
+    stay->again = options->resume;
+    task->from = queue->now;
+    task->since = queue->now + still;
+    queue_set_end(queue, job, task->since);
+    task->due = task->since + outages_expected(queue, job);
+    if (options->policy->postponed)
+        options->policy->postponed(queue, job);
+}
+
 /* Free nodes leave at once; jobs are stopped. False where all nodes are away. */
 static bool meet(struct queue *queue, struct queue_outage *outage, const struct failure *failure)
 {
@@ -238,7 +264,8 @@ static void wait_again(struct queue *queue, uint32_t job)
     outages_own(queue, job, NO_JOB);
     policy->ended(queue, job);
     queue_enlist(queue, job);
-    queue->run->records[job].requeues++;
+    queue->run->records[job].requeues += !queue->tasks[job].yields;
+    queue->tasks[job].yields = false;
     if (policy->again)
         policy->again(queue, job);
 }
@@ -254,7 +281,7 @@ bool outages_noticed(struct queue *queue, uint32_t job)
     bool left = stay->leaving_count > 0;
     uint32_t asked = part(queue, job), missing = asked - task->count;
     stay->leaving_count = 0;
-    if (missing <= node_pool_free(queue->pool)) {
+    if (missing <= node_pool_free(queue->pool) && !task->yields) {
         if (missing)
             node_pool_take(queue->pool, missing, task->nodes + task->count);
         task->count = asked;

@@ -16,6 +16,8 @@ bool outages_pass(struct queue *queue);
 
 /* What came up for a job comes: true where a failure of it is noticed, which is then seen to; false where it ends. */
 bool outages_noticed(struct queue *queue, uint32_t job);
+/* A job that runs gives way: it saves its state and waits again. */
+void outages_yield(struct queue *queue, uint32_t job);
 /* It ends now. */
 void outages_ended(struct queue *queue, uint32_t job);
 

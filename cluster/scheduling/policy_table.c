@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/scheduling/queue_state.h"
 
-const struct queue_policy *const queue_policies[] = {&queue_fcfs, &queue_easy, &queue_conservative, &queue_shortest,
-                                                     &queue_fair, &queue_gang, &queue_elastic,      NULL};
+const struct queue_policy *const queue_policies[] = {&queue_fcfs,     &queue_easy,    &queue_conservative,
+                                                     &queue_shortest, &queue_fair,    &queue_priority,
+                                                     &queue_gang,     &queue_elastic, NULL};
 
 const char *queue_policy_name(const struct queue_policy *policy)
 {
@@ -22,6 +23,11 @@ const char *queue_policy_summary(const struct queue_policy *policy)
 const char *queue_policy_changes(const struct queue_policy *policy)
 {
     return policy->changes;
+}
+
+bool queue_policy_preempts(const struct queue_policy *policy)
+{
+    return policy->preempts;
 }
 
 bool queue_policy_shares(const struct queue_policy *policy)

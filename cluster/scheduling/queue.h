@@ -25,9 +25,10 @@ struct queue_job {
     const uint32_t
         *sizes; /* numbers of nodes that it can run on, ascending, size_count of them: for elastic policies */
     uint32_t size_count;
-    double share;     /* of its nodes' devices that it uses */
-    const char *user; /* NULL: not known */
-    uint32_t account; /* its user's, for policies with shares */
+    double share;      /* of its nodes' devices that it uses */
+    const char *user;  /* NULL: not known */
+    uint32_t priority; /* for policies that preempt */
+    uint32_t account;  /* its user's, for policies with shares */
 };
 
 /* What a user may use. */
@@ -43,6 +44,7 @@ struct queue_options {
     const struct queue_policy *policy;
     enum node_choice placement;
     uint32_t block;       /* nodes of one, for NODES_BLOCK */
+    double save, resume;  /* priority: seconds in which a job saves its state, and until it goes on when it is back */
     double half_life;     /* fair: seconds after which what was used counts half */
     double slice, change; /* gang: seconds that a row has the cluster, of which the first go into changing over */
     uint32_t rows;        /* gang: at most */
@@ -81,7 +83,8 @@ struct queue_span {
 struct queue_record {
     double start, end; /* of the first and of the last span */
     uint32_t spans;
-    uint32_t changes;         /* gang: times that it got the cluster again; elastic: changes of its size */
+    uint32_t changes; /* gang: times that it got the cluster again; elastic: changes of its size; priority: times that
+                 it gave way */
     uint32_t stops, requeues; /* by failures; of these, those after which it waited for nodes again */
     double saving, lost;      /* seconds in which it saved its state; of steps that it had to do again */
 };
@@ -129,6 +132,8 @@ const char *queue_policy_summary(const struct queue_policy *policy);
 const char *queue_policy_changes(const struct queue_policy *policy);
 /* Whether jobs may run on other numbers of nodes than they ask for. */
 bool queue_policy_resizes(const struct queue_policy *policy);
+/* Whether jobs give way to others: then a request has failures, which may have no components. */
+bool queue_policy_preempts(const struct queue_policy *policy);
 /* Whether it knows users. */
 bool queue_policy_shares(const struct queue_policy *policy);
 /* Whether it goes on when nodes fail. */

@@ -16,9 +16,9 @@ struct queue_task {
     double due;      /* when the scheduler takes it to end */
     uint32_t *nodes; /* it has, [count]; changed only while it does not run */
     uint32_t count;
-    uint32_t version;        /* of `ends`: older ones in the heap are void */
-    uint32_t next, previous; /* of those that wait, in order of submission */
-    bool runs, waits;
+    uint32_t version;         /* of `ends`: older ones in the heap are void */
+    uint32_t next, previous;  /* of those that wait, in order of submission */
+    bool runs, waits, yields; /* yields: it will wait again, and has its nodes until its state is saved */
 };
 
 struct outages;
@@ -49,6 +49,7 @@ struct queue_policy {
     const char *changes;                /* what queue_record counts as such; NULL: there are none */
     bool resizes;                       /* jobs may run on other numbers of nodes than they ask for */
     bool shares;                        /* it goes by users' accounts */
+    bool preempts;                      /* jobs give way to others */
     bool endures;                       /* jobs may lose their nodes, and nodes be away */
     void (*begin)(struct queue *queue); /* NULL: nothing to be done */
     void (*finish)(struct queue *queue);
@@ -63,8 +64,8 @@ struct queue_policy {
     void (*decide)(struct queue *queue);
 };
 
-extern const struct queue_policy queue_fair, queue_fcfs, queue_easy, queue_conservative, queue_shortest, queue_gang,
-    queue_elastic;
+extern const struct queue_policy queue_fair, queue_priority, queue_fcfs, queue_easy, queue_conservative, queue_shortest,
+    queue_gang, queue_elastic;
 
 /* Nodes that jobs may be given now. */
 uint32_t queue_free(const struct queue *queue);

@@ -109,13 +109,14 @@ def block(free, count):
 
 
 PLACEMENTS = {"packed": packed, "first": first, "spread": spread, "block": block}
+SAVING, RESUME = 7.0, 11.0
 HALF_LIFE, SHARES, QUOTAS, QUOTA = 200.0, {"ann": 2.0}, {"bob": 9}, 11
 
 
 class Job:
-    def __init__(self, number, submit, nodes, expected, progress, user=""):
+    def __init__(self, number, submit, nodes, expected, progress, user="", priority=0):
         self.number, self.submit, self.asked, self.expected, self.progress = number, submit, nodes, expected, progress
-        self.user = user
+        self.user, self.priority, self.yields, self.changes = user, priority, False, 0
         self.nodes, self.start, self.end, self.since, self.due, self.event = None, None, None, None, None, None
         self.stopped, self.leaving, self.again, self.replacement, self.replaced = False, {}, 0.0, 0.0, 0.0
         self.stops = self.requeues = 0
@@ -195,12 +196,13 @@ class Month:
         for node, repair in job.leaving.items():
             self.send(node, repair)
         missing, job.leaving = job.asked - len(kept), {}
-        if missing <= len(self.free):
+        if missing <= len(self.free) and not job.yields:
             self.resume(job, sorted(kept + (self.place(self.free, missing) if missing else [])))
         else:
             self.free |= set(kept)
             job.nodes, job.stopped = None, False
-            job.requeues += 1
+            job.requeues += not job.yields
+            job.yields = False
             self.waiting = sorted(self.waiting + [job], key=lambda waits: waits.number)
 
     def fail(self, failure):
@@ -302,6 +304,38 @@ class Month:
             elif fits and (self.now + job.left() <= at or job.asked <= extra):
                 extra -= 0 if self.now + job.left() <= at else job.asked
                 self.start(job)
+
+    def give_way(self, job):
+        job.changes += 1
+        job.yields = True
+        if job.stopped:
+            return
+        self.span(job, job.begun, min(job.since, self.now) - job.begun)
+        wait = 0.0
+        if self.now >= job.since:
+            job.progress.go(job.since, self.now)
+            job.progress.keep()
+            wait = SAVING
+        job.stopped, job.begun, job.replacement, job.again = True, self.now, 0.0, RESUME
+        job.since = job.event = self.now + wait
+        job.due = job.since + job.left()
+
+    def priority(self):
+        while self.waiting:
+            job = min(self.waiting, key=lambda job: (-job.priority, job.number))
+            if job.asked > self.available():
+                there = self.available() + sum(other.asked for other in self.running() if other.yields)
+                below = sorted((other for other in self.running()
+                                if other.priority < job.priority and not other.yields),
+                               key=lambda other: (other.priority, -other.number))
+                if there + sum(other.asked for other in below) >= job.asked:
+                    for other in below:
+                        if there >= job.asked:
+                            break
+                        there += other.asked
+                        self.give_way(other)
+                return
+            self.start(job)
 
     def conservative(self):
         """Each job that waits is put, in order, where it fits first beside all before it; those for which too few nodes

@@ -23,9 +23,9 @@ static const char sacct[] =
     "1-02:03:04|bob\n"
     "3|2024-02-29T23:58:10|Unknown|Unknown||PENDING|UNLIMITED|bob\n"
     "4|2024-02-29T23:58:10|2024-02-29T23:58:20|2024-02-29T23:58:20||CANCELLED by 7|UNLIMITED|bob\n";
-static const char table[] = "# ours\nnodes,submit,name,run,limit,type,iterations,user\n"
-                            "2,100,\"b, second\",61,120,,,\n"
-                            "1,40,,,,llama,200,ann\n";
+static const char table[] = "# ours\nnodes,submit,name,run,limit,type,iterations,user,priority\n"
+                            "2,100,\"b, second\",61,120,,,,\n"
+                            "1,40,,,,llama,200,ann,7\n";
 
 static struct arrival_log *parse(const char *text, struct arena *arena)
 {
@@ -73,6 +73,8 @@ Test(arrival_log, csv)
     cr_assert(strcmp(a->kind, "llama") == 0 && strcmp(a->name, "2") == 0);
     cr_assert(b->submit == 100 && b->run == 61 && b->limit == 120 && b->nodes == 2 && !b->kind);
     cr_assert(strcmp(b->name, "b, second") == 0 && !b->user && strcmp(a->user, "ann") == 0);
+    cr_assert(a->priority == 7 && b->priority == 0);
+    cr_assert(a->priority == 7 && b->priority == 0);
     arena_destroy(arena);
 }
 

@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
-from queue_month import BLOCK, HALF_LIFE, QUOTA, QUOTAS, SHARES, Job, Month, Progress
+from queue_month import BLOCK, HALF_LIFE, QUOTA, QUOTAS, RESUME, SAVING, SHARES, Job, Month, Progress
 from tool import Checker, binary_argument, run, sampled
 
 check = Checker()
@@ -36,6 +36,7 @@ COMPONENTS = """failures:
   restart: {uniform: [2s, 20s]}
 """
 PLANNED = {"firmware"}
+COUNTS = ("stops", "requeues", "changes")
 USERS = ("ann", "bob", "")
 USERS_KEYS = (f"  half_life: {HALF_LIFE}s\n  quota: {QUOTA}\n  users: {{ann: {{share: {SHARES['ann']}}}, "
               f"bob: {{nodes: {QUOTAS['bob']}}}, nobody: {{share: 3}}}}\n")
@@ -56,7 +57,7 @@ def nodes_of(text):
 
 def random_month(folder, seed):
     choose = random.Random(seed)
-    policy = ("fcfs", "easy", "conservative", "shortest", "fair")[seed % 5]
+    policy = ("fcfs", "easy", "conservative", "shortest", "fair", "priority")[seed % 6]
     placement = choose.choice(["packed", "first", "spread", "block"])
     spares = choose.choice([0, 0, 1, 3])
     estimates = choose.choice(["exact", "limits"])
@@ -68,14 +69,16 @@ def random_month(folder, seed):
         now += choose.choice([0, 1, 5, 20, 60]) + choose.randrange(8) / 4
         length = choose.choice([5, 30, 100, 300]) + choose.randrange(40) / 4
         jobs.append((now, choose.choice([1, 1, 2, 3, 5, 8, NODES - 3]), length, length * choose.choice([0.5, 1, 2, 3])))
-    (folder / "jobs.csv").write_text("submit,nodes,run,limit,user\n" + "".join(
-        f"{submit!r},{nodes},{length!r},{limit!r},{USERS[number % 3]}\n"
+    (folder / "jobs.csv").write_text("submit,nodes,run,limit,user,priority\n" + "".join(
+        f"{submit!r},{nodes},{length!r},{limit!r},{USERS[number % 3]},{number % 4 or ''}\n"
         for number, (submit, nodes, length, limit) in enumerate(jobs)))
     (folder / "month.yaml").write_text(
         f"platform: dgx-h100:{NODES}\n"
         f"queue:\n  log: jobs.csv\n  policy: {policy}\n  placement: {placement}\n  estimates: {estimates}\n"
         f"  seed: {seed}\n{f'  block: {BLOCK}' if placement == 'block' else ''}\n"
         f"{USERS_KEYS if policy == 'fair' else ''}"
+        f"{f'  save: {SAVING}s' if policy == 'priority' else ''}\n"
+        f"{f'  resume: {RESUME}s' if policy == 'priority' else ''}\n"
         f"{COMPONENTS}  repair: {repair}\n  replacement: {replacement}\n  spares: {spares}\n"
         f"checkpoint: {{every: {every}, save: {SAVE}s, write: {WRITE}s, load: {LOAD}s}}\n")
     return jobs, policy, placement, spares, estimates, math.inf if every == "none" else EVERY
@@ -103,7 +106,7 @@ def replay(result, jobs, policy, placement, spares, estimates, every):
     for number, (submit, nodes, length, limit) in enumerate(jobs):
         progress = Progress(length, every, SAVE, WRITE)
         expected = limit if estimates == "limits" else progress.end(0.0)
-        tasks.append(Job(number, submit, nodes, expected, progress, USERS[number % 3]))
+        tasks.append(Job(number, submit, nodes, expected, progress, USERS[number % 3], number % 4))
     return Month(NODES, spares, placement, policy, tasks, result.failures, LOAD).run()
 
 
@@ -116,9 +119,9 @@ def same_month(label, result, month):
         got = [float(row[key]) for key in ("start_s", "end_s", "saving_s", "lost_s")]
         wanted = [job.start, job.end, job.progress.saving, job.progress.computed - job.progress.work]
         good = all(abs(a - b) <= 1e-7 * max(1, abs(b)) for a, b in zip(got, wanted))
-        stops = (int(row["stops"]), int(row["requeues"]))
-        if not check.that(good and stops == (job.stops, job.requeues),
-                          f"{label}: job {row['job']} {got} {stops}, by the rules {wanted} {job.stops, job.requeues}"):
+        stops, asked = tuple(int(row[key]) for key in COUNTS), tuple(getattr(job, key) for key in COUNTS)
+        if not check.that(good and stops == asked,
+                          f"{label}: job {row['job']} {got} {stops}, by the rules {wanted} {asked}"):
             return
     spans = sorted((int(span["job"]) - 1, float(span["from_s"]), nodes_of(span["nodes"])) for span in result.spans)
     wanted = sorted((job, since, nodes) for job, since, _, _, nodes in month.spans)
@@ -219,9 +222,23 @@ def many_months(stagesim, folder):
     check.that("In 7 months" in printed and "By user" in printed and "By the size of jobs" in printed, "tables")
 
 
+def preemption(stagesim, folder):
+    """Where nothing fails: by hand on two nodes. Job 1 works for 30 s of 100, saves for 5 s, waits for job 2, which
+    takes 10 s and has waited those 5, needs 20 s to go on, and ends at 30 + 5 + 10 + 20 + 70 = 135 s."""
+    (folder / "jobs.csv").write_text("submit,nodes,run,priority\n0,2,100,\n30,1,10,1\n")
+    (folder / "two.yaml").write_text("platform: dgx-h100:2\nqueue: {log: jobs.csv, policy: priority, save: 5s, "
+                                     "resume: 20s}\n")
+    result = Run(stagesim, folder, "two.yaml")
+    ends = [(float(row["start_s"]), float(row["end_s"]), row["changes"]) for row in result.jobs]
+    check.that(ends == [(0, 135, "1"), (35, 45, "0")], f"preemption: {ends}")
+    check.near(result.summary["node_time"]["useful"], 210 / 270, "preemption: useful")
+    check.near(result.summary["node_time"]["standing"], 50 / 270, "preemption: standing still")
+    check.that("failures" not in result.summary and result.summary["changes"] == 1, "preemption: nothing fails")
+
+
 def one_user(stagesim, folder):
     """Where all jobs are one user's, fair share is EASY backfilling."""
-    random_month(folder, 6)
+    random_month(folder, 7)
     text = (folder / "jobs.csv").read_text().replace("bob", "").replace("ann", "")
     (folder / "jobs.csv").write_text(text)
     easy = Run(stagesim, folder)
@@ -284,6 +301,7 @@ def main():
         nothing_fails(stagesim, folder)
         many_months(stagesim, folder)
         one_user(stagesim, folder)
+        preemption(stagesim, folder)
     sys.exit(check.done())
 
 
