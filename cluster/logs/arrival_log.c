@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const arrival_format_names[] = {"swf", "sacct", "csv", NULL};
+const char *const arrival_format_names[] = {"swf", "sacct", "csv", "helios", NULL};
 
-/* Numbers and ';' begin the lines of SWF; sacct's first line has '|'; ours names the columns between commas. */
+/* Numbers and ';' begin the lines of SWF; sacct's first line has '|'; ours names the columns between commas, as
+ * Helios' does. */
 static enum arrival_format format_of(const char *text, size_t size)
 {
     size_t i = 0;
@@ -23,7 +24,9 @@ static enum arrival_format format_of(const char *text, size_t size)
     size_t line = 0;
     while (i + line < size && text[i + line] != '\n')
         line++;
-    return memchr(text + i, '|', line) ? ARRIVALS_SACCT : ARRIVALS_CSV;
+    if (memchr(text + i, '|', line))
+        return ARRIVALS_SACCT;
+    return memmem(text + i, line, "submit_time", strlen("submit_time")) ? ARRIVALS_HELIOS : ARRIVALS_CSV;
 }
 
 static int by_submit(const void *left, const void *right)
@@ -37,8 +40,10 @@ static int by_submit(const void *left, const void *right)
 struct arrival_log *arrival_log_parse(const char *name, const char *text, size_t size, enum arrival_format format,
                                       struct arena *arena, struct diag *diag)
 {
-    static void (*const readers[])(struct arrival_reader *) = {
-        [ARRIVALS_SWF] = arrival_read_swf, [ARRIVALS_SACCT] = arrival_read_sacct, [ARRIVALS_CSV] = arrival_read_csv};
+    static void (*const readers[])(struct arrival_reader *) = {[ARRIVALS_SWF] = arrival_read_swf,
+                                                               [ARRIVALS_SACCT] = arrival_read_sacct,
+                                                               [ARRIVALS_CSV] = arrival_read_csv,
+                                                               [ARRIVALS_HELIOS] = arrival_read_helios};
     unsigned errors = diag->errors;
     struct arrival_log *log = arena_alloc(arena, sizeof *log);
     struct arrival_reader reader = {.log = log, .text = text, .end = text + size, .arena = arena, .diag = diag};

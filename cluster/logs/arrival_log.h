@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Logs of a batch system: which jobs came when, how large they were and how long they ran. Read from the Standard
- * Workload Format, from what Slurm's `sacct -P` prints, or from a table of our own (doc/arrival-logs.md). */
+ * Workload Format, from what Slurm's `sacct -P` prints, from published logs of GPU clusters, or from a table of our own
+ * (doc/arrival-logs.md). */
 #ifndef STAGESIM_ARRIVAL_LOG_H
 #define STAGESIM_ARRIVAL_LOG_H
 
@@ -11,8 +12,8 @@
 
 struct arena;
 
-enum arrival_format { ARRIVALS_SWF, ARRIVALS_SACCT, ARRIVALS_CSV, ARRIVALS_UNKNOWN };
-extern const char *const arrival_format_names[ARRIVALS_UNKNOWN + 1]; /* "swf", "sacct", "csv", NULL */
+enum arrival_format { ARRIVALS_SWF, ARRIVALS_SACCT, ARRIVALS_CSV, ARRIVALS_HELIOS, ARRIVALS_UNKNOWN };
+extern const char *const arrival_format_names[ARRIVALS_UNKNOWN + 1]; /* "swf", "sacct", ..., NULL */
 
 /* One job. What the log does not say is negative, or 0 where it is a count, or NULL. */
 struct arrival {
@@ -69,5 +70,6 @@ struct arrival *arrival_log_room(struct arrival_reader *reader, unsigned line);
 void arrival_read_swf(struct arrival_reader *reader);
 void arrival_read_sacct(struct arrival_reader *reader);
 void arrival_read_csv(struct arrival_reader *reader);
+void arrival_read_helios(struct arrival_reader *reader);
 
 #endif

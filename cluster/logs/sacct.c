@@ -2,7 +2,7 @@
 /* What `sacct -P` prints: a line that names the columns, then a job or a step a line, between '|'. Steps (123.batch)
  * are passed over: their job has a line. */
 #include "base/arena.h"
-#include "cluster/logs/arrival_log.h"
+#include "cluster/logs/arrival_time.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -88,41 +88,12 @@ static bool read_names(struct sacct *sacct)
     return complete;
 }
 
-/* Days from 1970-01-01 to a day of the Gregorian calendar; years begin in March, so that leap days come last. */
-static int64_t days_of(int year, int month, int day)
-{
-    int64_t y = month > 2 ? year : year - 1, m = month > 2 ? month - 3 : month + 9;
-    return 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719468;
-}
-
-/* Some digits, a number; -1: they are none. */
-static int digits(const char *text, int count)
-{
-    int value = 0;
-    for (int i = 0; i < count; i++) {
-        if (!isdigit((unsigned char)text[i]))
-            return -1;
-        value = value * 10 + (text[i] - '0');
-    }
-    return value;
-}
-
-/* 2026-03-31T23:59:59: seconds since 1970, without a time zone. */
+/* 2026-03-31T23:59:59, without a time zone. */
 static bool read_time(const struct sacct *sacct, unsigned column, double *seconds)
 {
-    static const int month_days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     struct sacct_field field = get(sacct, column);
-    const char *text = field.text;
-    bool good =
-        field.size == 19 && text[4] == '-' && text[7] == '-' && text[10] == 'T' && text[13] == ':' && text[16] == ':';
-    int year = good ? digits(text, 4) : -1, month = good ? digits(text + 5, 2) : -1;
-    int day = good ? digits(text + 8, 2) : -1, hour = good ? digits(text + 11, 2) : -1;
-    int minute = good ? digits(text + 14, 2) : -1, second = good ? digits(text + 17, 2) : -1;
-    if (year < 1970 || month < 1 || month > 12 || day < 1 || day > month_days[month - 1] || hour < 0 || hour > 23 ||
-        minute < 0 || minute > 59 || second < 0 || second > 60)
-        return mistake(sacct, field, column_names[column], "a time such as 2026-03-31T23:59:59");
-    *seconds = (double)((days_of(year, month, day) * 24 + hour) * 3600 + minute * 60 + second);
-    return true;
+    return arrival_time(field.text, field.size, 'T', false, seconds) ||
+           mistake(sacct, field, column_names[column], "a time such as 2026-03-31T23:59:59");
 }
 
 /* Digits up to another character, at most 7; -1: there are none, or more. */
@@ -131,7 +102,10 @@ static int leading(const char **text, const char *end)
     const char *from = *text;
     while (*text < end && isdigit((unsigned char)**text))
         ++*text;
-    return *text > from && *text - from < 8 ? digits(from, (int)(*text - from)) : -1;
+    int value = 0;
+    for (const char *at = from; at < *text && at - from < 8; at++)
+        value = value * 10 + (*at - '0');
+    return *text > from && *text - from < 8 ? value : -1;
 }
 
 /* [DAYS-][HOURS:]MINUTES:SECONDS, as Slurm prints it; -1: it is no such text. */
@@ -243,16 +217,6 @@ static void read_job(struct sacct *sacct)
     log->count++;
 }
 
-/* Times from the first submission on. */
-static void shift(struct arrival_log *log)
-{
-    double first = INFINITY;
-    for (size_t i = 0; i < log->count; i++)
-        first = fmin(first, log->arrivals[i].submit);
-    for (size_t i = 0; i < log->count; i++)
-        log->arrivals[i].submit -= first;
-}
-
 void arrival_read_sacct(struct arrival_reader *reader)
 {
     struct sacct sacct = {.reader = reader};
@@ -273,5 +237,5 @@ void arrival_read_sacct(struct arrival_reader *reader)
             diag_error(reader->diag, (struct place){reader->log->file, sacct.line, 1},
                        "the line has %u fields between '|'; the first line names %u", sacct.count, columns);
     }
-    shift(reader->log);
+    arrival_shift(reader->log);
 }

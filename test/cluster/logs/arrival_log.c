@@ -74,7 +74,41 @@ Test(arrival_log, csv)
     cr_assert(b->submit == 100 && b->run == 61 && b->limit == 120 && b->nodes == 2 && !b->kind);
     cr_assert(strcmp(b->name, "b, second") == 0 && !b->user && strcmp(a->user, "ann") == 0);
     cr_assert(a->priority == 7 && b->priority == 0);
-    cr_assert(a->priority == 7 && b->priority == 0);
+    arena_destroy(arena);
+}
+
+/* The layouts that the READMEs of HeliosData and AcmeTrace publish, with made-up jobs: one without GPUs, one that never
+ * started, one that took no time. */
+static const char helios[] =
+    "job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,queue\n"
+    "11,ann,vcA,16,64,2,COMPLETED,2020-02-29 23:59:00,2020-02-29 23:59:05,2020-03-01 00:00:06,61,5\n"
+    "12,bob,vcB,0,4,1,COMPLETED,2020-02-29 23:58:00,2020-02-29 23:58:00,2020-02-29 23:59:00,60,0\n"
+    "13,bob,vcB,8,4,1,FAILED,2020-02-29 23:58:00,2020-02-29 23:58:00,2020-02-29 23:58:30,30,0\n"
+    "14,bob,vcB,8,4,1,CANCELLED,2020-02-29 23:58:00,,,,\n"
+    "15,bob,vcB,8,4,1,CANCELLED,2020-02-29 23:58:00,2020-02-29 23:59:00,2020-02-29 23:59:00,0,60\n";
+static const char acme[] =
+    "job_id,user,node_num,gpu_num,cpu_num,mem_per_pod_GB,shared_mem_per_pod,type,state,submit_time,start_time,end_time,"
+    "fail_time,stop_time,duration,queue,gpu_time\n"
+    "b,u2,8,64,960,1000,100.0,Other,FAILED,2023-05-17 11:00:58+00:00,2023-05-17 11:01:08+00:00,"
+    "2023-05-17 11:01:16+00:00,2023-05-17 11:01:16+00:00,,8,10.0,512.0\n"
+    "a,u1,1,8,128,1000,100.0,Pretrain,COMPLETED,2023-05-17 19:00:28+08:00,2023-05-17 19:00:28+08:00,"
+    "2023-05-17 19:01:28+08:00,,,60,0,480.0\n";
+
+Test(arrival_log, published)
+{
+    struct arena *arena = arena_create();
+    const struct arrival_log *log = parse(helios, arena);
+    const struct arrival *a = &log->arrivals[0], *b = &log->arrivals[1];
+    cr_assert(log->format == ARRIVALS_HELIOS && log->count == 2 && log->passed_over == 3);
+    cr_assert(a->submit == 0 && a->wait == 0 && a->run == 30 && a->processors == 8 && a->nodes == 0);
+    cr_assert(b->submit == 60 && b->wait == 5 && b->run == 61 && b->processors == 16, "over a leap February");
+    cr_assert(strcmp(b->user, "ann") == 0 && strcmp(b->name, "11") == 0 && b->limit == -1);
+    log = parse(acme, arena);
+    a = &log->arrivals[0];
+    b = &log->arrivals[1];
+    cr_assert(log->format == ARRIVALS_HELIOS && log->count == 2 && log->passed_over == 0);
+    cr_assert(strcmp(a->name, "a") == 0 && a->submit == 0 && a->run == 60 && a->processors == 8);
+    cr_assert(strcmp(b->user, "u2") == 0 && b->submit == 30 && b->wait == 10 && b->run == 8 && b->processors == 64);
     arena_destroy(arena);
 }
 
@@ -111,4 +145,9 @@ Test(arrival_log, mistakes)
     refuse("submit,nodes,run\n0,0,5\n", "log:2:3: error: a job has at least one node");
     refuse("submit,nodes,run\n0,1,-5\n", "log:2:5: error: run is -5; expected a number above 0");
     refuse("submit,run\n0,1\n", "nodes");
+    refuse("job_id,gpu_num,submit_time,start_time\n", "log:1:1: error:");
+    refuse("job_id,gpu_num,submit_time,start_time,end_time\n1,8,2020-06-09T18:41:01,2020-06-09 18:41:01,x\n",
+           "log:2:5: error: submit_time is no time; expected one such as 2020-06-09 18:41:01");
+    refuse("job_id,gpu_num,submit_time,start_time,end_time\n1,1.5,2020-06-09 18:41:01,2020-06-09 18:41:01,x\n",
+           "log:2:3: error: gpu_num is 1.5; expected a whole number");
 }
