@@ -93,8 +93,8 @@ class Jobs:
 
 def json_names(binary, known={}):
     if not known:
-        known["names"] = [schedule["name"]
-                          for schedule in json.loads(tool.run(binary, "list", "schedules", "--format", "json").stdout)]
+        listed = json.loads(tool.run(binary, "list", "schedules", "--format", "json").stdout)
+        known["names"] = tool.sampled(schedule["name"] for schedule in listed)
     return known["names"]
 
 
@@ -106,7 +106,7 @@ def prefixed(value, number):
 
 def scaled(jobs):
     base = {False: jobs.times(stages(), cluster())}
-    jobs.check.that(len(base[False]) >= 17, f"only {sorted(base[False])} ran")
+    jobs.check.that(len(base[False]) >= 17 * len(json_names(jobs.binary)) // 37, f"only {sorted(base[False])} ran")
     for k in (1e-6, 1e-3, 1 / 3, 7, 1e3):
         jobs.equal(base[False], jobs.times(stages(times=k), cluster(times=k)), f"all times x {k:g}", k)
     for k in (1e-3, 1 / 3, 8, 1e3):
