@@ -80,7 +80,7 @@ def in_turns(check, binary, folder):
     wide = ("wide.yaml", "--engine", "analytic", "--set", "search.micro=[1]", "--set", "search.balance=auto", "--set",
             "search.chunks=2", "--top", 0)
     _, seconds = timed(binary, folder, *wide, "-o", "calm")
-    for share in (0.7, 1.5):
+    for share in tool.sampled((0.7, 1.5)):
         (folder / "turns.journal").unlink(missing_ok=True)
         timed(binary, folder, *wide, "-o", "turns", "--time-limit", f"{1000 * share * seconds:.0f}ms")
         if (folder / "turns.journal").exists():
