@@ -162,11 +162,6 @@ void node_pool_take_node(struct node_pool *pool, uint32_t node)
     set(pool, node, false);
 }
 
-bool node_pool_is_free(const struct node_pool *pool, uint32_t node)
-{
-    return pool->words[node / 64] >> node % 64 & 1;
-}
-
 void node_pool_give(struct node_pool *pool, const uint32_t *nodes, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)

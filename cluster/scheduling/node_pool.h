@@ -29,7 +29,6 @@ uint32_t node_pool_free(const struct node_pool *pool);
 void node_pool_take(struct node_pool *pool, uint32_t count, uint32_t *nodes);
 /* Takes this one, which is free. */
 void node_pool_take_node(struct node_pool *pool, uint32_t node);
-bool node_pool_is_free(const struct node_pool *pool, uint32_t node);
 /* Gives them back. */
 void node_pool_give(struct node_pool *pool, const uint32_t *nodes, uint32_t count);
 
