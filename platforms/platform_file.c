@@ -25,7 +25,8 @@ enum routing { ROUTING_OTHER, ROUTING_DIJKSTRA, ROUTING_NONE, ROUTING_VIVALDI };
 /* A zone that is being read. */
 struct open_zone {
     enum routing routing;
-    bool anew;                       /* every route is searched for by itself */
+    bool anew; /* every route is searched for by itself */
+    uint32_t number;
     size_t first_point, first_route; /* in the reader's lists */
     struct place at;
 };
@@ -48,6 +49,7 @@ struct reader {
     char trace[256];
     struct open_zone zones[ZONES_DEEP];
     unsigned depth;
+    struct gateways gateways;
     struct names points; /* what is in the open zones of such routings */
     struct reach_route *routes;
     size_t route_count, route_capacity;
@@ -195,6 +197,11 @@ static void count_hosts(struct reader *reader, const char *element, const char *
 
 /* ---- zones and routes ---- */
 
+static uint32_t zone_here(const struct reader *reader)
+{
+    return reader->depth ? reader->zones[reader->depth - 1].number : 0;
+}
+
 static void start_zone(struct reader *reader, const char *element, const char **attributes)
 {
     const char *routing = xml_attribute(attributes, "routing");
@@ -209,8 +216,10 @@ static void start_zone(struct reader *reader, const char *element, const char **
                             : strcmp(routing, "None") == 0       ? ROUTING_NONE
                             : strcmp(routing, "Vivaldi") == 0    ? ROUTING_VIVALDI
                                                                  : ROUTING_OTHER;
-        reader->zones[reader->depth++] = (struct open_zone){kind, strcmp(routing, "Dijkstra") == 0,
-                                                            reader->points.count, reader->route_count, here(reader)};
+        uint32_t number =
+            gateways_zone(&reader->gateways, xml_attribute(attributes, "id"), zone_here(reader), reader->arena);
+        reader->zones[reader->depth++] = (struct open_zone){
+            kind, strcmp(routing, "Dijkstra") == 0, number, reader->points.count, reader->route_count, here(reader)};
     }
 }
 
@@ -222,14 +231,18 @@ static enum routing routing_here(const struct reader *reader)
 static void add_point(struct reader *reader, const char *name)
 {
     struct names *names = &reader->points;
-    if (routing_here(reader) == ROUTING_OTHER)
-        return;
-    names->names = array_grow(names->names, &names->capacity, names->count + 1, sizeof *names->names);
-    names->names[names->count++] = arena_copy(reader->arena, name);
+    if (routing_here(reader) != ROUTING_OTHER) {
+        names->names = array_grow(names->names, &names->capacity, names->count + 1, sizeof *names->names);
+        names->names[names->count++] = arena_copy(reader->arena, name);
+    }
 }
 
 static void add_route(struct reader *reader, const char **attributes)
 {
+    static const char *const ends[][2] = {{"src", "gw_src"}, {"dst", "gw_dst"}};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        gateways_use(&reader->gateways, xml_attribute(attributes, ends[i][0]), xml_attribute(attributes, ends[i][1]),
+                     here(reader), reader->arena);
     if (routing_here(reader) != ROUTING_DIJKSTRA)
         return;
     struct reach_route route = {arena_copy(reader->arena, xml_attribute(attributes, "src")),
@@ -342,8 +355,7 @@ static void check_connection(struct reader *reader, const char **attributes)
         {"LINK_AVAIL", "state_file"}, {"BANDWIDTH", "bandwidth_file"}, {"LATENCY", "latency_file"}};
     for (size_t i = 0; i < sizeof links / sizeof *links; i++)
         if (strcmp(xml_attribute(attributes, "kind"), links[i][0]) == 0)
-            refuse(reader, "kind=\"%s\": a profile is attached to a link by the link's own %s", links[i][0],
-                   links[i][1]);
+            refuse(reader, "kind=\"%s\": a link's profile is attached by its own %s", links[i][0], links[i][1]);
 }
 
 static void start_host(struct reader *reader, const char *element, const char **attributes)
@@ -369,21 +381,15 @@ static void start_point(struct reader *reader, const char *element, const char *
                xml_attribute(attributes, "id"));
     else
         add_point(reader, xml_attribute(attributes, "id"));
-}
-
-/* SimGrid says which versions it reads, but stumbles over what is no number. */
-static void check_version(struct reader *reader, const char **attributes)
-{
-    const char *version = xml_attribute(attributes, "version");
-    char *end;
-    double value = strtod(version, &end);
-    if (*version && (end == version || *end || !(value >= 0 && value < 1e6)))
-        refuse(reader, "version=\"%.60s\" is no version of platform files; expected 4.1", version);
+    if (!xml_is_any(element, zone_names))
+        gateways_point(&reader->gateways, xml_attribute(attributes, "id"), zone_here(reader), reader->arena);
 }
 
 static void on_start(void *data, const char *element, const char **attributes)
 {
     struct reader *reader = data;
+    struct fault fault = {""};
+    bool known = true;
     if (reader->sound && xml_is_any(element, point_names))
         start_point(reader, element, attributes);
     if (!reader->sound)
@@ -395,7 +401,7 @@ static void on_start(void *data, const char *element, const char **attributes)
     else if (xml_is_any(element, route_names))
         add_route(reader, attributes);
     else if (strcmp(element, "platform") == 0)
-        check_version(reader, attributes);
+        known = version_check(attributes, &fault);
     else if (strcmp(element, "config") == 0)
         reader->in_config = true;
     else if (strcmp(element, "prop") == 0 && reader->in_config)
@@ -404,18 +410,10 @@ static void on_start(void *data, const char *element, const char **attributes)
         start_trace(reader, attributes);
     else if (strcmp(element, "trace_connect") == 0)
         check_connection(reader, attributes);
-    /* SimGrid registers the state's events for the link itself, which hands them to its two halves
-     * (SplitDuplexLinkImpl::apply_event); these know events of their own only and end the process: "Unknown event!".
-     * Links are sealed once they are read, so nothing can be attached to the halves either. */
-    else if (strcmp(element, "link") == 0 && *xml_attribute(attributes, "state_file") &&
-             strstr(xml_attribute(attributes, "sharing_policy"), "DUPLEX"))
-        refuse(reader,
-               "link '%.200s': SimGrid 3.32 cannot let a link of two directions fail; expected a SHARED link for each "
-               "direction, with the state_file of its own",
-               xml_attribute(attributes, "id"));
-    else if (strcmp(element, "link") == 0 && strcmp(xml_attribute(attributes, "sharing_policy"), "WIFI") == 0)
-        refuse(reader, "link '%.200s': wireless networks are not simulated; links are wired",
-               xml_attribute(attributes, "id"));
+    else if (strcmp(element, "link") == 0)
+        known = link_check(attributes, &fault);
+    if (!known)
+        refuse(reader, "%.600s", fault.text);
     if (reader->sound)
         check_files(reader, attributes);
 }
@@ -466,6 +464,7 @@ static bool reader_finish(struct reader *reader, bool parsed)
     if (reader->file->setting_count)
         memcpy(settings, reader->settings, reader->file->setting_count * sizeof *settings);
     reader->file->settings = settings;
+    reader->file->deep = gateways_find_deep(&reader->gateways, reader->arena);
     XML_ParserFree(reader->parser);
     free(reader->settings);
     free(reader->points.names);

@@ -23,6 +23,8 @@ struct platform_file {
     struct {             /* every <cluster> with a topology that stands in no zone; both 0: there is none */
         size_t from, to; /* bytes of the file: where the first begins, and where the last ends */
     } bare_shapes;
+    const char
+        *deep; /* the first gateway that stands in a zone within the one that it is of, with its place, or NULL */
 };
 
 /* Reads the file once. Facts live in the arena. False with the fault filled, as "FILE:LINE:COLUMN: what is wrong". */

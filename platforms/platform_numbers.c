@@ -87,3 +87,30 @@ bool xml_is_any(const char *text, const char *const *words)
             return true;
     return false;
 }
+
+/* SimGrid says which versions it reads, but stumbles over what is no number. */
+bool version_check(const char **attributes, struct fault *fault)
+{
+    const char *version = xml_attribute(attributes, "version");
+    char *end;
+    double value = strtod(version, &end);
+    if (*version && (end == version || *end || !(value >= 0 && value < 1e6)))
+        return fault_set(fault, "version=\"%.60s\" is no version of platform files; expected 4.1", version);
+    return true;
+}
+
+/* SimGrid registers the state's events for the link itself, which hands them to its two halves
+ * (SplitDuplexLinkImpl::apply_event); these know events of their own only and end the process: "Unknown event!". Links
+ * are sealed once they are read, so nothing can be attached to the halves either. */
+bool link_check(const char **attributes, struct fault *fault)
+{
+    const char *id = xml_attribute(attributes, "id"), *sharing = xml_attribute(attributes, "sharing_policy");
+    if (*xml_attribute(attributes, "state_file") && strstr(sharing, "DUPLEX"))
+        return fault_set(fault,
+                         "link '%.200s': SimGrid 3.32 cannot let a link of two directions fail; expected a SHARED link "
+                         "for each direction, with the state_file of its own",
+                         id);
+    if (strcmp(sharing, "WIFI") == 0)
+        return fault_set(fault, "link '%.200s': wireless networks are not simulated; links are wired", id);
+    return true;
+}

@@ -17,6 +17,11 @@ uint64_t radical_count(const char *text, struct fault *fault);
 /* Speeds, cores, power states and shapes of a host or of a cluster. False with the fault filled. */
 bool host_numbers_check(const char *element, const char **attributes, struct fault *fault);
 
+/* A file's version, and whether a link is one that SimGrid can simulate, by their attributes. False with the fault
+ * filled. */
+bool version_check(const char **attributes, struct fault *fault);
+bool link_check(const char **attributes, struct fault *fault);
+
 /* Whether a text is one of the words, which end with NULL. */
 bool xml_is_any(const char *text, const char *const *words);
 

@@ -97,3 +97,70 @@ bool reach_all(const struct reach_route *routes, size_t count)
     free(graph.ends);
     return all;
 }
+
+/* ---- gateways ---- */
+
+static void add_point(struct gateways *gateways, struct gateway_point point)
+{
+    gateways->points =
+        array_grow(gateways->points, &gateways->point_capacity, gateways->point_count + 1, sizeof *gateways->points);
+    gateways->points[gateways->point_count++] = point;
+}
+
+void gateways_point(struct gateways *gateways, const char *name, uint32_t zone, struct arena *arena)
+{
+    add_point(gateways, (struct gateway_point){arena_copy(arena, name), zone, 0});
+}
+
+uint32_t gateways_zone(struct gateways *gateways, const char *name, uint32_t zone, struct arena *arena)
+{
+    add_point(gateways, (struct gateway_point){arena_copy(arena, name), zone, ++gateways->zones});
+    return gateways->zones;
+}
+
+void gateways_use(struct gateways *gateways, const char *zone, const char *gateway, struct place at,
+                  struct arena *arena)
+{
+    if (!*gateway)
+        return;
+    gateways->uses =
+        array_grow(gateways->uses, &gateways->use_capacity, gateways->use_count + 1, sizeof *gateways->uses);
+    gateways->uses[gateways->use_count++] =
+        (struct gateway_use){arena_copy(arena, zone), arena_copy(arena, gateway), at};
+}
+
+static int compare_points(const void *left, const void *right)
+{
+    const struct gateway_point *a = left, *b = right;
+    return strcmp(a->name, b->name);
+}
+
+/* NULL: a <cluster> makes it, or nothing. */
+static const struct gateway_point *find_point(const struct gateways *gateways, const char *name)
+{
+    const struct gateway_point wanted = {name, 0, 0};
+    return bsearch(&wanted, gateways->points, gateways->point_count, sizeof wanted, compare_points);
+}
+
+static bool is_deep(const struct gateways *gateways, const struct gateway_use *use)
+{
+    const struct gateway_point *zone = find_point(gateways, use->zone), *gateway = find_point(gateways, use->gateway);
+    return zone && zone->inside && gateway && gateway->zone != zone->inside;
+}
+
+const char *gateways_find_deep(struct gateways *gateways, struct arena *arena)
+{
+    const char *deep = NULL;
+    if (gateways->point_count)
+        qsort(gateways->points, gateways->point_count, sizeof *gateways->points, compare_points);
+    for (size_t i = 0; i < gateways->use_count && !deep; i++) {
+        const struct gateway_use *use = &gateways->uses[i];
+        if (is_deep(gateways, use))
+            deep = arena_print(arena, "%s:%u:%u: gateway '%.200s' of zone '%.200s' stands in a zone within it",
+                               use->at.file, use->at.line, use->at.column, use->gateway, use->zone);
+    }
+    free(gateways->points);
+    free(gateways->uses);
+    *gateways = (struct gateways){.zones = gateways->zones};
+    return deep;
+}

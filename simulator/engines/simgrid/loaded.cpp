@@ -236,6 +236,14 @@ struct platform *bridge_load(const char *file, struct arena *arena, struct fault
     struct platform_file facts;
     if (!platform_file_check(file, &facts, arena, fault))
         return nullptr;
+    if (facts.deep && !versions::deep_gateways) {
+        fault_set(
+            fault,
+            "%s, and SimGrid 4.1, which reads this file, finds no routes through it; expected a gateway that stands "
+            "in the zone itself, or SimGrid 3.32 or 4.0",
+            facts.deep);
+        return nullptr;
+    }
     try {
         for (size_t i = 0; i < facts.setting_count; i++)
             parts::set_where_free(facts.settings[i], std::string(file) + ": <config>: ");

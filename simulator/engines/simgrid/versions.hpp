@@ -125,6 +125,10 @@ inline void scale_latencies(const std::function<double(const sg4::Host *, const 
  * parent, which is not there). */
 inline constexpr bool bare_shapes = SIMGRID_VERSION < 40000;
 
+/* Whether gateways may stand in zones within the zone that they are of: 4.1 looks for their routes in the wrong zone,
+ * and crashes or finds none (NetZoneImpl.cpp, get_interzone_route). */
+inline constexpr bool deep_gateways = SIMGRID_VERSION < 40100;
+
 /* Whether the network model IB is to be had. Since 3.34 it is told of a transfer by both ends, and crashes where one
  * comes after the transfer has ended (network_ib.cpp, IB_comm_start_callback; s4u_Comm.cpp, do_start). */
 inline constexpr bool has_infiniband = SIMGRID_VERSION < 33400;

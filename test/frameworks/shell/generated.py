@@ -456,4 +456,5 @@ def main():
     sys.exit(failed > 0 or counts.get("agree", 0) < options.count // 5)
 
 
-main()
+if __name__ == "__main__":  # other processes may load this file
+    main()

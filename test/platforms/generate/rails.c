@@ -23,6 +23,8 @@ static struct platform *load(write_function *write, struct arena *arena)
     bool written = out && write(out, &fault) && fclose(out) == 0;
     struct platform *platform = written && bridge_configure(NULL, 0, &fault) ? bridge_load(name, arena, &fault) : NULL;
     unlink(name);
+    if (strstr(fault.text, "SimGrid 4.1, which reads this file"))
+        cr_skip_test("%s", fault.text);
     cr_assert(platform != NULL, "%s", fault.text);
     return platform;
 }

@@ -10,6 +10,7 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Options, but for the preset; one that a preset refuses is tried without it. */
@@ -82,6 +83,8 @@ ParameterizedTest(int *number, preset_platform, equals_the_file, .timeout = 120)
     if (request_of(preset, (unsigned)(*number % VARIANTS), &request, arena)) {
         struct platform *own = preset_platform(&request, "preset", arena, &fault);
         struct platform *loaded = by_simgrid(&request, arena, &other);
+        if (strstr(other.text, "SimGrid 4.1, which reads this file"))
+            cr_skip_test("%s", other.text);
         cr_assert_eq(own != NULL, loaded != NULL, "%s: '%s' and '%s'", preset->name, fault.text, other.text);
         cr_assert(!own ||
                       same_platform(own, loaded, own->host_count > 100 ? 20000 : 0, 1, difference, sizeof difference),
