@@ -61,7 +61,7 @@ def simulate(binary, folder, name, platform, loader, engine, fold, tensor, data,
     out = folder / name
     done = tool.run(binary, "run", scenario, "--set", f"loader={loader}", "--set", f"fold={fold}", "--engine", engine,
                     "-o", out, expect=None)
-    if loader == "simgrid" and "SimGrid 4.1, which reads this file" in done.stderr:
+    if loader == "simgrid" and "and SimGrid 4.1," in done.stderr:
         return None, "simgrid"
     if done.returncode:
         sys.exit(done.stderr)

@@ -78,10 +78,12 @@ def largest_error(models, expected):
 # ---- one process of a run ----
 
 def make_runtime(rank, home, micro_batches):
-    models, like = build_stages(len(home)), torch.empty(SAMPLES, WIDTH, dtype=torch.double)
+    models, plain = build_stages(len(home)), torch.empty(SAMPLES, WIDTH, dtype=torch.double)
+    passed = plain.clone().requires_grad_()  # later releases send a gradient where the shape that is given wants one
     mine = {stage: models[stage] for stage in range(len(home)) if home[stage] == rank}
     # With the shapes given. To find them PyTorch 2.6 sends them to the next rank, which in a V is not the next stage's.
-    stages = [PipelineStage(model, stage, len(home), torch.device("cpu"), input_args=(like,), output_args=(like,))
+    stages = [PipelineStage(model, stage, len(home), torch.device("cpu"),
+                            input_args=(passed if stage else plain,), output_args=(passed,))
               for stage, model in mine.items()]
     keywords = {"loss_fn": loss_of}
     if "stage_index_to_group_rank" in inspect.signature(PipelineScheduleMulti.__init__).parameters:
