@@ -87,7 +87,9 @@ def make_runtime(rank, home, micro_batches):
               for stage, model in mine.items()]
     keywords = {"loss_fn": loss_of}
     if "stage_index_to_group_rank" in inspect.signature(PipelineScheduleMulti.__init__).parameters:
-        keywords["stage_index_to_group_rank"] = dict(enumerate(home))  # later releases take it from the file
+        keywords["stage_index_to_group_rank"] = dict(enumerate(home))
+    else:  # later releases take it from the file, and divide gradients by the number of micro-batches
+        keywords["scale_grads"] = False
     return mine, _PipelineScheduleRuntime(stages, micro_batches, **keywords)
 
 
