@@ -125,11 +125,26 @@ static void write_output(struct shell *s, const struct step *step, const struct 
     s->capture = &streams->written;
 }
 
+/* A copy of a stream is named by a number, which `-` may follow, or by `-` alone; another word keeps the command from
+ * running. Of the output alone it may be a file. */
+static void check_copy(struct shell *s, const struct step *step, const struct redirect *redirect)
+{
+    struct cells word = {0};
+    uint32_t open;
+    shell_expand_value(s, step->source, redirect->word.from, redirect->word.to, &word);
+    const char *to = shell_text(s, &word, &open);
+    size_t digits = strspn(to, "0123456789");
+    if (!open && strcmp(to, "-") != 0 && (!digits || (to[digits] && strcmp(to + digits, "-") != 0)))
+        shell_refuse(s, step->source, redirect->word.from, "a copy of a stream that is none, which bash refuses");
+}
+
 void shell_begin_redirects(struct shell *s, const struct step *step, struct streams *streams)
 {
     *streams =
         (struct streams){.capture = s->capture, .input = s->input, .printed = s->capture ? s->capture->count : 0};
     for (const struct redirect *each = step->redirects; each; each = each->next) {
+        if (each->kind == REDIRECT_COPY && each->stream != 1)
+            check_copy(s, step, each);
         if (each->stream == 0)
             s->input = read_input(s, step, each, streams);
         else if (each->stream == 1 || each->stream == 3 || each->kind == REDIRECT_TO || each->kind == REDIRECT_APPEND)
