@@ -340,7 +340,7 @@ static struct step *parse_plain(struct parser *p)
 /* A word that only goes on with a command that began before. */
 static bool goes_on(const struct parser *p)
 {
-    static const char *const words[] = {"then", "elif", "else", "fi", "do", "done", "esac", "}", NULL};
+    static const char *const words[] = {"in", "then", "elif", "else", "fi", "do", "done", "esac", "}", NULL};
     for (const char *const *word = words; *word; word++)
         if (parser_next_is(p, *word))
             return true;
