@@ -67,6 +67,7 @@ void queue_take_failures(struct queue_scenario *queue, const struct node *root, 
     check_components(&settings->plan, root, diag);
     queue->training = settings->fails || queue_policy_preempts(queue->options.policy) ? settings : NULL;
     queue->spares_given = section && section->kind == NODE_MAP && node_get(section, "spares");
+    queue->spares_at = node_place(root, "failures.spares");
 }
 
 /* ---- plans ---- */

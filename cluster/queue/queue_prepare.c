@@ -118,8 +118,8 @@ bool queue_prepare(const struct queue_scenario *queue, struct throughput *throug
     preparing->processors = queue->processors_per_node ? (uint32_t)queue->processors_per_node : layout->first[1];
     preparing->fails = queue_failing_begin(&preparing->failing, queue, preparing->nodes, layout->first[1], arena);
     if (preparing->fails && preparing->failing.failures.spares >= preparing->nodes) {
-        diag_error(diag, queue->log_at, "%u spares leave none of %u nodes to jobs", preparing->failing.failures.spares,
-                   preparing->nodes);
+        diag_error(diag, queue->spares_at, "%u spares leave none of %u nodes to jobs; expected at most %u",
+                   preparing->failing.failures.spares, preparing->nodes, preparing->nodes - 1);
         return false;
     }
     bool good = true;

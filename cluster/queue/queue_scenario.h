@@ -41,6 +41,7 @@ struct queue_scenario {
     const uint32_t *type_of;                  /* [job_count]; UINT32_MAX: it runs as long as the log says */
     const struct training_settings *training; /* what fails, and how jobs save their states; NULL: nothing does */
     bool spares_given;
+    struct place spares_at;
     uint64_t seed, runs;
     const struct queue_user *users; /* user_count of them */
     uint32_t user_count;
