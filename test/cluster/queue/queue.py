@@ -15,22 +15,10 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 from queue_rules import GROW, NODES, ROWS, SHRINK, SLICE, SWITCH, conservative, easy, elastic, fcfs, gang, shortest
+from queue_tables import nodes_of, rows_of
 from tool import Checker, binary_argument, run, summary
 
 check = Checker()
-
-
-def rows_of(path):
-    with open(path, encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def nodes_of(text):
-    nodes = []
-    for part in text.split():
-        first, _, last = part.partition("-")
-        nodes += range(int(first), int(last or first) + 1)
-    return nodes
 
 
 class Run:

@@ -15,6 +15,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 from queue_month import BLOCK, HALF_LIFE, QUOTA, QUOTAS, RESUME, SAVING, SHARES, Job, Month, Progress
+from queue_tables import nodes_of, rows_of
 from tool import Checker, binary_argument, run, sampled
 
 check = Checker()
@@ -40,19 +41,6 @@ COUNTS = ("stops", "requeues", "changes")
 USERS = ("ann", "bob", "")
 USERS_KEYS = (f"  half_life: {HALF_LIFE}s\n  quota: {QUOTA}\n  users: {{ann: {{share: {SHARES['ann']}}}, "
               f"bob: {{nodes: {QUOTAS['bob']}}}, nobody: {{share: 3}}}}\n")
-
-
-def rows_of(path):
-    with open(path, encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def nodes_of(text):
-    nodes = []
-    for part in text.split():
-        low, _, high = part.partition("-")
-        nodes += range(int(low), int(high or low) + 1)
-    return nodes
 
 
 def random_month(folder, seed):
