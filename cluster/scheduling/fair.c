@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double LN2 = 0.69314718055994530942;
 
@@ -15,32 +16,39 @@ static const double LN2 = 0.69314718055994530942;
 struct purse {
     double used, at; /* node-seconds, at this time */
     uint32_t nodes;
+    uint32_t turn; /* of the users: equal for those who have used equally much for their shares */
 };
 
-/* A job that waits, and how much its user has used for the share that is due to him. */
-struct turn {
+/* A user, and how much he has used for the share that is due to him. */
+struct due {
     double used;
-    uint32_t job;
+    uint32_t account;
 };
 
 struct fair {
     struct running running;
-    struct purse *purses; /* by account */
-    struct turn *turns;
+    struct purse *purses;  /* by account */
+    struct due *dues;      /* [accounts]: scratch */
+    uint32_t *jobs, *ends; /* that wait, in order; [accounts]: where those of a turn end */
     size_t capacity;
 };
 
 static void begin(struct queue *queue)
 {
     struct fair *fair = queue->own = array_zeroed(1, sizeof *fair);
-    fair->purses = array_zeroed((size_t)queue->request->account_count + 1, sizeof *fair->purses);
+    size_t accounts = (size_t)queue->request->account_count + 1;
+    fair->purses = array_zeroed(accounts, sizeof *fair->purses);
+    fair->dues = array_zeroed(accounts, sizeof *fair->dues);
+    fair->ends = array_zeroed(accounts, sizeof *fair->ends);
 }
 
 static void finish(struct queue *queue)
 {
     struct fair *fair = queue->own;
     free(fair->purses);
-    free(fair->turns);
+    free(fair->dues);
+    free(fair->ends);
+    free(fair->jobs);
     running_finish(queue);
 }
 
@@ -79,25 +87,46 @@ static void ended(struct queue *queue, uint32_t job)
     running_ended(queue, job);
 }
 
-static int by_turn(const void *left, const void *right)
+static int compare_dues(const void *left, const void *right)
 {
-    const struct turn *a = left, *b = right;
-    if (a->used < b->used || a->used > b->used)
-        return a->used < b->used ? -1 : 1;
-    return a->job < b->job ? -1 : a->job > b->job;
+    const struct due *a = left, *b = right;
+    return a->used < b->used ? -1 : a->used > b->used;
 }
 
+static void take_turns(struct queue *queue)
+{
+    struct fair *fair = queue->own;
+    uint32_t accounts = queue->request->account_count, turn = 0;
+    for (uint32_t i = 0; i < accounts; i++) {
+        settle(queue, &fair->purses[i]);
+        fair->dues[i] = (struct due){fair->purses[i].used / queue->request->accounts[i].share, i};
+    }
+    qsort(fair->dues, accounts, sizeof *fair->dues, compare_dues);
+    for (uint32_t i = 0; i < accounts; i++) {
+        turn += i && fair->dues[i].used > fair->dues[i - 1].used;
+        fair->purses[fair->dues[i].account].turn = turn;
+    }
+}
+
+/* Jobs wait in the order in which they came, and keep it within a turn: so they are counted by turns and not sorted,
+ * for tens of thousands may wait. How many there are. */
 static uint32_t order(struct queue *queue)
 {
     struct fair *fair = queue->own;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < queue->request->account_count; i++)
-        settle(queue, &fair->purses[i]);
-    fair->turns = array_grow(fair->turns, &fair->capacity, queue->waiting, sizeof *fair->turns);
+    uint32_t before = 0, accounts = queue->request->account_count;
+    take_turns(queue);
+    fair->jobs = array_grow(fair->jobs, &fair->capacity, queue->waiting, sizeof *fair->jobs);
+    memset(fair->ends, 0, accounts * sizeof *fair->ends);
     for (uint32_t job = queue->first; job != NO_JOB; job = queue->tasks[job].next)
-        fair->turns[count++] = (struct turn){purse_of(queue, job)->used / account_of(queue, job)->share, job};
-    qsort(fair->turns, count, sizeof *fair->turns, by_turn);
-    return count;
+        fair->ends[purse_of(queue, job)->turn]++;
+    for (uint32_t turn = 0; turn < accounts; turn++) {
+        uint32_t own = fair->ends[turn];
+        fair->ends[turn] = before;
+        before += own;
+    }
+    for (uint32_t job = queue->first; job != NO_JOB; job = queue->tasks[job].next)
+        fair->jobs[fair->ends[purse_of(queue, job)->turn]++] = job;
+    return before;
 }
 
 static bool within_quota(const struct queue *queue, uint32_t job)
@@ -113,7 +142,7 @@ static void decide(struct queue *queue)
     uint32_t count = order(queue), extra = 0;
     double reserved = -1; /* nobody has a reservation */
     for (uint32_t i = 0; i < count && queue_free(queue) > 0; i++) {
-        uint32_t job = fair->turns[i].job, nodes = queue->request->jobs[job].nodes;
+        uint32_t job = fair->jobs[i], nodes = queue->request->jobs[job].nodes;
         if (!within_quota(queue, job))
             continue;
         if (reserved < 0 && running_fits(queue, job)) {
