@@ -20,7 +20,8 @@ struct comparison_queue {
     bool fails;                                          /* nodes may */
     bool months;                                         /* many: then these are medians, and p10 and p90 follow */
     double wait_low, wait_high, useful_low, useful_high;
-    double useful; /* share of their time in which steps are done that count */
+    double useful;                  /* share of their time in which steps are done that count */
+    double joules, kilograms, cost; /* of all nodes; NAN: not known */
 };
 
 /* Of a scenario of idle nodes, of its first way to decide: what doc/definitions.md#idle-nodes says. */

@@ -17,9 +17,18 @@ static bool is_share(enum month_figure figure)
     return figure == MONTH_ALLOCATED || figure == MONTH_BUSY || figure == MONTH_USEFUL;
 }
 
+static void put_energy(struct table *table, double joules)
+{
+    char text[READABLE_MAX];
+    table_cell(table, "%s", readable_watt_hours(text, joules));
+    table_value(table, joules);
+}
+
 static void put_value(struct table *table, enum month_figure figure, double value)
 {
-    if (is_time(figure))
+    if (figure == MONTH_ENERGY)
+        put_energy(table, value);
+    else if (is_time(figure))
         table_seconds(table, value);
     else if (is_share(figure))
         table_percent(table, value);
@@ -27,11 +36,21 @@ static void put_value(struct table *table, enum month_figure figure, double valu
         table_ratio(table, value);
 }
 
-static struct table *table_of_months(const struct queue_months *months)
+static bool is_known(enum month_figure figure, const struct queue_energy *energy)
+{
+    return figure == MONTH_ENERGY   ? energy->known
+           : figure == MONTH_CARBON ? energy->carbon
+           : figure == MONTH_COST   ? energy->priced
+                                    : true;
+}
+
+static struct table *table_of_months(const struct queue_months *months, const struct queue_energy *energy)
 {
     struct table *table = table_create();
     table_columns(table, "<figure", ">10 %", ">median", ">90 %", NULL);
     for (enum month_figure i = 0; i < MONTH_FIGURES; i++) {
+        if (!is_known(i, energy))
+            continue;
         table_cell(table, "%s", month_figure_titles[i]);
         put_value(table, i, months->figures[i].low);
         put_value(table, i, months->figures[i].middle);
@@ -40,11 +59,19 @@ static struct table *table_of_months(const struct queue_months *months)
     return table;
 }
 
-static struct table *table_of_groups(const struct queue_groups *groups, const char *title, size_t most)
+static struct table *table_of_groups(const struct queue_view *view, const struct queue_groups *groups,
+                                     const char *title, size_t most)
 {
+    const struct queue_energy *energy = &view->figures->energy;
     struct table *table = table_create();
     table_column(table, title, '<');
     table_columns(table, ">jobs", ">waiting", ">median", ">95 %", ">bounded slowdown", ">node hours", ">useful", NULL);
+    if (energy->known)
+        table_column(table, "energy", '>');
+    if (energy->carbon)
+        table_column(table, "kg of CO2", '>');
+    if (energy->priced)
+        table_column(table, "price", '>');
     for (size_t i = 0; i < groups->count && i < most; i++) {
         const struct queue_group *group = &groups->groups[i];
         table_cell(table, "%s", group->name);
@@ -55,6 +82,12 @@ static struct table *table_of_groups(const struct queue_groups *groups, const ch
         table_ratio(table, group->slowdown);
         table_cell(table, "%.1f", group->node_hours);
         table_percent(table, group->useful);
+        if (energy->known)
+            put_energy(table, group->joules);
+        if (energy->carbon)
+            table_ratio(table, group->grams / 1000);
+        if (energy->priced)
+            table_ratio(table, group->cost);
     }
     return table;
 }
@@ -72,17 +105,18 @@ void queue_answers_print(FILE *out, const struct queue_view *view, enum table_fo
     char heading[80];
     if (!table_is_read(format))
         return;
-    print(out, table_of_groups(&view->by_size, "size", SIZE_MAX), "By the size of jobs\n", format);
+    print(out, table_of_groups(view, &view->by_size, "size", SIZE_MAX), "By the size of jobs\n", format);
     if (view->by_user.count)
-        print(out, table_of_groups(&view->by_user, "user", USERS_MAX_PRINTED), "By user\n", format);
+        print(out, table_of_groups(view, &view->by_user, "user", USERS_MAX_PRINTED), "By user\n", format);
     snprintf(heading, sizeof heading, "In %u months of other failures\n", view->months.runs);
     if (view->months.runs > 1)
-        print(out, table_of_months(&view->months), heading, format);
+        print(out, table_of_months(&view->months, &view->figures->energy), heading, format);
 }
 
 /* ---- for programs ---- */
 
-static void put_groups(struct json_writer *json, const char *key, const struct queue_groups *groups)
+static void put_groups(struct json_writer *json, const char *key, const struct queue_groups *groups,
+                       const struct queue_energy *energy)
 {
     json_array_begin(json, key, true);
     for (size_t i = 0; i < groups->count; i++) {
@@ -94,9 +128,11 @@ static void put_groups(struct json_writer *json, const char *key, const struct q
         json_number(json, "wait_median_s", group->wait_p50);
         json_number(json, "wait_p95_s", group->wait_p95);
         json_number(json, "bounded_slowdown", group->slowdown);
+        json_number(json, "slowdown", group->slowdown_plain);
         json_number(json, "node_hours", group->node_hours);
         json_number(json, "useful", group->useful);
         json_integer(json, "stops", group->stops);
+        queue_energy_json(json, energy, group->joules, group->grams, group->cost);
         json_object_end(json);
     }
     json_array_end(json);
@@ -104,14 +140,16 @@ static void put_groups(struct json_writer *json, const char *key, const struct q
 
 void queue_answers_json(struct json_writer *json, const struct queue_view *view)
 {
-    put_groups(json, "by_size", &view->by_size);
+    put_groups(json, "by_size", &view->by_size, &view->figures->energy);
     if (view->by_user.count)
-        put_groups(json, "by_user", &view->by_user);
+        put_groups(json, "by_user", &view->by_user, &view->figures->energy);
     if (view->months.runs < 2)
         return;
     json_object_begin(json, "months", true);
     json_integer(json, "runs", view->months.runs);
     for (enum month_figure i = 0; i < MONTH_FIGURES; i++) {
+        if (!is_known(i, &view->figures->energy))
+            continue;
         json_object_begin(json, month_figure_names[i], false);
         json_number(json, "p10", view->months.figures[i].low);
         json_number(json, "p50", view->months.figures[i].middle);
@@ -147,9 +185,9 @@ static void put_table(FILE *out, struct table *table, const char *heading)
 
 void queue_answers_html(FILE *out, const struct queue_view *view)
 {
-    put_table(out, table_of_groups(&view->by_size, "size", SIZE_MAX), "By the size of jobs");
+    put_table(out, table_of_groups(view, &view->by_size, "size", SIZE_MAX), "By the size of jobs");
     if (view->by_user.count)
-        put_table(out, table_of_groups(&view->by_user, "user", SIZE_MAX), "By user");
+        put_table(out, table_of_groups(view, &view->by_user, "user", SIZE_MAX), "By user");
     if (view->months.runs > 1)
-        put_table(out, table_of_months(&view->months), "Months of other failures");
+        put_table(out, table_of_months(&view->months, &view->figures->energy), "Months of other failures");
 }

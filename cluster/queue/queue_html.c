@@ -35,6 +35,7 @@ static void put_tiles(FILE *out, const struct queue_view *view)
     html_tile(out, text, "bounded slowdown, mean");
     snprintf(text, sizeof text, "%.3g", figures->means[QUEUE_FAIRNESS].mean);
     html_tile(out, text, "fairness, mean");
+    queue_energy_tiles(out, view);
     fputs("</div>\n", out);
 }
 

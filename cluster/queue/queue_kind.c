@@ -21,7 +21,7 @@ static int check(struct simulation_context *context)
     struct queue_request request;
     char text[READABLE_MAX];
     double last = 0;
-    bool good = queue_prepare(queue, throughput, context->arena, &context->diag, &request);
+    bool good = queue_prepare(context->scenario, throughput, context->arena, &context->diag, &request);
     for (uint32_t i = 0; good && i < request.job_count; i++)
         last = request.jobs[i].submit;
     if (good)
@@ -85,6 +85,7 @@ static double value_of(const struct queue_view *view, enum month_figure figure, 
 static void hand_over(const struct simulation_context *context, const struct queue_view *view)
 {
     const struct queue_figures *figures = view->figures;
+    const struct queue_energy *energy = &figures->energy;
     struct comparison_row row = {.iteration = value_of(view, MONTH_COMPLETION, figures->means[QUEUE_COMPLETION].mean)};
     row.queue = (struct comparison_queue){
         .known = true,
@@ -101,7 +102,11 @@ static void hand_over(const struct simulation_context *context, const struct que
         .wait_low = view->months.figures[MONTH_WAIT].low,
         .wait_high = view->months.figures[MONTH_WAIT].high,
         .useful_low = view->months.figures[MONTH_USEFUL].low,
-        .useful_high = view->months.figures[MONTH_USEFUL].high};
+        .useful_high = view->months.figures[MONTH_USEFUL].high,
+        .joules = energy->known ? value_of(view, MONTH_ENERGY, energy->joules) : NAN,
+        .kilograms = energy->carbon ? value_of(view, MONTH_CARBON, energy->grams / 1000) : NAN,
+        .cost = energy->priced ? value_of(view, MONTH_COST, energy->cost) : NAN};
+    row.energy = energy->known ? row.queue.joules : -1;
     snprintf(row.scenario, sizeof row.scenario, "%s", context->scenario->name);
     snprintf(row.schedule, sizeof row.schedule, "%s", context->scenario->schedule_name);
     snprintf(row.engine, sizeof row.engine, "%s",
@@ -121,7 +126,7 @@ static int run(struct simulation_context *context)
     struct fault fault = {""};
     uint32_t failed = 0;
     struct queue_months months = {.runs = 1};
-    bool good = queue_prepare(queue, throughput, context->arena, &context->diag, &request) &&
+    bool good = queue_prepare(context->scenario, throughput, context->arena, &context->diag, &request) &&
                 queue_run(&request, context->arena, &run, &failed);
     if (good) {
         queue_figures(&run, context->arena, &figures);

@@ -55,6 +55,15 @@ void queue_failures_html(FILE *out, const struct queue_view *view);
 /* Two lines for people. */
 void queue_failures_print(FILE *out, const struct queue_view *view);
 
+/* Energy, carbon and price, as far as they are known. */
+void queue_energy_json(struct json_writer *json, const struct queue_energy *energy, double joules, double grams,
+                       double cost);
+/* The same of the whole cluster, with what was drawn for nothing. */
+void queue_month_json(struct json_writer *json, const struct queue_view *view);
+/* A line for people; nothing where nothing is known. */
+void queue_energy_print(FILE *out, const struct queue_view *view);
+void queue_energy_tiles(FILE *out, const struct queue_view *view);
+
 /* By size and by user, and over many months; all but the text for formats that people read. */
 void queue_answers_print(FILE *out, const struct queue_view *view, enum table_format format);
 void queue_answers_json(struct json_writer *json, const struct queue_view *view);

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "cluster/queue/queue_failures.h"
+#include "cluster/queue/queue_power.h"
 #include "cluster/queue/queue_users.h"
 
 #include <math.h>
@@ -102,9 +103,19 @@ static bool put_work(struct preparing *preparing, const struct arrival *arrival,
     return true;
 }
 
-bool queue_prepare(const struct queue_scenario *queue, struct throughput *throughput, struct arena *arena,
+static const uint32_t *count_gpus(const struct node_layout *layout, struct arena *arena)
+{
+    uint32_t *gpus = arena_array(arena, (size_t)layout->node_count + 1, sizeof *gpus);
+    for (uint32_t node = 0; node < layout->node_count; node++)
+        gpus[node] = layout->first[node + 1] - layout->first[node];
+    return gpus;
+}
+
+bool queue_prepare(const struct scenario *scenario, struct throughput *throughput, struct arena *arena,
                    struct diag *diag, struct queue_request *request)
 {
+    const struct queue_scenario *queue = scenario->whole;
+    const struct queue_power *power;
     const struct node_layout *layout = throughput_nodes(throughput);
     struct preparing *preparing = arena_alloc(arena, sizeof *preparing);
     struct queue_job *jobs = arena_array(arena, queue->job_count + 1, sizeof *jobs);
@@ -122,6 +133,9 @@ bool queue_prepare(const struct queue_scenario *queue, struct throughput *throug
                    preparing->failing.failures.spares, preparing->nodes, preparing->nodes - 1);
         return false;
     }
+    if (!queue_power_create(scenario, throughput, arena, diag, &power))
+        return false;
+    queue_power_take_jobs(power, jobs);
     bool good = true;
     for (uint32_t i = 0; i < queue->job_count; i++) {
         const struct arrival *arrival = &queue->log->arrivals[i];
@@ -148,12 +162,16 @@ bool queue_prepare(const struct queue_scenario *queue, struct throughput *throug
         job->sizes = elastic ? sizes[type] : &job->nodes;
         job->size_count = elastic ? counts[type] : 1;
     }
-    *request = (struct queue_request){jobs,
-                                      (uint32_t)queue->job_count,
-                                      layout->node_count,
-                                      queue->options,
-                                      rate,
-                                      preparing,
-                                      preparing->fails ? &preparing->failing.failures : NULL};
+    *request = (struct queue_request){.jobs = jobs,
+                                      .job_count = (uint32_t)queue->job_count,
+                                      .nodes = layout->node_count,
+                                      .options = queue->options,
+                                      .rate = rate,
+                                      .user = preparing,
+                                      .failures = preparing->fails ? &preparing->failing.failures : NULL,
+                                      .power = power,
+                                      .gpus = count_gpus(layout, arena),
+                                      .gpu_hour = queue->gpu_hour,
+                                      .kilowatt_hour = queue->kilowatt_hour};
     return queue_open_accounts(queue, jobs, request, arena, diag) && good;
 }

@@ -8,7 +8,7 @@
 
 /* Fills the request; its user is `throughput`. False with the mistakes reported: a job is larger than the platform, or
  * its type cannot run on the nodes that it asks for. Memory from the arena. */
-bool queue_prepare(const struct queue_scenario *queue, struct throughput *throughput, struct arena *arena,
+bool queue_prepare(const struct scenario *scenario, struct throughput *throughput, struct arena *arena,
                    struct diag *diag, struct queue_request *request);
 
 #endif

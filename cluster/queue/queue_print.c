@@ -59,6 +59,7 @@ static void print_remarks(FILE *out, const struct queue_view *view, enum table_f
                 view->queue->log->passed_over);
     fprintf(remarks, "%s\n", queue_evaluations(line, sizeof line, view));
     queue_failures_print(remarks, view);
+    queue_energy_print(remarks, view);
     fputc('\n', remarks);
     table_remarks_end(out, format, remarks, &lines);
 }
@@ -118,6 +119,24 @@ static void put_stops(struct text_writer *writer, const struct queue_record *rec
     put(writer, record->lost);
 }
 
+static void put_energy_titles(struct text_writer *writer, const struct queue_energy *energy)
+{
+    text_string(writer, energy->known ? ",energy_j" : "");
+    text_string(writer, energy->carbon ? ",carbon_g" : "");
+    text_string(writer, energy->priced ? ",price" : "");
+}
+
+static void put_energy(struct text_writer *writer, const struct queue_view *view, uint32_t job)
+{
+    const struct queue_energy *energy = &view->figures->energy;
+    if (energy->known)
+        put(writer, view->run->records[job].joules);
+    if (energy->carbon)
+        put(writer, view->run->records[job].grams);
+    if (energy->priced)
+        put(writer, energy->costs[job]);
+}
+
 void queue_jobs_csv(FILE *out, const struct queue_view *view)
 {
     const struct queue_run *run = view->run;
@@ -129,7 +148,9 @@ void queue_jobs_csv(FILE *out, const struct queue_view *view)
         text_string(writer, queue_figure_names[i]);
     }
     bool fails = run->request->failures != NULL;
-    text_string(writer, fails ? ",changes,stops,requeues,saving_s,lost_s\n" : ",changes\n");
+    text_string(writer, fails ? ",changes,stops,requeues,saving_s,lost_s" : ",changes");
+    put_energy_titles(writer, &view->figures->energy);
+    text_char(writer, '\n');
     for (uint32_t job = 0; job < run->request->job_count; job++) {
         const struct queue_job *asked = &run->request->jobs[job];
         text_string(writer, csv_cell(asked->name, arena));
@@ -147,6 +168,7 @@ void queue_jobs_csv(FILE *out, const struct queue_view *view)
         text_integer(writer, run->records[job].changes);
         if (fails)
             put_stops(writer, &run->records[job]);
+        put_energy(writer, view, job);
         text_char(writer, '\n');
     }
     text_writer_destroy(writer);
@@ -158,7 +180,8 @@ void queue_spans_csv(FILE *out, const struct queue_view *view)
     const struct queue_run *run = view->run;
     struct arena *arena = arena_create();
     struct text_writer *writer = text_writer_create(out);
-    text_string(writer, "job,from_s,to_s,stalled_s,nodes\n");
+    bool watts = view->figures->energy.known;
+    text_string(writer, watts ? "job,from_s,to_s,stalled_s,nodes,energy_j\n" : "job,from_s,to_s,stalled_s,nodes\n");
     for (size_t i = 0; i < run->span_count; i++) {
         const struct queue_span *span = &run->spans[i];
         size_t size = 12 * (size_t)span->count + 16;
@@ -169,6 +192,8 @@ void queue_spans_csv(FILE *out, const struct queue_view *view)
         put(writer, span->stalled);
         text_char(writer, ',');
         text_string(writer, queue_node_text(nodes, size, span->nodes, span->count));
+        if (watts)
+            put(writer, span->joules);
         text_char(writer, '\n');
         free(nodes);
     }
@@ -201,6 +226,7 @@ void queue_json(FILE *out, const struct queue_view *view)
     for (enum queue_part part = 0; part < QUEUE_PARTS; part++)
         json_number(&json, queue_part_names[part], figures->parts[part]);
     json_object_end(&json);
+    queue_month_json(&json, view);
     queue_failures_json(&json, view);
     queue_answers_json(&json, view);
     json_object_begin(&json, "throughputs", false);

@@ -15,6 +15,8 @@
 struct queue_values {
     double slice, change, grow, shrink, half_life, save, resume;
     uint64_t rows, jobs, processors, seed, runs, block, quota;
+    double gpu_hour, electricity;
+    const char *currency;
 };
 
 static const struct stagesim_field fields[] = {
@@ -47,6 +49,12 @@ static const struct stagesim_field fields[] = {
      .doc = "with failures: seed of the random numbers; default 0"},
     {"runs", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, runs), .least = 1, .most = 10000,
      .doc = "with failures: how often the jobs are simulated, each time with other failures; default 1"},
+    {"gpu_hour", STAGESIM_FIELD_RATIO, offsetof(struct queue_values, gpu_hour), .least = 0, .most = 1e6,
+     .doc = "price of a GPU for an hour, in any currency; default: none"},
+    {"electricity", STAGESIM_FIELD_RATIO, offsetof(struct queue_values, electricity), .least = 0, .most = 1e6,
+     .doc = "price of a kilowatt hour, paid beside gpu_hour; default: none"},
+    {"currency", STAGESIM_FIELD_TEXT, offsetof(struct queue_values, currency),
+     .doc = "what prices are in, such as USD"},
     {0},
 };
 static const struct fields_section section = {"queue", true, fields};
@@ -65,8 +73,8 @@ static const struct fields_section type_section = {"type", true, type_fields};
 static const char *const type_others[] = {"scenario", NULL};
 
 /* Keys beside `queue`, which are a scenario's. */
-const char *const queue_keys[] = {"name",   "platform", "loader", "what_if",  "engine",     "simgrid",
-                                  "output", "queue",    "inputs", "failures", "checkpoint", NULL};
+const char *const queue_keys[] = {"name",  "platform", "loader",   "what_if",    "engine", "simgrid", "output",
+                                  "queue", "inputs",   "failures", "checkpoint", "power",  NULL};
 static const char *const estimate_names[] = {"exact", "limits", NULL}; /* [enum queue_estimates] */
 
 struct reading {
@@ -312,6 +320,9 @@ static void read_queue(struct reading *reading, const struct scenario *beside)
     queue->seed = values.seed;
     queue->runs = values.runs;
     queue->quota = values.quota;
+    queue->gpu_hour = values.gpu_hour;
+    queue->kilowatt_hour = values.electricity;
+    queue->currency = values.currency;
     queue_read_users(queue, reading->node, &reading->reader);
     if (queue->options.placement == NODES_BLOCK && !values.block)
         diag_error(reading->diag, node_place(reading->root, "queue.placement"),

@@ -45,7 +45,9 @@ struct queue_scenario {
     uint64_t seed, runs;
     const struct queue_user *users; /* user_count of them */
     uint32_t user_count;
-    uint64_t quota; /* nodes that a user has at a time; 0: any number */
+    uint64_t quota;                 /* nodes that a user has at a time; 0: any number */
+    double gpu_hour, kilowatt_hour; /* prices; 0: not given */
+    const char *currency;           /* NULL: none is named */
 };
 
 extern const struct scenario_kind queue_kind;

@@ -40,6 +40,7 @@ struct throughput {
     struct node_layout layout;
     struct store nodes, shapes;
     struct throughput_counts counts;
+    const struct throughput_watts *watts; /* NULL: joules are not asked for */
 };
 
 /* ---- stores ---- */
@@ -95,6 +96,11 @@ void throughput_destroy(struct throughput *throughput)
     free(throughput);
 }
 
+void throughput_set_watts(struct throughput *throughput, const struct throughput_watts *watts)
+{
+    throughput->watts = watts;
+}
+
 const struct node_layout *throughput_nodes(const struct throughput *throughput)
 {
     return &throughput->layout;
@@ -120,7 +126,8 @@ static struct throughput_figures figures_of(const struct scenario *scenario, con
                                             const struct platform *part)
 {
     return (struct throughput_figures){report->samples_per_s > 0 ? report->samples_per_s : 1 / report->iteration,
-                                       report->iteration, goodput_job(scenario, report, part).state_bytes};
+                                       report->iteration, goodput_job(scenario, report, part).state_bytes,
+                                       report->energy - report->link_energy};
 }
 
 static bool ask_analytic(const struct question *question, struct throughput_figures *figures)
@@ -196,19 +203,44 @@ static uint64_t replicas_on(const struct scenario *scenario, uint32_t hosts)
     return replica && hosts % replica == 0 ? hosts / replica : 0;
 }
 
+enum { CHANGES_MAX = 6 };
+
+/* So many replicas, and GPUs whose arithmetic takes `stretch` times as long. */
+static size_t list_changes(const struct throughput *throughput, uint64_t replicas, double stretch,
+                           struct scenario_set changes[CHANGES_MAX], struct arena *arena)
+{
+    const struct throughput_watts *watts = throughput->watts;
+    size_t count = 0;
+    changes[count++].text = arena_print(arena, "parallel.data=%llu", (unsigned long long)replicas);
+    if (!watts)
+        return count;
+    changes[count++].text = arena_print(arena, "power.alpha=%.17g", watts->alpha);
+    if (watts->same) {
+        changes[count++].text = arena_print(arena, "power.idle=%.17gW", watts->idle);
+        changes[count++].text = arena_print(arena, "power.full=%.17gW", watts->full);
+    }
+    if (watts->compute_bound >= 0)
+        changes[count++].text = arena_print(arena, "power.compute_bound=%.17g", watts->compute_bound);
+    if (stretch > 1)
+        changes[count++].text =
+            arena_print(arena, "power.cap=%.17gW", power_watts(watts->idle, watts->full, watts->alpha, 1 / stretch));
+    return count;
+}
+
 static bool evaluate_on(struct throughput *throughput, uint32_t number, const uint32_t *nodes, uint32_t count,
-                        struct diag *diag, struct throughput_figures *figures)
+                        double stretch, struct diag *diag, struct throughput_figures *figures)
 {
     const struct queue_type *type = &throughput->queue->types[number];
     struct arena *arena = arena_create();
     uint32_t host_count;
     uint32_t *hosts = node_layout_hosts(&throughput->layout, nodes, count, &host_count, arena);
     uint64_t replicas = replicas_on(type->scenario, host_count);
-    struct scenario_set change = {NULL, arena_print(arena, "parallel.data=%llu", (unsigned long long)replicas)};
+    struct scenario_set changes[CHANGES_MAX] = {0};
+    size_t change_count = list_changes(throughput, replicas, stretch, changes, arena);
     struct question question = {.type = type,
                                 .request = {.scenario = type->scenario->request,
-                                            .changes = &change,
-                                            .change_count = 1,
+                                            .changes = changes,
+                                            .change_count = change_count,
                                             .operations_max = OPERATIONS_MAX},
                                 .part = job_platform_create(throughput->layout.platform, hosts, host_count, arena),
                                 .arena = arena,
@@ -226,7 +258,20 @@ static bool evaluate_on(struct throughput *throughput, uint32_t number, const ui
 bool throughput_of(struct throughput *throughput, uint32_t type, const uint32_t *nodes, uint32_t count,
                    struct diag *diag, struct throughput_figures *figures)
 {
-    uint64_t key = mix(type + 1, count);
+    return throughput_stretched(throughput, type, nodes, count, 1, diag, figures);
+}
+
+static uint64_t mix_stretch(uint64_t key, double stretch)
+{
+    uint64_t bits;
+    memcpy(&bits, &stretch, sizeof bits);
+    return stretch > 1 ? mix(key, bits) : key;
+}
+
+bool throughput_stretched(struct throughput *throughput, uint32_t type, const uint32_t *nodes, uint32_t count,
+                          double stretch, struct diag *diag, struct throughput_figures *figures)
+{
+    uint64_t key = mix_stretch(mix(type + 1, count), stretch);
     struct diag silent = {0};
     throughput->counts.asked++;
     for (uint32_t i = 0; i < count; i++)
@@ -234,7 +279,8 @@ bool throughput_of(struct throughput *throughput, uint32_t type, const uint32_t 
     key |= !key;
     const struct entry *known = throughput->nodes.size ? seek(&throughput->nodes, key) : NULL;
     bool same = known && known->key;
-    uint64_t shape = same ? 0 : mix(node_layout_shape(&throughput->layout, nodes, count), type + 1);
+    uint64_t shape =
+        same ? 0 : mix_stretch(mix(node_layout_shape(&throughput->layout, nodes, count), type + 1), stretch);
     shape |= !shape;
     throughput->counts.same_nodes += same;
     if (!same && throughput->shapes.size)
@@ -243,7 +289,7 @@ bool throughput_of(struct throughput *throughput, uint32_t type, const uint32_t 
     if (known && known->key)
         entry = *known;
     else {
-        entry.can = evaluate_on(throughput, type, nodes, count, diag ? diag : &silent, &entry.figures);
+        entry.can = evaluate_on(throughput, type, nodes, count, stretch, diag ? diag : &silent, &entry.figures);
         add(&throughput->shapes, entry);
     }
     if (!same) {

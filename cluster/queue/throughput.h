@@ -11,11 +11,19 @@
 
 struct throughput;
 
+/* With what watts types are evaluated. */
+struct throughput_watts {
+    bool same;                /* all GPUs draw these: otherwise each what the platform says */
+    double idle, full, alpha; /* of a GPU; of the curve */
+    double compute_bound;     /* negative: as each type's operators say */
+};
+
 /* What a type comes to on some nodes. */
 struct throughput_figures {
     double rate;      /* samples a second; iterations where samples are not known */
     double iteration; /* seconds */
     double state;     /* bytes of what is saved of it; 0: not known */
+    double joules;    /* of its GPUs in an iteration; negative: not known */
 };
 
 /* The platform is borrowed. The caller owns the result. */
@@ -24,10 +32,17 @@ void throughput_destroy(struct throughput *throughput); /* NULL is fine */
 
 const struct node_layout *throughput_nodes(const struct throughput *throughput);
 
+/* From now on joules are known, and those of GPUs with these watts; borrowed. */
+void throughput_set_watts(struct throughput *throughput, const struct throughput_watts *watts);
+
 /* Data-parallel replicas of the type's scenario fill the nodes. False where that cannot be; with `diag` the mistakes
  * are reported. */
 bool throughput_of(struct throughput *throughput, uint32_t type, const uint32_t *nodes, uint32_t count,
                    struct diag *diag, struct throughput_figures *figures);
+/* The same where arithmetic takes `stretch` times as long, since clocks are lower; 1: they are not. Watts were set, and
+ * are the same. */
+bool throughput_stretched(struct throughput *throughput, uint32_t type, const uint32_t *nodes, uint32_t count,
+                          double stretch, struct diag *diag, struct throughput_figures *figures);
 
 /* How often it was asked, how many different shapes were evaluated, and how many answers were known for the very nodes.
  */

@@ -198,5 +198,6 @@ void queue_figures(const struct queue_run *run, struct arena *arena, struct queu
         figures->means[i] = mean_of(run, figures->values[i]);
     find_use(run, figures);
     find_parts(run, figures);
+    queue_energy(run, arena, &figures->energy);
     free(present);
 }

@@ -43,6 +43,14 @@ enum queue_part {
 };
 extern const char *const queue_part_names[QUEUE_PARTS], *const queue_part_titles[QUEUE_PARTS];
 
+/* What all nodes drew and cost from the first job's coming to the last one's end. */
+struct queue_energy {
+    bool known, carbon, priced;
+    double joules, grams, cost;
+    double free_joules, free_grams; /* of it what nodes drew that no job had */
+    double *costs;                  /* by job, where priced */
+};
+
 struct queue_figures {
     double makespan, allocated, busy; /* seconds; shares of the cluster's time */
     struct queue_mean means[QUEUE_FIGURES];
@@ -50,10 +58,14 @@ struct queue_figures {
     uint32_t stops, requeues;  /* of all jobs */
     double node_hours;         /* that jobs had */
     double parts[QUEUE_PARTS];
+    struct queue_energy energy;
     double *values[QUEUE_FIGURES]; /* by job */
     struct queue_level *levels;    /* level_count of them, by time */
     size_t level_count;
 };
+
+/* The part of queue_figures that says what nodes drew. */
+void queue_energy(const struct queue_run *run, struct arena *arena, struct queue_energy *energy);
 
 /* Memory from the arena. */
 void queue_figures(const struct queue_run *run, struct arena *arena, struct queue_figures *figures);

@@ -59,13 +59,17 @@ static struct queue_group group_of(const struct queue_run *run, const struct que
                                    const struct use *uses, const struct member *members, uint32_t count)
 {
     struct queue_group group = {.jobs = count};
-    struct sum wait = {0}, slowdown = {0}, had = {0}, lost = {0};
+    struct sum wait = {0}, slowdown = {0}, plain = {0}, had = {0}, lost = {0}, joules = {0}, grams = {0}, cost = {0};
     double *waits = array_zeroed(count, sizeof *waits);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t job = members[i].job;
         waits[i] = figures->values[QUEUE_WAIT][job];
         sum_add(&wait, waits[i]);
         sum_add(&slowdown, figures->values[QUEUE_BOUNDED][job]);
+        sum_add(&plain, figures->values[QUEUE_SLOWDOWN][job]);
+        sum_add(&joules, run->records[job].joules);
+        sum_add(&grams, run->records[job].grams);
+        sum_add(&cost, figures->energy.priced ? figures->energy.costs[job] : 0);
         sum_add(&had, uses[job].had);
         sum_add(&lost, uses[job].lost);
         group.stops += run->records[job].stops;
@@ -75,6 +79,10 @@ static struct queue_group group_of(const struct queue_run *run, const struct que
     group.wait_p50 = training_quantile(waits, count, 0.5);
     group.wait_p95 = training_quantile(waits, count, 0.95);
     group.slowdown = sum_total(&slowdown) / count;
+    group.slowdown_plain = sum_total(&plain) / count;
+    group.joules = sum_total(&joules);
+    group.grams = sum_total(&grams);
+    group.cost = sum_total(&cost);
     group.node_hours = sum_total(&had) / 3600;
     group.useful = sum_total(&had) > 0 ? 1 - sum_total(&lost) / sum_total(&had) : 1;
     free(waits);

@@ -13,6 +13,8 @@ struct queue_group {
     double slowdown;                 /* bounded, mean */
     double node_hours;               /* that they had */
     double useful;                   /* share of these in which steps were done that count */
+    double slowdown_plain;           /* mean slowdown */
+    double joules, grams, cost;      /* of all of them; 0: not known */
 };
 
 struct queue_groups {

@@ -7,10 +7,11 @@
 #include <stdlib.h>
 
 const char *const month_figure_names[] = {"wait_s",    "completion_s", "bounded_slowdown", "fairness", "makespan_s",
-                                          "allocated", "busy",         "useful",           "stops"};
-const char *const month_figure_titles[] = {"mean waiting",  "mean completion", "mean bounded slowdown",
-                                           "mean fairness", "makespan",        "allocated",
-                                           "busy",          "useful",          "stops of jobs"};
+                                          "allocated", "busy",         "useful",           "stops",    "energy_j",
+                                          "carbon_kg", "price"};
+const char *const month_figure_titles[] = {
+    "mean waiting", "mean completion", "mean bounded slowdown", "mean fairness", "makespan",  "allocated",
+    "busy",         "useful",          "stops of jobs",         "energy",        "kg of CO2", "price"};
 
 static int ascending(const void *left, const void *right)
 {
@@ -29,6 +30,9 @@ static void note(const struct queue_figures *figures, double values[MONTH_FIGURE
     values[MONTH_BUSY] = figures->busy;
     values[MONTH_USEFUL] = figures->parts[PART_USEFUL];
     values[MONTH_STOPS] = figures->stops;
+    values[MONTH_ENERGY] = figures->energy.joules;
+    values[MONTH_CARBON] = figures->energy.grams / 1000;
+    values[MONTH_COST] = figures->energy.cost;
 }
 
 bool queue_months_run(const struct queue_request *request, const struct queue_figures *first, uint32_t runs,

@@ -15,6 +15,9 @@ enum month_figure {
     MONTH_BUSY,
     MONTH_USEFUL,
     MONTH_STOPS,
+    MONTH_ENERGY, /* joules; these three 0 where not known */
+    MONTH_CARBON, /* kilograms */
+    MONTH_COST,
     MONTH_FIGURES
 };
 extern const char *const month_figure_names[MONTH_FIGURES], *const month_figure_titles[MONTH_FIGURES];

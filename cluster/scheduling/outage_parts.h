@@ -46,6 +46,10 @@ double outages_expected(const struct queue *queue, uint32_t job);
 double outages_begin(struct queue *queue, uint32_t job);
 /* It works from task->since on, at task->rate: returns when it ends if nothing fails. */
 double outages_end(struct queue *queue, uint32_t job);
+/* Whether it waits for a failure to be noticed, or for its state to be saved. */
+bool outages_stopped(const struct queue *queue, uint32_t job);
+/* It works, and counts what it has done until now. */
+void outages_settle(struct queue *queue, uint32_t job);
 /* A job's nodes are this job's, NO_JOB's or AWAY. */
 void outages_own(struct queue *queue, uint32_t job, uint32_t owner);
 

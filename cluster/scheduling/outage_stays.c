@@ -86,6 +86,17 @@ double outages_end(struct queue *queue, uint32_t job)
     return progress_advance(&ahead, task->since, INFINITY, &finished);
 }
 
+bool outages_stopped(const struct queue *queue, uint32_t job)
+{
+    return queue->outages->stays[job].stopped;
+}
+
+void outages_settle(struct queue *queue, uint32_t job)
+{
+    bool finished;
+    progress_advance(&queue->outages->stays[job].progress, queue->tasks[job].since, queue->now, &finished);
+}
+
 void outages_ended(struct queue *queue, uint32_t job)
 {
     struct stay *stay = &queue->outages->stays[job];

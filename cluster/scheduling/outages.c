@@ -119,7 +119,7 @@ static double stop(struct queue *queue, uint32_t job, const struct queue_outage 
     struct stay *stay = &queue->outages->stays[job];
     bool planned = outage->component->effect == EFFECT_PLANNED, finished;
     struct draws draws = failure->draws;
-    queue_close_span(queue, job, fmin(task->since, queue->now) - task->from);
+    queue_close_span(queue, job);
     if (queue->now < task->since)
         return planned || queue->now < stay->replaced ? 0 : outage->detection;
     progress_advance(&stay->progress, task->since, queue->now, &finished);
@@ -141,10 +141,7 @@ static void hit(struct queue *queue, uint32_t job, const struct queue_outage *ou
         mark(queue, job, outage, failure);
         stay->stopped = true;
         queue->run->records[job].stops++;
-        task->runs = true;
-        task->from = queue->now;
-        task->since = queue->now + still;
-        queue_set_end(queue, job, task->since);
+        queue_stand(queue, job, queue->now + still);
     } else {
         mark(queue, job, outage, failure);
     }
@@ -162,18 +159,16 @@ void outages_yield(struct queue *queue, uint32_t job)
     task->yields = true;
     if (stay->stopped) /* it waits again when that is noticed */
         return;
-    queue_close_span(queue, job, fmin(task->since, queue->now) - task->from);
+    queue_close_span(queue, job);
     double still = queue->now < task->since ? 0 : options->save;
     if (queue->now >= task->since) {
         progress_advance(&stay->progress, task->since, queue->now, &finished);
         progress_keep(&stay->progress, queue->now);
     }
-    stay->stopped = task->runs = true;
+    stay->stopped = true;
     stay->replacement = 0;
     stay->again = options->resume;
-    task->from = queue->now;
-    task->since = queue->now + still;
-    queue_set_end(queue, job, task->since);
+    queue_stand(queue, job, queue->now + still);
     task->due = task->since + outages_expected(queue, job);
     if (options->policy->postponed)
         options->policy->postponed(queue, job);
@@ -277,7 +272,7 @@ bool outages_noticed(struct queue *queue, uint32_t job)
     if (!stay->stopped)
         return false;
     stay->stopped = false;
-    queue_close_span(queue, job, queue->now - task->from);
+    queue_close_span(queue, job);
     bool left = stay->leaving_count > 0;
     uint32_t asked = part(queue, job), missing = asked - task->count;
     stay->leaving_count = 0;

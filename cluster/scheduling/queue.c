@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "cluster/scheduling/outages.h"
 #include "cluster/scheduling/queue_state.h"
+#include "cluster/scheduling/watts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,8 +14,7 @@ static void end_job(struct queue *queue, uint32_t job)
     queue->tasks[job].left = 0;
     if (queue->outages)
         outages_ended(queue, job);
-    const struct queue_task *task = &queue->tasks[job];
-    queue_close_span(queue, job, fmin(task->since, queue->now) - task->from);
+    queue_close_span(queue, job);
     queue->run->records[job].end = queue->now;
     queue->request->options.policy->ended(queue, job);
 }
@@ -63,6 +63,8 @@ static void pass_time(struct queue *queue)
             queue_enlist(queue, coming);
         if (happened)
             request->options.policy->decide(queue);
+        if (happened && queue->watts)
+            watts_divide(queue);
         if (queue->outages && outages_stuck(queue)) {
             queue->run->stuck = true;
             queue->failed = queue->first == NO_JOB ? 0 : queue->first;
@@ -87,6 +89,7 @@ bool queue_run(const struct queue_request *request, struct arena *arena, struct 
     for (uint32_t job = 0; job < request->job_count; job++)
         queue.tasks[job].left = request->jobs[job].work;
     queue.outages = request->failures ? outages_create(&queue) : NULL;
+    queue.watts = request->power ? watts_create(&queue) : NULL;
     if (policy->begin)
         policy->begin(&queue);
     pass_time(&queue);
@@ -100,6 +103,7 @@ bool queue_run(const struct queue_request *request, struct arena *arena, struct 
     if (queue.outages)
         outages_finish(&queue);
     outages_destroy(queue.outages);
+    watts_destroy(queue.watts);
     node_pool_destroy(queue.pool);
     free(queue.ends);
     free(queue.tasks);

@@ -6,6 +6,7 @@
 
 #include "base/diagnostics.h"
 #include "cluster/scheduling/node_pool.h"
+#include "platforms/power/power.h"
 #include "training/plan.h"
 
 #include <stdbool.h>
@@ -59,6 +60,24 @@ struct queue_failures {
     uint32_t spares;                     /* so many nodes fewer than there are have jobs at a time */
 };
 
+/* What a job comes to on its nodes under a cap. */
+struct queue_draw {
+    double speed; /* share of the rate that it has without one */
+    double watts; /* of all its nodes while it works */
+};
+
+/* What nodes draw. Everything is borrowed. */
+struct queue_power {
+    const double *idle;         /* [node]: watts while nothing is computed there */
+    const uint32_t *gpus;       /* [node] */
+    double gpu_idle, gpu_total; /* with a cap or a budget: watts of each; of all nodes */
+    double cap, budget;         /* of each GPU; of all. 0: none */
+    const struct power_settings *settings;
+    /* `cap` is of each GPU, 0: none. */
+    struct queue_draw (*draw)(void *user, uint32_t job, const uint32_t *nodes, uint32_t count, double cap);
+    void *user;
+};
+
 /* Everything is borrowed. */
 struct queue_request {
     const struct queue_job *jobs; /* job_count of them, by submit time */
@@ -70,6 +89,9 @@ struct queue_request {
     const struct queue_failures *failures; /* NULL: nothing fails */
     const struct queue_account *accounts;  /* account_count of them */
     uint32_t account_count;
+    const struct queue_power *power; /* NULL: nothing is known of watts */
+    const uint32_t *gpus;            /* [node]: for prices */
+    double gpu_hour, kilowatt_hour;  /* prices; 0: not known */
 };
 
 /* A time for which a job had nodes. */
@@ -78,6 +100,7 @@ struct queue_span {
     const uint32_t *nodes; /* ascending */
     double from, to;
     double stalled; /* seconds at its beginning in which nothing is done */
+    double joules;
 };
 
 struct queue_record {
@@ -87,6 +110,7 @@ struct queue_record {
                  it gave way */
     uint32_t stops, requeues; /* by failures; of these, those after which it waited for nodes again */
     double saving, lost;      /* seconds in which it saved its state; of steps that it had to do again */
+    double joules, grams;     /* of its nodes while it had them; of carbon dioxide */
 };
 
 /* A failure that met nodes that were not away. */

@@ -8,13 +8,17 @@
 #define NO_JOB UINT32_MAX
 
 struct queue_task {
-    double left;     /* work */
-    double rate;     /* while it runs */
-    double since;    /* from when on it works: after its span's beginning by what it is stalled */
-    double from;     /* its span's beginning */
-    double ends;     /* where nothing comes between */
-    double due;      /* when the scheduler takes it to end */
-    uint32_t *nodes; /* it has, [count]; changed only while it does not run */
+    double left;            /* work */
+    double rate;            /* while it runs */
+    double since;           /* from when on what is left is counted, at its rate */
+    double stands;          /* until when it stands still, from its span's beginning on */
+    double from;            /* its span's beginning */
+    double ends;            /* where nothing comes between */
+    double due;             /* when the scheduler takes it to end */
+    double full;            /* its rate without a cap */
+    double watts;           /* while it works */
+    double charged, joules; /* up to when its energy is counted; of its span */
+    uint32_t *nodes;        /* it has, [count]; changed only while it does not run */
     uint32_t count;
     uint32_t version;         /* of `ends`: older ones in the heap are void */
     uint32_t next, previous;  /* of those that wait, in order of submission */
@@ -42,6 +46,7 @@ struct queue {
     void *own;               /* the policy's */
     uint32_t failed;         /* NO_JOB: none has */
     struct outages *outages; /* NULL: nothing fails */
+    struct watts *watts;     /* NULL: nothing is known of them */
 };
 
 struct queue_policy {
@@ -79,10 +84,12 @@ void queue_unlist(struct queue *queue, uint32_t job);
 void queue_start(struct queue *queue, uint32_t job, uint32_t count);
 /* It runs on its nodes, and works from `since` on. */
 void queue_resume(struct queue *queue, uint32_t job, double since);
+/* It has its nodes, and stands still until then, when something comes up. */
+void queue_stand(struct queue *queue, uint32_t job, double until);
 /* It stands still; its span ends. */
 void queue_pause(struct queue *queue, uint32_t job);
-/* Its span ends, and nothing else; `stalled` seconds of it were for nothing. */
-void queue_close_span(struct queue *queue, uint32_t job, double stalled);
+/* Its span ends, and nothing else. */
+void queue_close_span(struct queue *queue, uint32_t job);
 /* The next of them that still holds; NULL: nothing runs. And it goes. */
 const struct queue_end *queue_next_end(struct queue *queue);
 void queue_pop_end(struct queue *queue);

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "cluster/scheduling/outage_parts.h"
 #include "cluster/scheduling/queue_state.h"
+#include "cluster/scheduling/watts.h"
 
 #include <math.h>
 
@@ -99,10 +100,12 @@ void queue_resume(struct queue *queue, uint32_t job, double since)
     double rate = queue->request->rate(queue->request->user, job, task->nodes, task->count);
     if (!(rate > 0) && queue->failed == NO_JOB)
         queue->failed = job;
-    task->rate = rate > 0 ? rate : 1;
-    task->from = queue->now;
-    task->since = since;
+    task->rate = task->full = rate > 0 ? rate : 1;
+    task->from = task->charged = queue->now;
+    task->since = task->stands = since;
     task->runs = true;
+    if (queue->watts)
+        watts_resume(queue, job);
     queue_set_end(queue, job, queue->outages ? outages_end(queue, job) : since + task->left / task->rate);
     if (record->spans == 0)
         record->start = queue->now;
@@ -110,10 +113,22 @@ void queue_resume(struct queue *queue, uint32_t job, double since)
         task->due = queue->now + queue_expected(queue, job);
 }
 
-void queue_close_span(struct queue *queue, uint32_t job, double stalled)
+void queue_stand(struct queue *queue, uint32_t job, double until)
+{
+    struct queue_task *task = &queue->tasks[job];
+    task->runs = true;
+    task->from = task->charged = queue->now;
+    task->since = task->stands = until;
+    queue_set_end(queue, job, until);
+}
+
+void queue_close_span(struct queue *queue, uint32_t job)
 {
     struct queue_task *task = &queue->tasks[job];
     struct queue_run *run = queue->run;
+    double stalled = fmin(task->stands, queue->now) - task->from;
+    if (queue->watts)
+        watts_charge(queue, job);
     task->runs = false;
     task->version++;
     if (queue->now == task->from) { /* it had them for no time */
@@ -121,7 +136,9 @@ void queue_close_span(struct queue *queue, uint32_t job, double stalled)
         return;
     }
     run->spans = array_grow(run->spans, &queue->span_capacity, run->span_count + 1, sizeof *run->spans);
-    run->spans[run->span_count++] = (struct queue_span){job, task->count, task->nodes, task->from, queue->now, stalled};
+    run->spans[run->span_count++] =
+        (struct queue_span){job, task->count, task->nodes, task->from, queue->now, stalled, task->joules};
+    task->joules = 0;
 }
 
 void queue_pause(struct queue *queue, uint32_t job)
@@ -129,7 +146,7 @@ void queue_pause(struct queue *queue, uint32_t job)
     struct queue_task *task = &queue->tasks[job];
     if (queue->now > task->since)
         task->left = fmax(0, task->left - task->rate * (queue->now - task->since));
-    queue_close_span(queue, job, fmin(task->since, queue->now) - task->from);
+    queue_close_span(queue, job);
 }
 
 void queue_start(struct queue *queue, uint32_t job, uint32_t count)

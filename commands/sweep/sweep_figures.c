@@ -38,7 +38,8 @@ FIGURE(cost, KNOWN(row->training_cost))
 #define FORECAST(value) (row->forecast.known && !row->forecast.outcome.stuck ? (value) : NAN)
 FIGURE(days, FORECAST(row->forecast.outcome.wall.middle / 86400))
 FIGURE(goodput, FORECAST(row->forecast.outcome.steps_share.middle))
-FIGURE(price, FORECAST(KNOWN(row->forecast.cost.middle)))
+FIGURE(price, row->queue.known ? row->queue.cost : FORECAST(KNOWN(row->forecast.cost.middle)))
+FIGURE(carbon, row->queue.known ? row->queue.kilograms : NAN)
 #define STEP(value) (row->tails.known ? (value) : NAN)
 FIGURE(p50, STEP(row->tails.p50.value))
 FIGURE(p95, STEP(row->tails.p95.value))
@@ -82,6 +83,7 @@ const struct sweep_figure sweep_figures[] = {
     {"contention", "idle because of contention", CHART_PERCENT, -1, of_contention},
     {"in_flight", "stashed micro-batches at most", CHART_NUMBER, -1, of_in_flight},
     {"memory", "memory of the fullest GPU", CHART_BYTES, -1, of_memory},
+    {"carbon_kg", "kg of CO2 of all jobs of a queue", CHART_NUMBER, -1, of_carbon},
     {"energy_j", "joules per iteration", CHART_NUMBER, -1, of_energy},
     {"training_s", "time of the whole training", CHART_SECONDS, -1, of_training},
     {"training_cost", "price of the whole training", CHART_NUMBER, -1, of_cost},

@@ -164,11 +164,20 @@ static double integral_to(const struct power_settings *settings, double time)
     return rounds * integral_within(settings, round) + integral_within(settings, time - rounds * round);
 }
 
+static double integral_between(const struct power_settings *settings, double from, double to)
+{
+    double start = settings->carbon_start;
+    return integral_to(settings, start + to) - integral_to(settings, start + from);
+}
+
+double power_grams_between(const struct power_settings *settings, double watts, double from, double to)
+{
+    return watts / 3.6e6 * settings->pue * integral_between(settings, from, to);
+}
+
 double power_grams(const struct power_settings *settings, double joules, double seconds)
 {
-    double from = settings->carbon_start;
-    double mean = settings->carbon_count == 1 || seconds <= 0
-                      ? settings->carbon[0].grams
-                      : (integral_to(settings, from + seconds) - integral_to(settings, from)) / seconds;
+    double mean = settings->carbon_count == 1 || seconds <= 0 ? settings->carbon[0].grams
+                                                              : integral_between(settings, 0, seconds) / seconds;
     return joules / 3.6e6 * settings->pue * mean;
 }

@@ -69,6 +69,8 @@ bool power_by_operator(const struct power_settings *settings);
 /* Grams for so many joules drawn evenly over `seconds` from the settings' start on. The series begins again when its
  * last value has held as long as the one before it. */
 double power_grams(const struct power_settings *settings, double joules, double seconds);
+/* Grams for so many watts between two times on the job's clock, which begins at the settings' start. */
+double power_grams_between(const struct power_settings *settings, double watts, double from, double to);
 
 /* The states of the ranks on their hosts; `plan` and its array live in the arena. NULL with the fault filled, and in
  * *key the key of the settings to blame. */

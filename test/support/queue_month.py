@@ -1,72 +1,116 @@
 # SPDX-License-Identifier: Apache-2.0
 """A queue whose nodes fail, by the rules of doc/queue.md, written down once more: given what failed when, the same jobs
 come to the same ends on the same nodes. Without heaps and without thought of speed."""
+import copy
 import math
 
 
 class Progress:
-    """Steps and checkpoints of one job (doc/queue.md#failures); times in seconds."""
+    """Steps and checkpoints of one job (doc/queue.md#failures); times in seconds, work in seconds at full speed."""
 
     def __init__(self, work, every, save, write):
         self.work, self.every, self.save, self.write = work, every, save, write
         self.safe = self.done = self.computed = self.saving = 0.0
+        self.speed = 1.0
+        self.begin()
+
+    def begin(self):
+        """From what is done on: nothing is being saved."""
+        self.next_save, self.pending, self.saved_at = self.done + self.every, None, None
+
+    def settle(self, now):
+        if self.pending and self.pending[1] <= now:
+            self.safe, self.pending = self.pending[0], None
+
+    def save_until(self, now, until):
+        until = min(self.saved_at, until)
+        self.saving += until - now
+        if until == self.saved_at:
+            self.saved_at = None
+            self.settle(until)
+            self.pending, self.next_save = (self.done, until + self.write), self.done + self.every
+        return until
+
+    def step_until(self, now, until):
+        mark = min(self.next_save, self.work)
+        reached = now + max(0.0, mark - self.done) / self.speed
+        if reached > until:
+            self.computed += (until - now) * self.speed
+            self.done += (until - now) * self.speed
+            return until
+        self.computed += max(0.0, mark - self.done)
+        self.done = max(mark, self.done)
+        self.settle(reached)
+        if self.done >= self.work and math.isinf(self.every):
+            self.safe = self.done
+        elif self.pending and self.done < self.work:  # the one before is still on its way
+            self.next_save = self.done + (self.pending[1] - reached) * self.speed
+        else:
+            self.saved_at = reached + self.save
+        return reached
 
     def go(self, since, until):
-        """From the state that is safe, or kept, to an end not after `until`: returns it, or None where until is first.
-        Nothing is changed but what is safe then, what is done and what it took."""
-        now, done, pending, next_save = since, self.done, None, self.done + self.every
-        if self.safe >= self.work:
-            return since
-
-        def settle(time):
-            nonlocal pending
-            if pending and pending[1] <= time:
-                self.safe, pending = pending[0], None
-
-        while True:
-            mark = min(next_save, self.work)
-            reached = now + (mark - done)
-            if reached > until:
-                self.computed += until - now
-                self.done = done + (until - now)
-                settle(until)
-                return None
-            self.computed += mark - done
-            now, done = reached, mark
-            settle(now)
-            last = done >= self.work
-            if last and math.isinf(self.every):
-                return now
-            if pending and not last:  # the one before is still on its way
-                next_save = done + pending[1] - now
-                continue
-            if now + self.save > until:
-                self.saving += until - now
-                self.done = done
-                settle(until)
-                return None
-            self.saving += self.save
-            now += self.save
-            settle(now)
-            pending, next_save = (done, now + self.write), done + self.every
-            if last:
-                if pending[1] > until:
-                    self.saving += until - now
-                    self.done = done
-                    return None
-                self.saving += self.write
-                return pending[1]
+        """Goes on until the end, which it returns, or until then, where that is first."""
+        now = since
+        self.settle(now)
+        while now < until and self.safe < self.work:
+            if self.saved_at is not None:
+                now = self.save_until(now, until)
+            elif self.pending and self.pending[0] >= self.work:  # only the last state is on its way
+                last = min(self.pending[1], until)
+                self.saving += last - now
+                now = last
+            else:
+                now = self.step_until(now, until)
+            self.settle(now)
+        return now if self.safe >= self.work else None
 
     def end(self, since):
-        copy = Progress(self.work, self.every, self.save, self.write)
-        copy.safe, copy.done = self.safe, self.done
-        return copy.go(since, math.inf)
+        return copy.copy(self).go(since, math.inf)
 
     def stop(self):
         self.done = self.safe
+        self.begin()
 
     def keep(self):
         self.safe = self.done
+        self.begin()
+
+
+class Power:
+    """What GPUs draw under a budget (doc/queue.md#power), and carbon that follows the hour."""
+
+    def __init__(self, nodes, gpus, idle, full, alpha, bound, budget, hours, pue):
+        self.nodes, self.gpus, self.idle, self.full, self.alpha, self.bound = nodes, gpus, idle, full, alpha, bound
+        self.budget, self.hours, self.pue = budget, hours, pue
+        self.cap = None
+
+    def divide(self, nodes):
+        """So many nodes have jobs: each of their GPUs has an equal share of what idle ones leave."""
+        if self.budget and nodes:
+            self.cap = (self.budget - self.gpus * (self.nodes - nodes) * self.idle) / (self.gpus * nodes)
+
+    def speed(self):
+        if not self.cap or self.cap >= self.full:
+            return 1.0
+        clock = ((self.cap - self.idle) / (self.full - self.idle)) ** (1 / self.alpha)
+        return 1 / (self.bound / clock + 1 - self.bound)
+
+    def watts(self, works):
+        """Of a node."""
+        if not works:
+            return self.gpus * self.idle
+        return self.gpus * (min(self.cap, self.full) if self.cap else self.full)
+
+    def grams(self, watts, since, until):
+        """Hour by hour."""
+        grams, now = 0.0, since
+        while now < until:
+            hour = math.floor(now / 3600)
+            after = min(until, (hour + 1) * 3600)
+            grams += watts * (after - now) / 3.6e6 * self.pue * self.hours[hour % 24]
+            now = after
+        return grams
 
 
 def packed(free, count):
@@ -120,7 +164,7 @@ class Job:
         self.nodes, self.start, self.end, self.since, self.due, self.event = None, None, None, None, None, None
         self.stopped, self.leaving, self.again, self.replacement, self.replaced = False, {}, 0.0, 0.0, 0.0
         self.stops = self.requeues = 0
-        self.standing = 0.0
+        self.standing = self.stands = self.charged = self.joules = self.grams = 0.0
 
     def left(self):
         work = self.progress.work
@@ -130,11 +174,11 @@ class Job:
 class Month:
     """`failures` are (time, nodes, planned, detection, replacement, restart, repairs or None)."""
 
-    def __init__(self, nodes, spares, placement, policy, jobs, failures, load):
+    def __init__(self, nodes, spares, placement, policy, jobs, failures, load, power=None):
         self.count, self.spares, self.place, self.policy = nodes, spares, PLACEMENTS[placement], policy
         self.jobs, self.failures, self.load = jobs, list(failures), load
         self.free, self.away, self.now, self.waiting, self.spans = set(range(nodes)), {}, 0.0, [], []
-        self.repairs = []
+        self.repairs, self.power = [], power
 
     def available(self):
         busy = self.count - len(self.free) - len(self.away)
@@ -143,7 +187,32 @@ class Month:
     def running(self):
         return [job for job in self.jobs if job.nodes is not None and job.end is None]
 
-    def span(self, job, since, standing):
+    def charge(self, job):
+        works = min(max(job.stands, job.charged), self.now)
+        for since, until, watts in ((job.charged, works, self.power.watts(False)),
+                                    (works, self.now, job.watts)):
+            job.joules += job.asked * watts * (until - since)
+            job.grams += self.power.grams(job.asked * watts, since, until)
+        job.charged = self.now
+
+    def divide(self):
+        """After all that happens at one time: jobs go on at the speed that the budget leaves now."""
+        before = self.power.cap
+        self.power.divide(sum(len(job.nodes) for job in self.running()))
+        for job in self.running() if self.power.cap != before else ():
+            if job.stopped:
+                continue
+            self.charge(job)
+            if self.now > job.since:
+                job.progress.go(job.since, self.now)
+                job.since = self.now
+            job.progress.speed, job.watts = self.power.speed(), self.power.watts(True)
+            job.event = job.progress.end(job.since)
+
+    def span(self, job):
+        """Its span ends; it stood still at the beginning of it."""
+        since, standing = job.begun, min(job.stands, self.now) - job.begun
+        self.charge(job)
         if self.now > since:
             self.spans.append((job.number, since, self.now, standing, list(job.nodes)))
         job.standing += standing
@@ -154,6 +223,8 @@ class Month:
         job.start = self.now if job.start is None else job.start
         job.since, job.replaced = self.now + job.again, self.now + job.replacement
         job.due, job.stopped = self.now + job.left(), False
+        job.stands, job.charged = job.since, self.now
+        job.progress.speed, job.watts = self.power.speed(), self.power.watts(True)
         job.event = job.progress.end(job.since)
 
     def start(self, job):
@@ -169,7 +240,7 @@ class Month:
         _, nodes, planned, detection, replacement, restart, repairs = failure
         mark = not job.stopped or repairs
         if not job.stopped:
-            self.span(job, job.begun, min(job.since, self.now) - job.begun)
+            self.span(job)
             wait = detection
             if self.now < job.since:
                 wait = 0 if planned or self.now < job.replaced else detection
@@ -181,7 +252,7 @@ class Month:
                 else:
                     job.progress.stop()
             job.stopped, job.begun = True, self.now
-            job.since = job.event = self.now + wait
+            job.since = job.event = job.stands = self.now + wait
             job.stops += 1
         if mark:
             for index, node in enumerate(nodes if repairs else ()):
@@ -191,7 +262,7 @@ class Month:
         job.due = job.since + job.left()
 
     def notice(self, job):
-        self.span(job, job.begun, self.now - job.begun)
+        self.span(job)
         kept = [node for node in job.nodes if node not in job.leaving]
         for node, repair in job.leaving.items():
             self.send(node, repair)
@@ -228,7 +299,7 @@ class Month:
             if job.stopped:
                 self.notice(job)
                 continue
-            self.span(job, job.begun, job.since - job.begun)
+            self.span(job)
             job.progress.go(job.since, math.inf)
             self.free |= set(job.nodes)
             job.end = self.now
@@ -240,6 +311,7 @@ class Month:
         while coming and coming[0].submit <= self.now:
             self.waiting.append(coming.pop(0))
         getattr(self, self.policy)()
+        self.divide()
 
     def run(self):
         coming = list(self.jobs)
@@ -310,14 +382,14 @@ class Month:
         job.yields = True
         if job.stopped:
             return
-        self.span(job, job.begun, min(job.since, self.now) - job.begun)
+        self.span(job)
         wait = 0.0
         if self.now >= job.since:
             job.progress.go(job.since, self.now)
             job.progress.keep()
             wait = SAVING
         job.stopped, job.begun, job.replacement, job.again = True, self.now, 0.0, RESUME
-        job.since = job.event = self.now + wait
+        job.since = job.event = job.stands = self.now + wait
         job.due = job.since + job.left()
 
     def priority(self):

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a queue draws and costs, for people and for programs. */
+#include "analysis/output/html.h"
+#include "base/arena.h"
+#include "base/table.h"
+#include "cluster/queue/queue_output.h"
+#include "training/forecast_text.h"
+
+void queue_energy_json(struct json_writer *json, const struct queue_energy *energy, double joules, double grams,
+                       double cost)
+{
+    if (energy->known)
+        json_number(json, "energy_j", joules);
+    if (energy->carbon)
+        json_number(json, "carbon_kg", grams / 1000);
+    if (energy->priced)
+        json_number(json, "price", cost);
+}
+
+void queue_month_json(struct json_writer *json, const struct queue_view *view)
+{
+    const struct queue_energy *energy = &view->figures->energy;
+    const struct power_settings *power = &view->scenario->power;
+    if (!energy->known && !energy->priced)
+        return;
+    json_object_begin(json, "energy", true);
+    queue_energy_json(json, energy, energy->joules, energy->grams, energy->cost);
+    if (energy->known)
+        json_number(json, "free_energy_j", energy->free_joules);
+    if (energy->carbon)
+        json_number(json, "free_carbon_kg", energy->free_grams / 1000);
+    if (energy->known)
+        json_number(json, "mean_watts", energy->joules / view->figures->makespan);
+    if (power->budget > 0)
+        json_number(json, "budget_watts", power->budget);
+    if (power->cap > 0)
+        json_number(json, "cap_watts", power->cap);
+    if (energy->priced && view->queue->currency)
+        json_text(json, "currency", view->queue->currency);
+    json_object_end(json);
+}
+
+void queue_energy_print(FILE *out, const struct queue_view *view)
+{
+    const struct queue_energy *energy = &view->figures->energy;
+    const struct power_settings *power = &view->scenario->power;
+    char text[READABLE_MAX], share[READABLE_MAX];
+    struct arena *arena = arena_create();
+    if (energy->known)
+        fprintf(out, "energy %s, %s of it of nodes without a job", readable_watt_hours(text, energy->joules),
+                readable_percent(share, energy->free_joules / energy->joules));
+    if (energy->carbon)
+        fprintf(out, "; %.6g kg of CO2, PUE %.4g", energy->grams / 1000, power->pue);
+    if (energy->priced)
+        fprintf(out, "%s%s", energy->known ? "; " : "", forecast_money(energy->cost, view->queue->currency, arena));
+    if (power->budget > 0)
+        fprintf(out, "; budget %s", readable_watts(text, power->budget));
+    if (power->cap > 0)
+        fprintf(out, "; cap %s a GPU", readable_watts(text, power->cap));
+    if (energy->known || energy->priced)
+        fputc('\n', out);
+    arena_destroy(arena);
+}
+
+void queue_energy_tiles(FILE *out, const struct queue_view *view)
+{
+    const struct queue_energy *energy = &view->figures->energy;
+    char text[READABLE_MAX + 16];
+    struct arena *arena = arena_create();
+    if (energy->known)
+        html_tile(out, readable_watt_hours(text, energy->joules), "energy of all nodes");
+    if (energy->known)
+        html_tile(out, readable_percent(text, energy->free_joules / energy->joules), "of it of nodes without a job");
+    snprintf(text, sizeof text, "%.4g kg", energy->grams / 1000);
+    if (energy->carbon)
+        html_tile(out, text, "carbon dioxide");
+    if (energy->priced)
+        html_tile(out, forecast_money(energy->cost, view->queue->currency, arena), "price of all nodes");
+    arena_destroy(arena);
+}
