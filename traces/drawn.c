@@ -137,10 +137,13 @@ void drawn_operation(struct drawn *drawn, uint32_t stream, const char *text, dou
     if (micro_batch == RECORDED_NONE)
         return;
     add_deed(drawn, index, block ? RECORDED_FORWARD : (enum recorded_work)operation->work, stage, micro_batch);
-    if (block && *rest == '+') {
-        read_pair(rest + 1, &second, &other);
+    if (*rest != '+')
+        return;
+    read_pair(rest + 1, &second, &other);
+    if (block)
         add_deed(drawn, index, RECORDED_BACKWARD, second, other);
-    }
+    if (second != RECORDED_NO_STAGE && other != RECORDED_NONE)
+        recorded_add_block(recorded, second, other);
 }
 
 /* ---- peers and groups ---- */

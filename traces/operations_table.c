@@ -72,6 +72,8 @@ static void add_row(struct table *table, const struct operations_row *row)
     operation->work = (uint8_t)words_work(row->kind.text, row->kind.size);
     operation->stage = row->stage.first < RECORDED_NO_STAGE ? (uint16_t)row->stage.first : RECORDED_NO_STAGE;
     operation->micro_batch = row->micro_batch.first;
+    if (row->two && row->stage.second < RECORDED_NO_STAGE && row->micro_batch.second != RECORDED_NONE)
+        recorded_add_block(recorded, (uint16_t)row->stage.second, row->micro_batch.second);
     operation->step = row->iteration == RECORDED_NONE ? 0 : row->iteration;
     operation->peer = row->peer;
     operation->waiting = row->type == RECORDED_COLLECTIVE || row->type == RECORDED_RECEIVE;

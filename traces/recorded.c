@@ -78,6 +78,7 @@ void recorded_destroy(struct recorded *recorded)
     bulk_free(recorded->operations, recorded->capacity * sizeof *recorded->operations);
     free(recorded->syncs);
     free(recorded->waits);
+    free(recorded->blocks);
     free(recorded->streams);
     free(recorded->first);
     free(recorded->ranks);
@@ -194,6 +195,14 @@ struct recorded_operation *recorded_add(struct recorded *recorded, enum recorded
     return operation;
 }
 
+void recorded_add_block(struct recorded *recorded, uint16_t stage, uint32_t micro_batch)
+{
+    recorded->blocks =
+        array_grow(recorded->blocks, &recorded->block_capacity, recorded->block_count + 1, sizeof *recorded->blocks);
+    recorded->blocks[recorded->block_count++] =
+        (struct recorded_block){(uint32_t)recorded->count - 1, micro_batch, stage};
+}
+
 void recorded_note(struct recorded *recorded, const char *format, ...)
 {
     va_list arguments;
@@ -275,6 +284,12 @@ static int by_operation(const void *left, const void *right)
     return (a->awaited > b->awaited) - (a->awaited < b->awaited);
 }
 
+static int by_block(const void *left, const void *right)
+{
+    const struct recorded_block *a = left, *b = right;
+    return (a->operation > b->operation) - (a->operation < b->operation);
+}
+
 /* What names operations by their indices names the new ones. */
 static void follow(struct recorded *recorded, const uint32_t *order)
 {
@@ -289,6 +304,10 @@ static void follow(struct recorded *recorded, const uint32_t *order)
     }
     if (recorded->wait_count)
         qsort(recorded->waits, recorded->wait_count, sizeof *recorded->waits, by_operation);
+    for (size_t i = 0; i < recorded->block_count; i++)
+        recorded->blocks[i].operation = place[recorded->blocks[i].operation];
+    if (recorded->block_count)
+        qsort(recorded->blocks, recorded->block_count, sizeof *recorded->blocks, by_block);
     bulk_free(place, recorded->count * sizeof *place);
 }
 

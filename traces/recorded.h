@@ -79,6 +79,12 @@ struct recorded_wait {
     uint32_t operation, awaited;
 };
 
+/* A computation that is a block of two: the operation says what the first is of, this what the second is. */
+struct recorded_block {
+    uint32_t operation, micro_batch;
+    uint16_t stage;
+};
+
 struct recorded_stream {
     uint32_t rank;   /* ranks[rank] */
     uint64_t number; /* as the trace has it: CUDA's stream, a thread */
@@ -112,6 +118,8 @@ struct recorded {
     size_t sync_count, sync_capacity;
     struct recorded_wait *waits; /* by operation, then awaited */
     size_t wait_count, wait_capacity;
+    struct recorded_block *blocks; /* by operation */
+    size_t block_count, block_capacity;
     struct recorded_stream *streams;
     size_t stream_count, stream_capacity;
     size_t *first;               /* [stream + 1]: its operations are first[stream] .. first[stream + 1] */
@@ -144,9 +152,11 @@ uint32_t recorded_group(struct recorded *recorded, const char *name, const char 
 /* An operation with nothing known, at the end; valid until the next call. */
 struct recorded_operation *recorded_add(struct recorded *recorded, enum recorded_kind kind, uint32_t stream,
                                         double begin, double end);
+/* Says that the newest operation is a block, and of what its second is. */
+void recorded_add_block(struct recorded *recorded, uint16_t stage, uint32_t micro_batch);
 __attribute__((format(printf, 2, 3))) void recorded_note(struct recorded *recorded, const char *format, ...);
-/* Sorts operations by stream and begin (indices change, syncs and waits follow) and ranks by number, fills `first`, and
- * counts the pieces of a timeline. */
+/* Sorts operations by stream and begin (indices change, syncs, waits and blocks follow) and ranks by number, fills
+ * `first`, and counts the pieces of a timeline. */
 void recorded_finish(struct recorded *recorded);
 
 /* ---- reading ---- */

@@ -36,16 +36,26 @@ static bool agrees(const struct explanation *e, struct diag *diag)
         diag_error(diag, scenario_place(scenario, "parallel.pipeline"),
                    "the scenario's pipeline has %u workers, that of the trace has %u", scenario->workers,
                    found->workers);
-    if (found->micro_batches && scenario->micro_batches && scenario->micro_batches != found->micro_batches)
-        diag_error(diag, scenario_place(scenario, "batch"),
-                   "the scenario has %u micro-batches a step, the trace has %u", scenario->micro_batches,
-                   found->micro_batches);
     const struct recorded *recorded = e->recorded;
     uint32_t highest = recorded->ranks[recorded->rank_count - 1].number;
     if (highest >= scenario->mesh.ranks)
         diag_error(diag, scenario_place(scenario, "parallel"), "the scenario has %u ranks, the trace has rank %u",
                    scenario->mesh.ranks, highest);
     return diag->errors == before;
+}
+
+/* Its schedule and its micro-batches are compared with those of a run of the scenario; an exit code. */
+static int agree_on_order(struct explanation *e, const struct recorded *run, struct diag *diag)
+{
+    const struct scenario *scenario = e->scenario;
+    uint32_t trace = e->found.micro_batches * e->found.slices,
+             own = recognise_scenario(e->recorded, run, scenario, e->arena, &e->found);
+    if (!trace || !own || own == trace)
+        return EXIT_DONE;
+    uint32_t slices = own / scenario->micro_batches;
+    diag_error(diag, scenario_place(scenario, "batch"), "the scenario has %u micro-batches a step, the trace has %u",
+               scenario->micro_batches, trace % slices ? trace : trace / slices);
+    return EXIT_BAD_INPUT;
 }
 
 /* ---- the way through ---- */
@@ -114,10 +124,12 @@ static int explain_timeline(const struct options *options, struct explanation *e
     struct diag diag = {.out = stderr};
     struct fault fault = {.text = ""};
     struct explain_model model = {0};
-    recognise(e->recorded, e->steps, e->step_count, e->arena, &e->found);
+    recognise(e->recorded, e->arena, &e->found);
     if (e->scenario && !agrees(e, &diag))
         return EXIT_BAD_INPUT;
     int code = e->scenario ? model_run(e->scenario, &model) : EXIT_DONE;
+    if (e->scenario && code == EXIT_DONE)
+        code = agree_on_order(e, model.recorded, &diag);
     if (options->symmetric && code == EXIT_DONE)
         fill(e, &model);
     if (e->scenario && code == EXIT_DONE)

@@ -12,8 +12,19 @@ static void put_found(struct json_writer *json, const struct recognised *found)
     json_integer(json, "stages", found->stages);
     json_integer(json, "replicas", found->replicas);
     json_integer(json, "micro_batches", found->micro_batches);
+    if (found->slices > 1)
+        json_integer(json, "slices", found->slices);
     if (found->schedule)
         json_text(json, "schedule", found->schedule);
+    if (*found->options)
+        json_text(json, "schedule_options", found->options);
+    if (*found->alike)
+        json_text(json, "schedule_alike", found->alike);
+    if (found->closest) {
+        json_text(json, "schedule_closest", found->closest);
+        json_integer(json, "schedule_apart", (long long)found->apart);
+        json_integer(json, "schedule_operations", (long long)found->of);
+    }
     json_integer(json, "schedule_followed", found->followed);
     json_integer(json, "schedule_compared", found->compared);
     json_object_end(json);

@@ -7,7 +7,7 @@
 #include "commands/cli/options.h"
 #include "studies/explain/losses.h"
 #include "studies/explain/model.h"
-#include "studies/explain/recognise.h"
+#include "studies/orders/recognise.h"
 
 struct explanation {
     const char *const *files;

@@ -9,10 +9,16 @@
 
 const char *explain_schedule_text(const struct recognised *found, struct arena *arena)
 {
-    if (!found->schedule)
-        return found->compared ? "its order is none of the table's" : "no forwards and backwards of micro-batches";
-    return arena_print(arena, "%s in %u of %u steps of a replica%s%s", found->schedule, found->followed,
-                       found->compared, *found->alike ? "; the same order here: " : "", found->alike);
+    const char *options = *found->options ? arena_print(arena, " (%s)", found->options) : "";
+    if (found->schedule)
+        return arena_print(arena, "%s%s in %u of %u steps of a replica%s%s", found->schedule, options, found->followed,
+                           found->compared, *found->alike ? "; the same order here: " : "", found->alike);
+    if (found->closest)
+        return arena_print(arena,
+                           "its order is none of the table's; %s%s comes closest: there, %zu of the %zu computations "
+                           "of a step stand elsewhere",
+                           found->closest, options, found->apart, found->of);
+    return found->compared ? "its order is none of the table's" : "no forwards and backwards of micro-batches";
 }
 
 static void print_network(const struct losses *losses, FILE *out)
@@ -39,10 +45,11 @@ static void print_head(const struct explanation *e, FILE *out)
                e->recorded->rank_count, readable_plural(e->recorded->rank_count), e->step_count,
                readable_plural(e->step_count), e->recorded->count);
     if (found->workers)
-        fprintf(out, "pipeline     %u worker%s, %u stage%s, %u replica%s in the trace, %u micro-batch%s\n",
+        fprintf(out, "pipeline     %u worker%s, %u stage%s, %u replica%s in the trace, %u micro-batch%s%s\n",
                 found->workers, readable_plural(found->workers), found->stages, readable_plural(found->stages),
                 found->replicas, readable_plural(found->replicas), found->micro_batches,
-                found->micro_batches == 1 ? "" : "es");
+                found->micro_batches == 1 ? "" : "es",
+                found->slices > 1 ? arena_print(e->arena, " of %u slices", found->slices) : "");
     fprintf(out, "schedule     %s\n", explain_schedule_text(found, e->arena));
     fprintf(out, "step         %s", readable_seconds(measured, losses->measured));
     if (e->step_count > 1)

@@ -32,7 +32,4 @@ static inline bool factors_has(const struct factors *factors, const struct recor
     return recorded->operations[operation].kind == RECORDED_COMPUTE && factors->own[operation] > 0;
 }
 
-/* The replica of the pipeline that a rank is in: ranks that send each other messages. [rank index], from the arena. */
-uint32_t *factors_replicas(const struct recorded *recorded, struct arena *arena);
-
 #endif

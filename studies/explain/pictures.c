@@ -2,7 +2,7 @@
 #include "studies/explain/pictures.h"
 
 #include "base/arena.h"
-#include "studies/explain/factors.h"
+#include "studies/orders/replicas.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -110,7 +110,7 @@ struct gantt *pictures_replayed(const struct recorded *recorded, uint32_t step, 
 size_t pictures_ranks(const struct recorded *recorded, uint32_t around, uint32_t ranks[PICTURES_RANKS_MAX])
 {
     struct arena *arena = arena_create();
-    const uint32_t *replicas = factors_replicas(recorded, arena);
+    const uint32_t *replicas = orders_replicas(recorded, arena);
     bool all = recorded->rank_count <= PICTURES_RANKS_MAX;
     size_t count = 0;
     for (uint32_t i = 0; i < recorded->rank_count && count < PICTURES_RANKS_MAX; i++)

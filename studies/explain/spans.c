@@ -3,7 +3,7 @@
 
 #include "base/arena.h"
 #include "base/numbers/median.h"
-#include "studies/explain/factors.h"
+#include "studies/orders/replicas.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ void spans_find(const struct recorded *recorded, struct replay *const *replays, 
                 struct spans *spans)
 {
     *spans = (struct spans){0, 0, 0, 0};
-    const uint32_t *replicas = factors_replicas(recorded, arena);
+    const uint32_t *replicas = orders_replicas(recorded, arena);
     uint32_t count = 0;
     for (size_t i = 0; i < recorded->rank_count; i++)
         count = replicas[i] >= count ? replicas[i] + 1 : count;

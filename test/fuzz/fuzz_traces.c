@@ -3,7 +3,7 @@
  * explained: a job's timeline by replays whose recorded times come out, a profile by parts that add up. */
 #include "base/arena.h"
 #include "studies/explain/losses.h"
-#include "studies/explain/recognise.h"
+#include "studies/orders/recognise.h"
 #include "studies/profile/clocks.h"
 #include "studies/profile/profile.h"
 #include "test/support/memory_file.h"
@@ -36,7 +36,7 @@ static void explain_timeline(struct recorded *recorded, struct arena *arena)
     struct fault fault = {.text = ""};
     struct losses losses;
     struct recognised found;
-    recognise(recorded, steps, count, arena, &found);
+    recognise(recorded, arena, &found);
     if (count && count < STEPS_MAX && losses_find(recorded, steps, count, NULL, arena, &losses, &fault)) {
         double sum = losses.even;
         for (int kind = 0; kind < LOSS_KINDS; kind++)
