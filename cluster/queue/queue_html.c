@@ -28,7 +28,10 @@ static void put_tiles(FILE *out, const struct queue_view *view)
     fputs("<div class=\"tiles\">\n", out);
     html_tile(out, readable_seconds(text, figures->makespan), "makespan");
     html_tile(out, readable_percent(text, figures->allocated), "of the nodes' time given to jobs");
-    html_tile(out, readable_percent(text, figures->busy), "busy");
+    html_tile(out, readable_percent(text, figures->running), "running");
+    html_tile(out, readable_percent(text, figures->parts[PART_USEFUL]), "useful: steps that count");
+    html_tile(out, readable_percent(text, figures->fragments.waiting), "free while jobs wait");
+    html_tile(out, readable_percent(text, figures->fragments.cluster), "of free nodes' time fragmented");
     snprintf(text, sizeof text, "%u", figures->longest);
     html_tile(out, text, "jobs waiting at most");
     snprintf(text, sizeof text, "%.3g", figures->means[QUEUE_BOUNDED].mean);

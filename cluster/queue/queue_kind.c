@@ -103,6 +103,8 @@ static void hand_over(const struct simulation_context *context, const struct que
         .wait_high = view->months.figures[MONTH_WAIT].high,
         .useful_low = view->months.figures[MONTH_USEFUL].low,
         .useful_high = view->months.figures[MONTH_USEFUL].high,
+        .lost = figures->fragments.waiting,
+        .fragmented = figures->fragments.cluster,
         .joules = energy->known ? value_of(view, MONTH_ENERGY, energy->joules) : NAN,
         .kilograms = energy->carbon ? value_of(view, MONTH_CARBON, energy->grams / 1000) : NAN,
         .cost = energy->priced ? value_of(view, MONTH_COST, energy->cost) : NAN};

@@ -7,6 +7,7 @@
 #include "base/text_writer.h"
 #include "cluster/queue/queue_output.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,19 @@ static void put_time_or_ratio(struct table *table, enum queue_figure figure, dou
     table_value(table, value);
 }
 
+/* What jobs make of the nodes' time, and of what use free nodes are. */
+static void print_use(FILE *out, const struct queue_view *view)
+{
+    const struct queue_figures *figures = view->figures;
+    char running[READABLE_MAX], useful[READABLE_MAX], lost[READABLE_MAX], useless[READABLE_MAX];
+    fprintf(out, "running %s, useful %s; free while jobs wait %s; fragmentation %s of free nodes' time",
+            readable_percent(running, figures->running), readable_percent(useful, figures->parts[PART_USEFUL]),
+            readable_percent(lost, figures->fragments.waiting), readable_percent(useless, figures->fragments.cluster));
+    if (!isnan(figures->fragments.blocks))
+        fprintf(out, ", %s by blocks", readable_percent(useless, figures->fragments.blocks));
+    fputc('\n', out);
+}
+
 static void print_remarks(FILE *out, const struct queue_view *view, enum table_format format)
 {
     const struct queue_figures *figures = view->figures;
@@ -52,6 +66,7 @@ static void print_remarks(FILE *out, const struct queue_view *view, enum table_f
     fprintf(remarks, "makespan %s, %s of the nodes' time given to jobs, %s busy, at most %u jobs waiting\n",
             readable_seconds(text, figures->makespan), readable_percent(share, figures->allocated),
             readable_percent(busy, figures->busy), figures->longest);
+    print_use(remarks, view);
     if (figures->changes)
         fprintf(remarks, "%u %s\n", figures->changes, queue_policy_changes(view->queue->options.policy));
     if (view->queue->log->passed_over)
@@ -219,7 +234,12 @@ void queue_json(FILE *out, const struct queue_view *view)
     json_number(&json, "makespan_s", figures->makespan);
     json_number(&json, "allocated", figures->allocated);
     json_number(&json, "busy", figures->busy);
+    json_number(&json, "running", figures->running);
     json_number(&json, "node_hours", figures->node_hours);
+    json_number(&json, "loss_of_capacity", figures->fragments.waiting);
+    json_number(&json, "fragmentation", figures->fragments.cluster);
+    if (!isnan(figures->fragments.blocks))
+        json_number(&json, "block_fragmentation", figures->fragments.blocks);
     json_integer(&json, "most_waiting", figures->longest);
     json_integer(&json, "changes", figures->changes);
     json_object_begin(&json, "node_time", false);

@@ -184,6 +184,7 @@ static void find_parts(const struct queue_run *run, struct queue_figures *figure
     figures->parts[PART_AWAY] = sum_total(&away) / all;
     figures->parts[PART_USEFUL] =
         figures->allocated - figures->parts[PART_SAVING] - figures->parts[PART_AGAIN] - figures->parts[PART_STANDING];
+    figures->running = figures->allocated - figures->parts[PART_STANDING];
     figures->parts[PART_FREE] = fmax(0, 1 - figures->allocated - figures->parts[PART_AWAY]);
 }
 
@@ -198,6 +199,7 @@ void queue_figures(const struct queue_run *run, struct arena *arena, struct queu
         figures->means[i] = mean_of(run, figures->values[i]);
     find_use(run, figures);
     find_parts(run, figures);
+    queue_fragments(run, figures->makespan, &figures->fragments);
     queue_energy(run, arena, &figures->energy);
     free(present);
 }

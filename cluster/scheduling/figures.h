@@ -51,8 +51,18 @@ struct queue_energy {
     double *costs;                  /* by job, where priced */
 };
 
+/* Free nodes that are of no use. */
+struct queue_fragments {
+    double waiting; /* share of the cluster's time in which nodes are free while a job waits for nodes */
+    double cluster; /* of free nodes' time: in which a job of the log's would not fit into them, on average over jobs */
+    double
+        blocks; /* the same of each block's free nodes and the jobs that a block holds; NAN: no blocks, no such jobs */
+};
+
 struct queue_figures {
     double makespan, allocated, busy; /* seconds; shares of the cluster's time */
+    double running;                   /* allocated, without the time in which jobs stand still */
+    struct queue_fragments fragments;
     struct queue_mean means[QUEUE_FIGURES];
     uint32_t changes, longest; /* of all jobs; most that waited at one time */
     uint32_t stops, requeues;  /* of all jobs */
@@ -64,6 +74,8 @@ struct queue_figures {
     size_t level_count;
 };
 
+/* The part of queue_figures that says of what use free nodes are. */
+void queue_fragments(const struct queue_run *run, double makespan, struct queue_fragments *fragments);
 /* The part of queue_figures that says what nodes drew. */
 void queue_energy(const struct queue_run *run, struct arena *arena, struct queue_energy *energy);
 

@@ -56,6 +56,8 @@ FIGURE(wait_p90, row->queue.known && row->queue.months ? row->queue.wait_high : 
 FIGURE(useful_p10, row->queue.known && row->queue.months ? row->queue.useful_low : NAN)
 FIGURE(useful_p90, row->queue.known && row->queue.months ? row->queue.useful_high : NAN)
 FIGURE(useful, row->queue.known && row->queue.fails ? row->queue.useful : NAN)
+FIGURE(loss, row->queue.known ? row->queue.lost : NAN)
+FIGURE(fragmentation, row->queue.known ? row->queue.fragmented : NAN)
 FIGURE(work, row->idle_nodes.known ? row->idle_nodes.work : NAN)
 FIGURE(efficiency, row->idle_nodes.known ? row->idle_nodes.efficiency : NAN)
 FIGURE(of_best, row->idle_nodes.known ? row->idle_nodes.attainment : NAN)
@@ -101,6 +103,8 @@ const struct sweep_figure sweep_figures[] = {
     {"allocated", "nodes' time given to jobs", CHART_PERCENT, 1, of_allocated},
     {"busy", "nodes' time busy", CHART_PERCENT, 1, of_busy},
     {"useful", "nodes' time in steps that count", CHART_PERCENT, 1, of_useful},
+    {"loss_of_capacity", "nodes' time free while jobs wait", CHART_PERCENT, -1, of_loss},
+    {"fragmentation", "free nodes' time of no use", CHART_PERCENT, -1, of_fragmentation},
     {"wait_p10_s", "mean waiting of jobs, p10 of months", CHART_SECONDS, -1, of_wait_p10},
     {"wait_p90_s", "mean waiting of jobs, p90 of months", CHART_SECONDS, -1, of_wait_p90},
     {"useful_p10", "nodes' time in steps that count, p10 of months", CHART_PERCENT, 1, of_useful_p10},

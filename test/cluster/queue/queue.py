@@ -153,6 +153,9 @@ def by_hand(stagesim, folder):
     check.near(figures["wait_s"]["median"], 10, "median waiting: the third of five")
     check.near(figures["wait_s"]["p95"], 200, "95 % of five jobs are all of them")
     check.that(figures["most_waiting"] == 2, "most waiting")
+    check.near(figures["loss_of_capacity"], 0.35, "free while jobs wait")
+    check.near(figures["fragmentation"], 118 / 370, "fragmentation")
+    check.near(figures["running"], 0.63, "running")
     # Job c comes at 20 and ends at 40. Two jobs are there before, three with it, d comes at 30, so that 3.5 are there
     # on average: it asks for 2 of 4 nodes and would have 4 / 3.5, so that it would take 1.75 times as long.
     check.near(float(result.jobs[2]["fairness"]), 1 / 1.75, "fairness of c")

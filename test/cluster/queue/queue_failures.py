@@ -199,6 +199,37 @@ def identities(label, result, month, jobs):
     check.near(area(variable(result.paje, "U")), had, f"{label}: nodes in use over time", 1e-8)
 
 
+def fragments(label, result, month, jobs):
+    """Between any two events: which nodes are free, who waits, and which jobs would not fit."""
+    spans = [(float(span["from_s"]), float(span["to_s"]), set(nodes_of(span["nodes"])), span["job"])
+             for span in result.spans]
+    away = [(since, until, node) for node, since, until in month.repairs]
+    ends = [float(row["end_s"]) for row in result.jobs]
+    last = max(ends)
+    times = sorted({time for span in spans for time in span[:2]} | {job[0] for job in jobs} |
+                   {time for span in away for time in span[:2] if time < last})
+    lost, found = 0.0, {NODES: [0.0, 0.0], BLOCK: [0.0, 0.0]}
+    for since, until in zip(times, times[1:]):
+        middle = (since + until) / 2
+        has = [span for span in spans if span[0] <= middle < span[1]]
+        busy = set().union(*[span[2] for span in has], {node for a, b, node in away if a <= middle < b})
+        free = set(range(NODES)) - busy
+        waits = sum(job[0] <= middle < end for job, end in zip(jobs, ends)) > len(has)
+        lost += len(free) * (until - since) if waits else 0
+        for size, sums in found.items():
+            asked = [job[1] for job in jobs if job[1] <= size]
+            for first in range(0, NODES, size):
+                count = sum(first <= node < first + size for node in free)
+                sums[0] += count * sum(nodes > count for nodes in asked) / len(asked) * (until - since)
+                sums[1] += count * (until - since)
+    summary = result.summary
+    check.that(abs(summary["loss_of_capacity"] - lost / NODES / summary["makespan_s"]) < 1e-9, f"{label}: lost")
+    check.that(abs(summary["fragmentation"] - found[NODES][0] / found[NODES][1]) < 1e-9, f"{label}: fragmentation")
+    check.that("block_fragmentation" not in summary or
+               abs(summary["block_fragmentation"] - found[BLOCK][0] / found[BLOCK][1]) < 1e-9, f"{label}: of blocks")
+    check.near(summary["running"], summary["allocated"] - summary["node_time"]["standing"], f"{label}: running")
+
+
 def groups(label, result, jobs, capped):
     """By size and by user, from the jobs and their spans."""
     size = {1: "1 node", 2: "2 nodes", 3: "3 or 4 nodes", 4: "3 or 4 nodes"}
@@ -285,6 +316,7 @@ def months(stagesim, folder):
         same_month(f"month {seed} {setting[1:]}", result, month)
         identities(f"month {seed} {setting[1:]}", result, month, setting[0])
         energy_adds_up(f"month {seed}", result, month)
+        fragments(f"month {seed}", result, month, setting[0])
         groups(f"month {seed}", result, setting[0], month.power.budget is not None)
         failures += result.summary["failures"]["count"]
         stops += result.summary["failures"]["stops"]
