@@ -48,7 +48,9 @@ static const struct stagesim_field power_fields[] = {
     {"table", STAGESIM_FIELD_ROWS, offsetof(struct power_values, table), .rows = &point_type,
      .doc = "measured speed at caps, in place of the curve"},
     {"carbon", STAGESIM_FIELD_ROWS, offsetof(struct power_values, intensities), .rows = &intensity_type,
-     .doc = "grams of carbon dioxide for a kilowatt hour: a number, or a series over time"},
+     .doc =
+         "grams of carbon dioxide for a kilowatt hour: a number, 24 of them for the hours of a day, or a series over "
+         "time"},
     {"carbon_start", STAGESIM_FIELD_TIME, SETTING(carbon_start), .least = 0, .most = 1e10,
      .doc = "when the job begins on the clock of the series; default 0s"},
     {"pue", STAGESIM_FIELD_RATIO, SETTING(pue), .least = 1, .most = 10,
@@ -58,19 +60,20 @@ static const struct stagesim_field power_fields[] = {
 const struct fields_section power_section = {"power", true, power_fields};
 
 const struct power_values power_defaults = {
-    .settings = {.idle = -1, .full = -1, .alpha = 3, .compute_bound = -1, .pue = 1}, .carbon = -1};
+    .settings = {.idle = -1, .full = -1, .alpha = 3, .compute_bound = -1, .pue = 1}};
 
 struct fields_section power_section_create(const struct node *node, struct arena *arena)
 {
     const struct node *carbon = node_get(node, "carbon");
-    bool number = carbon && carbon->kind == NODE_SCALAR &&
-                  (isdigit((unsigned char)*carbon->text) || *carbon->text == '-') && !strchr(carbon->text, '/') &&
-                  !strstr(carbon->text, ".csv");
+    const struct node *first = carbon && carbon->kind == NODE_LIST ? carbon->first : carbon;
+    bool numbers = first && first->kind == NODE_SCALAR &&
+                   (isdigit((unsigned char)*first->text) || *first->text == '-') && !strchr(first->text, '/') &&
+                   !strstr(first->text, ".csv");
     struct stagesim_field *fields = arena_alloc(arena, sizeof power_fields);
     memcpy(fields, power_fields, sizeof power_fields);
     for (struct stagesim_field *field = fields; field->key; field++)
-        if (number && !strcmp(field->key, "carbon"))
-            *field = (struct stagesim_field){"carbon", STAGESIM_FIELD_RATIO, offsetof(struct power_values, carbon),
+        if (numbers && !strcmp(field->key, "carbon"))
+            *field = (struct stagesim_field){"carbon", STAGESIM_FIELD_RATIOS, offsetof(struct power_values, carbon),
                                              .least = 0, .most = 1e6};
     return (struct fields_section){power_section.name, true, fields};
 }
@@ -88,13 +91,30 @@ static void take_table(struct loader *loader, const struct stagesim_rows *rows, 
         }
 }
 
+/* A number holds always, 24 of them from the hours on. */
+static void take_hours(struct loader *loader, const struct stagesim_list *hours, struct power_settings *settings)
+{
+    struct power_intensity *rows = arena_array(loader->fields.arena, hours->count, sizeof *rows);
+    for (size_t i = 0; i < hours->count; i++)
+        rows[i] = (struct power_intensity){3600.0 * (double)i, hours->values[i]};
+    settings->carbon = rows;
+    settings->carbon_count = hours->count;
+    settings->series = hours->count > 1;
+    if (hours->count != 1 && hours->count != 24)
+        diag_error(loader->fields.diag, node_place(loader->root, "power.carbon"),
+                   "carbon is a list of %zu numbers; expected one number, or 24, one for each hour of a day",
+                   hours->count);
+}
+
 static void take_carbon(struct loader *loader, const struct power_values *values, struct power_settings *settings)
 {
-    struct power_intensity *one = arena_alloc(loader->fields.arena, sizeof *one);
-    one->grams = values->carbon;
-    settings->carbon = values->carbon >= 0 ? one : values->intensities.rows;
+    if (values->carbon.count) {
+        take_hours(loader, &values->carbon, settings);
+        return;
+    }
+    settings->carbon = values->intensities.rows;
+    settings->carbon_count = values->intensities.count;
     settings->series = values->intensities.count > 0;
-    settings->carbon_count = values->carbon >= 0 ? 1 : values->intensities.count;
     for (size_t i = 0; i < settings->carbon_count; i++) {
         const struct power_intensity *row = &settings->carbon[i];
         if (i ? row->time > row[-1].time : row->time <= 0)

@@ -27,7 +27,7 @@ struct memory_values {
 
 struct power_values {
     struct power_settings settings;
-    double carbon; /* a number in place of rows; negative: not given */
+    struct stagesim_list carbon; /* a number, or one for each hour of a day, in place of rows */
     struct stagesim_rows intensities, table;
 };
 extern const struct power_values power_defaults;
@@ -127,7 +127,7 @@ extern const char inputs_section_name[];
 /* Keys of the top level that are not in root_fields; NULL-terminated. */
 extern const char *const section_names[];
 
-/* `power` with a number for its key `carbon` where the section, which may be NULL, gives one; otherwise rows. */
+/* `power` with numbers for its key `carbon` where the section, which may be NULL, gives some; otherwise rows. */
 struct fields_section power_section_create(const struct node *node, struct arena *arena);
 
 #endif

@@ -201,11 +201,11 @@ static void write_order(struct json_writer *json)
     json_object_end(json);
 }
 
-/* Carbon is a number, or rows. */
+/* Carbon is numbers, or rows. */
 static void write_power(struct json_writer *json, struct arena *arena)
 {
     const struct stagesim_field *fields = power_section.fields, *rows = NULL;
-    const struct stagesim_field number = {"carbon", STAGESIM_FIELD_RATIO, .least = 0, .most = 1e6};
+    const struct stagesim_field number = {"carbon", STAGESIM_FIELD_RATIOS, .least = 0, .most = 1e6};
     size_t count = 0, kept = 0;
     while (fields[count].key)
         count++;
