@@ -21,7 +21,7 @@ struct comparison_queue {
     bool months;                                         /* many: then these are medians, and p10 and p90 follow */
     double wait_low, wait_high, useful_low, useful_high;
     double useful;                  /* share of their time in which steps are done that count */
-    double lost, fragmented; /* shares, of the cluster's and of free nodes' time */
+    double lost, fragmented;        /* shares, of the cluster's and of free nodes' time */
     double joules, kilograms, cost; /* of all nodes; NAN: not known */
 };
 
