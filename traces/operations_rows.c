@@ -145,7 +145,7 @@ static bool read_row(struct csv *csv, struct operations_row *row)
     return csv_integer(csv, OPERATIONS_RANK, RANK_MOST, &row->rank) &&
            csv_integer(csv, OPERATIONS_ID, RECORDED_NONE - 1, &row->id) && read_stream(csv, row) &&
            read_times(csv, row) && read_work(csv, row) &&
-           read_optional(csv, OPERATIONS_ITERATION, RECORDED_NONE - 1, &row->iteration) &&
+           read_optional(csv, OPERATIONS_ITERATION, RECORDED_NONE - 2, &row->iteration) &&
            read_optional(csv, OPERATIONS_POSITION, RANK_MOST, &row->position) &&
            read_optional(csv, OPERATIONS_GROUP, RECORDED_NONE - 1, &row->group) &&
            read_optional(csv, OPERATIONS_PEER, RANK_MOST, &row->peer);

@@ -132,13 +132,27 @@ void engine_replay_finish(struct engine_replay *replay)
 
 /* ---- runs ---- */
 
-static double last_end(const struct timeline *timeline)
+/* Seconds of a step: up to its last end, or of several between their ends. */
+static double step_seconds(const struct engine_replay *replay, const struct timeline *timeline)
 {
-    double last = 0;
+    const struct replay *graph = replay->replay;
+    double last = 0, first = 0;
+    bool *is_first = array_zeroed((size_t)timeline->program->cost_count + 1, sizeof *is_first);
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        bool own = replay_is_first(graph, i);
+        if (own && replay->cost_of[i] != NOWHERE)
+            is_first[replay->cost_of[i]] = true;
+        if (own && replay->transfer_of[i] != NOWHERE)
+            is_first[replay->transfer_of[i]] = true;
+    }
     for (uint32_t rank = 0; rank < timeline->rank_count; rank++)
-        for (uint32_t id = 0; id < timeline->program->positions[rank].operation_count; id++)
-            last = fmax(last, timeline->moments[rank][id].end);
-    return last;
+        for (uint32_t id = 0; id < timeline->program->positions[rank].operation_count; id++) {
+            double end = timeline->moments[rank][id].end;
+            last = fmax(last, end);
+            first = is_first[timeline->program->positions[rank].operations[id].cost] ? fmax(first, end) : first;
+        }
+    free(is_first);
+    return replay_step_seconds(graph, first, last);
 }
 
 double engine_replay_time(struct engine_replay *replay, const double *seconds, const double *gaps, struct fault *fault)
@@ -155,7 +169,7 @@ double engine_replay_time(struct engine_replay *replay, const double *seconds, c
                              .apart = true,
                              .transfers_free = true};
     timeline_reset(replay->timeline);
-    return engine_analytic.run(&job, fault) ? last_end(replay->timeline) : NAN;
+    return engine_analytic.run(&job, fault) ? step_seconds(replay, replay->timeline) : NAN;
 }
 
 /* [cost]: what the message or collective of that cost takes from when all that it waits for is there. The caller frees
@@ -192,7 +206,7 @@ double engine_replay_simulate(struct engine_replay *replay, const struct engine 
     double last = NAN;
     if (folded_run(engine, &job, false, arena, &run, fault)) {
         double *durations = durations_of(run.timeline);
-        last = last_end(run.timeline);
+        last = step_seconds(replay, run.timeline);
         for (uint32_t i = 0; i < replay->replay->node_count; i++)
             seconds[i] = replay->transfer_of[i] == NOWHERE ? NAN : durations[replay->transfer_of[i]];
         free(durations);

@@ -14,10 +14,13 @@ struct expected {
     double seconds, bytes; /* bytes: NaN: not known, or not the same of all */
 };
 
-/* How much has to be the same for operations to be alike; the first level that the scenario has counts. A piece is one
+/* How much has to be the same for operations to be alike; the first level that the scenario has counts: the very
+ * operation in the rank's step, the same on another rank of its position or in another step, and so on. A piece is one
  * of several of one work for one micro-batch, as layers are; the whole is all of them, for a trace that does not tell
  * them apart. */
 enum level {
+    LEVEL_RANK,
+    LEVEL_POSITION,
     LEVEL_PIECE_ALL,
     LEVEL_PIECE_BYTES,
     LEVEL_PIECE_MICRO_BATCH,
@@ -38,6 +41,28 @@ static uint32_t hash_of(const char *text)
     return hash;
 }
 
+static uint64_t mixed(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * 0xff51afd7ed558ccdull;
+    return hash ^ hash >> 29;
+}
+
+/* Where and when an operation is: of a rank and step, or of a position. */
+static uint64_t place_of(const struct recorded *recorded, const struct recorded_operation *operation, bool of_rank)
+{
+    const struct recorded_rank *rank = &recorded->ranks[recorded_rank_of(recorded, operation)];
+    const uint32_t values[] = {of_rank ? rank->number : rank->stage,
+                               of_rank ? operation->step : RECORDED_NONE,
+                               of_rank ? operation->peer : RECORDED_NONE,
+                               operation->stage,
+                               operation->micro_batch,
+                               (uint32_t)operation->piece << 16 | operation->pieces};
+    uint64_t hash = 0;
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        hash = mixed(hash, values[i]);
+    return hash;
+}
+
 /* The same kind of operation for the same work of the same stage, of as many bytes, and for the same micro-batch;
  * without the bytes where the trace does not say them. What is for other work is told apart by its name. */
 static void keys_of(const struct recorded *recorded, const struct recorded_operation *operation, enum level level,
@@ -54,8 +79,10 @@ static void keys_of(const struct recorded *recorded, const struct recorded_opera
         piece = (operation->piece & 0x3ffu) << 10 | (operation->pieces & 0x3ffu);
     *first = (uint64_t)bytes << 32 | (uint64_t)name << 16 | (uint64_t)level << 12 | (uint64_t)operation->kind << 6 |
              operation->work;
-    *second = (uint64_t)operation->stage << 48 |
-              (uint64_t)(of_micro_batch ? operation->micro_batch & 0xfffffffu : 0) << 20 | piece;
+    *second = level <= LEVEL_POSITION
+                  ? place_of(recorded, operation, level == LEVEL_RANK)
+                  : (uint64_t)operation->stage << 48 |
+                        (uint64_t)(of_micro_batch ? operation->micro_batch & 0xfffffffu : 0) << 20 | piece;
 }
 
 static int by_keys(const void *left, const void *right)
@@ -150,6 +177,10 @@ bool expected_fill(struct expected_table *table, const struct recorded *run, str
     uint32_t *steps = replay_steps(run, &step_count);
     struct like *likes = array_zeroed(LEVELS * run->count, sizeof *likes);
     bool good = step_count > 0 || fault_set(fault, "the scenario has no operations");
+    if (replay_overlap(run, steps, step_count)) {
+        steps[0] = REPLAY_ALL;
+        step_count = 1;
+    }
     for (size_t s = 0; good && s < step_count; s++) {
         struct replay *replay = replay_create(run, steps[s], fault);
         good = replay != NULL;

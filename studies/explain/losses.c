@@ -56,8 +56,8 @@ static bool create_replays(struct loss_search *search, const uint32_t *steps, st
             return false;
         search->nodes = replay->node_count > search->nodes ? replay->node_count : search->nodes;
         losses->unmatched += replay->unmatched;
-        losses->shortest = fmin(losses->shortest, replay->measured);
-        losses->longest = fmax(losses->longest, replay->measured);
+        losses->shortest = fmin(losses->shortest, replay->shortest);
+        losses->longest = fmax(losses->longest, replay->longest);
         losses->measured += replay->measured / (double)search->step_count;
         for (uint32_t i = 0; i < replay->node_count; i++)
             if (replay->nodes[i].kind == REPLAY_WORK)
@@ -256,6 +256,10 @@ static bool split(struct loss_search *search, struct losses *losses, struct faul
 bool losses_find(const struct recorded *recorded, const uint32_t *steps, size_t step_count,
                  const struct loss_model *model, struct arena *arena, struct losses *losses, struct fault *fault)
 {
+    const uint32_t all = REPLAY_ALL;
+    bool overlap = replay_overlap(recorded, steps, step_count);
+    steps = overlap ? &all : steps;
+    step_count = overlap ? 1 : step_count;
     *losses = (struct losses){.step_count = step_count,
                               .slow_rank = RECORDED_NONE,
                               .predicted = NAN,

@@ -92,19 +92,28 @@ static void find_gaps(struct replay *replay)
     free(ends);
 }
 
+bool replay_is_first(const struct replay *replay, uint32_t node)
+{
+    uint32_t operation = replay->nodes[node].operation;
+    return operation != RECORDED_NONE && replay->rounds > 1 &&
+           replay->recorded->operations[operation].step == replay->first_step;
+}
+
 double replay_time(const struct replay *replay, const double *seconds, const double *gaps, double *ends)
 {
-    double *own = ends ? ends : array_zeroed(replay->node_count, sizeof *own), last = 0;
+    double *own = ends ? ends : array_zeroed(replay->node_count, sizeof *own), last = 0, first = 0;
     for (uint32_t i = 0; i < replay->node_count; i++) {
         uint32_t node = replay->order[i];
         const struct replay_node *it = &replay->nodes[node];
         own[node] =
             ready_at(replay, node, own) + (gaps ? gaps[node] : it->gap) + (seconds ? seconds[node] : it->seconds);
         last = own[node] > last ? own[node] : last;
+        if (own[node] > first && replay_is_first(replay, node))
+            first = own[node];
     }
     if (!ends)
         free(own);
-    return last;
+    return replay_step_seconds(replay, first, last);
 }
 
 /* ---- the step ---- */
@@ -119,7 +128,7 @@ static bool collect(struct replay_build *build, double *begin, double *end)
     build->lowest = RECORDED_NONE;
     for (size_t i = 0; i < recorded->count; i++) {
         const struct recorded_operation *operation = &recorded->operations[i];
-        if (operation->step != build->step || !recorded_works(operation))
+        if (!replay_has(build, operation) || !recorded_works(operation))
             continue;
         build->operations =
             array_grow(build->operations, &capacity, build->operation_count + 1, sizeof *build->operations);
@@ -143,7 +152,8 @@ struct replay *replay_of(struct replay_build *build, double begin, double end, s
     replay->recorded = build->recorded;
     replay->step = build->step;
     replay->begin = begin;
-    replay->measured = end - begin;
+    replay->measured = replay->shortest = replay->longest = end - begin;
+    replay->rounds = 1;
     replay->nodes = build->nodes;
     replay->node_count = (uint32_t)build->node_count;
     replay->unmatched = build->unmatched;
@@ -162,6 +172,61 @@ struct replay *replay_of(struct replay_build *build, double begin, double end, s
     return NULL;
 }
 
+static int by_number(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* From the first begin of each step to its last end; the caller frees them. */
+static double (*spans_of(const struct recorded *recorded, const uint32_t *steps, size_t count))[2]
+{
+    double(*spans)[2] = array_zeroed(count, sizeof *spans);
+    for (size_t s = 0; s < count; s++) {
+        spans[s][0] = INFINITY;
+        spans[s][1] = -INFINITY;
+    }
+    for (size_t i = 0; i < recorded->count; i++) {
+        const struct recorded_operation *operation = &recorded->operations[i];
+        const uint32_t *step = bsearch(&operation->step, steps, count, sizeof *steps, by_number);
+        if (!step || !recorded_works(operation))
+            continue;
+        double *span = spans[step - steps];
+        span[0] = fmin(span[0], operation->begin);
+        span[1] = fmax(span[1], operation->end);
+    }
+    return spans;
+}
+
+bool replay_overlap(const struct recorded *recorded, const uint32_t *steps, size_t count)
+{
+    double(*spans)[2] = spans_of(recorded, steps, count);
+    bool overlap = false;
+    for (size_t s = 1; s < count; s++)
+        overlap |= spans[s][0] < spans[s - 1][1];
+    free(spans);
+    return overlap && recorded->wait_count > 0;
+}
+
+/* A step takes from the end of the one before to its own. */
+static void measure_rounds(struct replay *replay)
+{
+    size_t count;
+    uint32_t *steps = replay_steps(replay->recorded, &count);
+    double(*spans)[2] = spans_of(replay->recorded, steps, count);
+    replay->rounds = (uint32_t)count;
+    replay->first_step = steps[0];
+    replay->measured = replay_step_seconds(replay, spans[0][1], spans[count - 1][1]);
+    replay->shortest = INFINITY;
+    replay->longest = 0;
+    for (size_t s = 1; s < count; s++) {
+        replay->shortest = fmin(replay->shortest, spans[s][1] - spans[s - 1][1]);
+        replay->longest = fmax(replay->longest, spans[s][1] - spans[s - 1][1]);
+    }
+    free(spans);
+    free(steps);
+}
+
 struct replay *replay_create(const struct recorded *recorded, uint32_t step, struct fault *fault)
 {
     struct replay_build build = {.recorded = recorded, .step = step};
@@ -176,7 +241,10 @@ struct replay *replay_create(const struct recorded *recorded, uint32_t step, str
         replay_build_waits(&build);
     else
         replay_build_rules(&build);
-    return replay_of(&build, begin, end, fault);
+    struct replay *replay = replay_of(&build, begin, end, fault);
+    if (replay && step == REPLAY_ALL)
+        measure_rounds(replay);
+    return replay;
 }
 
 void replay_finish(struct replay *replay)
@@ -188,12 +256,6 @@ void replay_finish(struct replay *replay)
     free(replay->before);
     free(replay->order);
     free(replay);
-}
-
-static int by_number(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return (a > b) - (a < b);
 }
 
 uint32_t *replay_steps(const struct recorded *recorded, size_t *count)

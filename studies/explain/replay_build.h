@@ -23,6 +23,12 @@ struct replay_build {
     uint32_t unmatched;
 };
 
+/* Whether an operation of the trace is in what is built. */
+static inline bool replay_has(const struct replay_build *build, const struct recorded_operation *operation)
+{
+    return build->step == REPLAY_ALL ? operation->step != RECORDED_NONE : operation->step == build->step;
+}
+
 uint32_t replay_add_node(struct replay_build *build, uint32_t operation, enum replay_kind kind, double seconds);
 /* RECORDED_NONE for either: nothing is added. */
 void replay_add_edge(struct replay_build *build, uint32_t before, uint32_t after);

@@ -42,11 +42,6 @@ static uint32_t entry_of(struct replay_build *build, uint32_t operation)
     return arrival == RECORDED_NONE ? *replay_work_of(build, operation) : arrival;
 }
 
-static bool in_step(const struct replay_build *build, uint32_t operation)
-{
-    return build->recorded->operations[operation].step == build->step;
-}
-
 static void add_order(struct replay_build *build)
 {
     const struct recorded *recorded = build->recorded;
@@ -57,7 +52,8 @@ static void add_order(struct replay_build *build)
     }
     for (size_t i = 0; i < recorded->wait_count; i++) {
         const struct recorded_wait *wait = &recorded->waits[i];
-        if (in_step(build, wait->operation) && in_step(build, wait->awaited))
+        if (replay_has(build, &recorded->operations[wait->operation]) &&
+            replay_has(build, &recorded->operations[wait->awaited]))
             replay_add_edge(build, *replay_work_of(build, wait->awaited), entry_of(build, wait->operation));
     }
 }

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """explain_links.py STAGESIM: recorded steps on the scenario's links. Of what SimGrid simulated with contention, the
 recorded step comes out of the replay on SimGrid, and no part of it is anything: pieces of a stage's work (layers) are
-known as such. Contention is told from other traffic, by hand: two messages of 0.1 s share a link at the same time, or
-they do not, or another job is on it."""
+known as such, and so are messages whose times differ along the pipeline. Steps that run into each other are one graph,
+whose step is the run's own. Contention is told from other traffic, by hand: two messages of 0.1 s share a link at the
+same time, or they do not, or another job is on it."""
 import csv
 import json
 import os
@@ -101,6 +102,32 @@ def check_contention():
     check.that(found["network_shared_s"] < 6.4 + 1e-9, f"another job is on nobody's links: {found['network_shared_s']}")
 
 
+# Several iterations at once, or messages of a stage's weights between all workers, with two replicas on shared links.
+CROSSING = (("weipipe", 1), ("weipipe", 3), ("pipedream", 3), ("pipedream-2bw", 1), ("zb-h2", 3), ("zb-v", 1),
+            ("{name: zb-auto, memory: 2p}", 1), ("1f1b", 3))
+CROSSING_JOB = """platform: dgx-h100:1
+workload: stages
+stages: {forward: 10ms, backward: 20ms, optimizer: 1ms, message: 400MB, gradient: 100MB, parameters: 100MB}
+parallel: {pipeline: 4, data: 2}
+batch: {micro_batches: 8}
+fold: off
+output: {replicas: all}
+"""
+
+
+def check_crossing():
+    for schedule, iterations in tool.sampled(CROSSING):
+        pathlib.Path("crossing.yaml").write_text(CROSSING_JOB + f"schedule: {schedule}\niterations: {iterations}\n")
+        tool.run(STAGESIM, "run", "crossing.yaml", "-o", "out", "--trace", "csv", "--quiet")
+        took = json.loads(pathlib.Path("out/summary.json").read_text())["time"]["iteration_s"]
+        found, parts = explain("crossing.yaml", "out/operations.csv")
+        what = f"{schedule}, {iterations} iterations"
+        check.near(found["measured_s"], took, f"{what}: the step", 1e-4)  # the run's own is that of the last ones
+        check.near(found["network_shared_s"], found["measured_s"], f"{what}: on its links", 1e-8)
+        check.that(sum(map(abs, parts.values())) < 1e-9 * took, f"{what}: {parts}")
+        tool.run("rm", "-rf", "out", "why")
+
+
 def check_missing():
     """Of one of eight replicas nobody knows what others do on its links."""
     tool.run(STAGESIM, "run", tool.ROOT / "scenarios/demo.yaml", "-o", "demo", "--trace", "csv", "--quiet")
@@ -131,6 +158,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         os.chdir(scratch)
         check_contention()
+        check_crossing()
         check_missing()
         check_symmetric()
         for name in tool.sampled(SCENARIOS):
