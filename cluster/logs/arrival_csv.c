@@ -14,11 +14,12 @@ enum {
     COLUMN_ITERATIONS,
     COLUMN_USER,
     COLUMN_PRIORITY,
+    COLUMN_STATUS,
     COLUMNS
 };
 
-static const char *const column_names[COLUMNS] = {"submit", "nodes",      "name", "run",     "limit",
-                                                  "type",   "iterations", "user", "priority"};
+static const char *const column_names[COLUMNS] = {"submit", "nodes",      "name", "run",      "limit",
+                                                  "type",   "iterations", "user", "priority", "status"};
 static const struct csv_columns columns = {
     .names = column_names, .count = COLUMNS, .required = COLUMN_NAME, .what = "an arrival log", .comments = true};
 
@@ -46,6 +47,10 @@ static bool read_row(struct csv *csv, struct arrival *arrival)
         seconds(csv, COLUMN_ITERATIONS, true, &arrival->iterations) &&
         csv_integer(csv, COLUMN_NODES, UINT32_MAX, &arrival->nodes) &&
         (csv_get(csv, COLUMN_PRIORITY).size == 0 || csv_integer(csv, COLUMN_PRIORITY, UINT32_MAX, &arrival->priority));
+    unsigned status = STATUS_UNKNOWN;
+    if (csv_get(csv, COLUMN_STATUS).size > 0)
+        good &= csv_word(csv, COLUMN_STATUS, arrival_status_names, &status);
+    arrival->status = status;
     if (good && submit < 0)
         return csv_mistake(csv, COLUMN_SUBMIT, "the job has no submit time; expected seconds from 0");
     if (good && arrival->nodes == 0)

@@ -8,10 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const arrival_format_names[] = {"swf", "sacct", "csv", "helios", NULL};
+const char *const arrival_format_names[] = {"swf", "sacct", "csv", "helios", "philly", "pai", NULL};
+const char *const arrival_status_names[] = {"", "done", "failed", "cancelled", NULL};
 
-/* Numbers and ';' begin the lines of SWF; sacct's first line has '|'; ours names the columns between commas, as
- * Helios' does. */
+static size_t count_commas(const char *line, size_t size)
+{
+    size_t commas = 0;
+    for (size_t i = 0; i < size; i++)
+        commas += line[i] == ',';
+    return commas;
+}
+
+/* Philly's are a list in JSON; PAI's lines are six fields whose last two are numbers, without names. Numbers and ';'
+ * begin the lines of SWF; sacct's first line has '|'; ours names the columns between commas, as Helios' does. */
 static enum arrival_format format_of(const char *text, size_t size)
 {
     size_t i = 0;
@@ -19,11 +28,17 @@ static enum arrival_format format_of(const char *text, size_t size)
         i++;
     if (i == size)
         return ARRIVALS_UNKNOWN;
-    if (text[i] == ';' || text[i] == '-' || (text[i] >= '0' && text[i] <= '9'))
-        return ARRIVALS_SWF;
+    if (text[i] == '[')
+        return ARRIVALS_PHILLY;
     size_t line = 0;
     while (i + line < size && text[i + line] != '\n')
         line++;
+    bool table = count_commas(text + i, line) == 5 && !memmem(text + i, line, "submit", strlen("submit")) &&
+                 !memchr(text + i, '|', line);
+    if (table)
+        return ARRIVALS_PAI;
+    if (text[i] == ';' || text[i] == '-' || (text[i] >= '0' && text[i] <= '9'))
+        return ARRIVALS_SWF;
     if (memchr(text + i, '|', line))
         return ARRIVALS_SACCT;
     return memmem(text + i, line, "submit_time", strlen("submit_time")) ? ARRIVALS_HELIOS : ARRIVALS_CSV;
@@ -37,17 +52,19 @@ static int by_submit(const void *left, const void *right)
     return a->at.line < b->at.line ? -1 : a->at.line > b->at.line;
 }
 
-struct arrival_log *arrival_log_parse(const char *name, const char *text, size_t size, enum arrival_format format,
-                                      struct arena *arena, struct diag *diag)
+struct arrival_log *arrival_log_parse(const struct arrival_text *text, const struct arrival_text *beside,
+                                      enum arrival_format format, struct arena *arena, struct diag *diag)
 {
-    static void (*const readers[])(struct arrival_reader *) = {[ARRIVALS_SWF] = arrival_read_swf,
-                                                               [ARRIVALS_SACCT] = arrival_read_sacct,
-                                                               [ARRIVALS_CSV] = arrival_read_csv,
-                                                               [ARRIVALS_HELIOS] = arrival_read_helios};
+    static void (*const readers[])(struct arrival_reader *) = {
+        [ARRIVALS_SWF] = arrival_read_swf,       [ARRIVALS_SACCT] = arrival_read_sacct,
+        [ARRIVALS_CSV] = arrival_read_csv,       [ARRIVALS_HELIOS] = arrival_read_helios,
+        [ARRIVALS_PHILLY] = arrival_read_philly, [ARRIVALS_PAI] = arrival_read_pai};
     unsigned errors = diag->errors;
     struct arrival_log *log = arena_alloc(arena, sizeof *log);
-    struct arrival_reader reader = {.log = log, .text = text, .end = text + size, .arena = arena, .diag = diag};
-    *log = (struct arrival_log){.file = name, .format = format == ARRIVALS_UNKNOWN ? format_of(text, size) : format};
+    struct arrival_reader reader = {
+        .log = log, .text = text->text, .end = text->text + text->size, .beside = beside, .arena = arena, .diag = diag};
+    *log = (struct arrival_log){.file = text->name,
+                                .format = format == ARRIVALS_UNKNOWN ? format_of(text->text, text->size) : format};
     if (log->format != ARRIVALS_UNKNOWN)
         readers[log->format](&reader);
     struct arrival *found = log->arrivals;
@@ -58,24 +75,60 @@ struct arrival_log *arrival_log_parse(const char *name, const char *text, size_t
     }
     free(found);
     if (log->count == 0 && diag->errors == errors)
-        diag_error(diag, (struct place){.file = name}, "the log has no job that ran%s",
+        diag_error(diag, (struct place){.file = text->name}, "the log has no job that ran%s",
                    log->passed_over ? " to its end" : "");
     return diag->errors == errors ? log : NULL;
+}
+
+/* Why it cannot be read at all is reported at `at`. The caller frees the text. */
+static char *load(struct arrival_text *text, struct place at, struct diag *diag)
+{
+    char *loaded = csv_load(text->name, ARRIVAL_BYTES_MAX, &text->size);
+    text->text = loaded;
+    if (!loaded)
+        diag_error(diag, at, "%s: %s", text->name,
+                   errno == EFBIG    ? "the file is larger than 512 MiB"
+                   : errno == EINVAL ? "not a regular file"
+                                     : strerror(errno));
+    return loaded;
+}
+
+/* The table of tasks beside one of jobs, which is named alike; NULL: the name has no "job". */
+static const char *tasks_beside(const char *file, struct arena *arena)
+{
+    const char *base = strrchr(file, '/'), *found = NULL;
+    for (const char *at = base ? base : file; (at = strstr(at, "job")); at++)
+        found = at;
+    return found ? arena_print(arena, "%.*stask%s", (int)(found - file), file, found + strlen("job")) : NULL;
+}
+
+enum arrival_status arrival_status_of(const char *text, size_t size)
+{
+    static const struct {
+        const char *word;
+        enum arrival_status status;
+    } words[] = {{"COMPLETED", STATUS_DONE},      {"Pass", STATUS_DONE},        {"Terminated", STATUS_DONE},
+                 {"CANCELLED", STATUS_CANCELLED}, {"Killed", STATUS_CANCELLED}, {"PREEMPTED", STATUS_CANCELLED}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (size >= strlen(words[i].word) && !memcmp(text, words[i].word, strlen(words[i].word)))
+            return words[i].status;
+    return size ? STATUS_FAILED : STATUS_UNKNOWN;
 }
 
 struct arrival_log *arrival_log_load(const char *file, struct place at, enum arrival_format format, struct arena *arena,
                                      struct diag *diag)
 {
-    size_t size = 0;
-    char *text = csv_load(file, ARRIVAL_BYTES_MAX, &size);
-    if (!text) {
-        diag_error(diag, at, "%s: %s", file,
-                   errno == EFBIG    ? "the file is larger than 512 MiB"
-                   : errno == EINVAL ? "not a regular file"
-                                     : strerror(errno));
+    struct arrival_text text = {.name = file}, beside = {0};
+    char *loaded = load(&text, at, diag), *second = NULL;
+    if (!loaded)
         return NULL;
+    if (format == ARRIVALS_PAI || (format == ARRIVALS_UNKNOWN && format_of(loaded, text.size) == ARRIVALS_PAI)) {
+        beside.name = tasks_beside(file, arena);
+        second = beside.name ? load(&beside, at, diag) : NULL;
     }
-    struct arrival_log *log = arrival_log_parse(file, text, size, format, arena, diag);
-    free(text); /* names were copied */
+    struct arrival_log *log =
+        beside.name && !second ? NULL : arrival_log_parse(&text, second ? &beside : NULL, format, arena, diag);
+    free(loaded); /* names were copied */
+    free(second);
     return log;
 }

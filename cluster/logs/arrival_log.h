@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Logs of a batch system: which jobs came when, how large they were and how long they ran. Read from the Standard
- * Workload Format, from what Slurm's `sacct -P` prints, from published logs of GPU clusters, or from a table of our own
- * (doc/arrival-logs.md). */
+ * Workload Format, from what Slurm's `sacct -P` prints, from published logs of GPU clusters (Helios, Acme, Philly,
+ * Alibaba's PAI), or from a table of our own (doc/arrival-logs.md). */
 #ifndef STAGESIM_ARRIVAL_LOG_H
 #define STAGESIM_ARRIVAL_LOG_H
 
@@ -12,8 +12,20 @@
 
 struct arena;
 
-enum arrival_format { ARRIVALS_SWF, ARRIVALS_SACCT, ARRIVALS_CSV, ARRIVALS_HELIOS, ARRIVALS_UNKNOWN };
+enum arrival_format {
+    ARRIVALS_SWF,
+    ARRIVALS_SACCT,
+    ARRIVALS_CSV,
+    ARRIVALS_HELIOS,
+    ARRIVALS_PHILLY,
+    ARRIVALS_PAI,
+    ARRIVALS_UNKNOWN
+};
 extern const char *const arrival_format_names[ARRIVALS_UNKNOWN + 1]; /* "swf", "sacct", ..., NULL */
+
+/* How a job came to its end. */
+enum arrival_status { STATUS_UNKNOWN, STATUS_DONE, STATUS_FAILED, STATUS_CANCELLED, ARRIVAL_STATUSES };
+extern const char *const arrival_status_names[ARRIVAL_STATUSES + 1]; /* "", "done", "failed", "cancelled", NULL */
 
 /* One job. What the log does not say is negative, or 0 where it is a count, or NULL. */
 struct arrival {
@@ -28,6 +40,7 @@ struct arrival {
     uint32_t priority;   /* the higher the sooner */
     uint32_t nodes;      /* 0: `processors` says */
     uint32_t processors; /* SWF: processors; sacct: GPUs, or CPUs of a job without */
+    enum arrival_status status;
     struct place at;
 };
 
@@ -46,11 +59,16 @@ struct arrival_log {
 /* Larger files are refused; bytes. */
 #define ARRIVAL_BYTES_MAX ((size_t)512 << 20)
 
-/* Reads text in memory, which stays until the log is used no more; memory from the arena. ARRIVALS_UNKNOWN: the format
- * is told from the text. `name` stands in messages. NULL after mistakes, all of which are reported, also where no job
- * ran. */
-struct arrival_log *arrival_log_parse(const char *name, const char *text, size_t size, enum arrival_format format,
-                                      struct arena *arena, struct diag *diag);
+/* A file in memory; its name stands in messages. */
+struct arrival_text {
+    const char *name, *text;
+    size_t size;
+};
+
+/* Reads text in memory; memory from the arena. ARRIVALS_UNKNOWN: the format is told from the text. `beside` is a second
+ * file, which PAI has; NULL: there is none. NULL after mistakes, all of which are reported, also where no job ran. */
+struct arrival_log *arrival_log_parse(const struct arrival_text *text, const struct arrival_text *beside,
+                                      enum arrival_format format, struct arena *arena, struct diag *diag);
 /* The same for a file; why it cannot be read at all is reported at `at`. */
 struct arrival_log *arrival_log_load(const char *file, struct place at, enum arrival_format format, struct arena *arena,
                                      struct diag *diag);
@@ -60,7 +78,8 @@ struct arrival_log *arrival_log_load(const char *file, struct place at, enum arr
 struct arrival_reader {
     struct arrival_log *log;
     const char *text, *end;
-    size_t capacity; /* of log->arrivals */
+    const struct arrival_text *beside; /* NULL: there is none */
+    size_t capacity;                   /* of log->arrivals */
     struct arena *arena;
     struct diag *diag;
 };
@@ -71,5 +90,11 @@ void arrival_read_swf(struct arrival_reader *reader);
 void arrival_read_sacct(struct arrival_reader *reader);
 void arrival_read_csv(struct arrival_reader *reader);
 void arrival_read_helios(struct arrival_reader *reader);
+void arrival_read_philly(struct arrival_reader *reader);
+void arrival_read_pai(struct arrival_reader *reader);
+
+/* What others call it: COMPLETED, Pass, Terminated; CANCELLED, Killed; whatever else there is has failed, and nothing
+ * is unknown. */
+enum arrival_status arrival_status_of(const char *text, size_t size);
 
 #endif

@@ -8,11 +8,11 @@
 #include <math.h>
 
 /* Those that are read, and those that are there as well. */
-enum { JOB_ID, GPUS, SUBMIT, START, END, USER };
+enum { JOB_ID, GPUS, SUBMIT, START, END, USER, STATE };
 
 static const char *const column_names[] = {
-    "job_id",   "gpu_num",   "submit_time",    "start_time",         "end_time", "user",     "type",
-    "vc",       "jobname",   "cpu_num",        "node_num",           "state",    "duration", "queue",
+    "job_id",   "gpu_num",   "submit_time",    "start_time",         "end_time", "user",     "state",
+    "vc",       "jobname",   "cpu_num",        "node_num",           "type",     "duration", "queue",
     "gpu_time", "fail_time", "mem_per_pod_GB", "shared_mem_per_pod", "stop_time"};
 static const struct csv_columns columns = {.names = column_names,
                                            .count = sizeof column_names / sizeof *column_names,
@@ -33,7 +33,7 @@ static void read_row(struct arrival_reader *reader, struct csv *csv)
 {
     struct arrival_log *log = reader->log;
     double gpus = 0, submit, start, end;
-    struct csv_field user = csv_get(csv, USER);
+    struct csv_field user = csv_get(csv, USER), state = csv_get(csv, STATE);
     if (csv_get(csv, GPUS).size > 0 && !csv_number(csv, GPUS, &gpus))
         return;
     if (!(gpus >= 1) || csv_get(csv, START).size == 0 || csv_get(csv, END).size == 0) {
@@ -57,6 +57,7 @@ static void read_row(struct arrival_reader *reader, struct csv *csv)
     arrival->wait = fmax(0, start - submit);
     arrival->run = end - start;
     arrival->processors = (uint32_t)gpus;
+    arrival->status = arrival_status_of(state.text, state.size);
     log->count++;
 }
 

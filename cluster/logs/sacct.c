@@ -210,7 +210,8 @@ static void read_job(struct sacct *sacct)
     arrival->submit = submit;
     arrival->wait = fmax(0, start - submit);
     arrival->run = end - start;
-    struct sacct_field user = get(sacct, USER);
+    struct sacct_field user = get(sacct, USER), state = get(sacct, STATE);
+    arrival->status = arrival_status_of(state.text, state.size);
     arrival->user =
         user.size ? arena_print(sacct->reader->arena, "%.*s", (int)(user.size < 64 ? user.size : 64), user.text) : NULL;
     arrival->name = arena_print(sacct->reader->arena, "%.*s", (int)(id.size < 64 ? id.size : 64), id.text);

@@ -132,6 +132,10 @@ static void read_job(struct arrival_reader *reader, const struct line *line)
     arrival->limit = values[SWF_LIMIT] > 0 ? values[SWF_LIMIT] : -1;
     arrival->user = values[SWF_USER] >= 0 ? arena_print(reader->arena, "%.17g", values[SWF_USER]) : NULL;
     arrival->processors = used ? used : asked;
+    arrival->status = values[SWF_STATUS] == 1   ? STATUS_DONE
+                      : values[SWF_STATUS] == 0 ? STATUS_FAILED
+                      : values[SWF_STATUS] == 5 ? STATUS_CANCELLED
+                                                : STATUS_UNKNOWN;
     log->count++;
 }
 

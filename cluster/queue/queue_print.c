@@ -216,6 +216,23 @@ void queue_spans_csv(FILE *out, const struct queue_view *view)
     arena_destroy(arena);
 }
 
+/* How the log says that jobs ended: shares of those of which it does. */
+static void put_statuses(struct json_writer *json, const struct queue_view *view)
+{
+    uint32_t counts[ARRIVAL_STATUSES] = {0}, known = 0;
+    for (uint32_t job = 0; job < view->run->request->job_count; job++) {
+        enum arrival_status status = view->queue->log->arrivals[job].status;
+        counts[status]++;
+        known += status != STATUS_UNKNOWN;
+    }
+    if (!known)
+        return;
+    json_object_begin(json, "ended", false);
+    for (enum arrival_status status = STATUS_DONE; status < ARRIVAL_STATUSES; status++)
+        json_number(json, arrival_status_names[status], (double)counts[status] / known);
+    json_object_end(json);
+}
+
 void queue_json(FILE *out, const struct queue_view *view)
 {
     const struct queue_figures *figures = view->figures;
@@ -231,6 +248,7 @@ void queue_json(FILE *out, const struct queue_view *view)
     json_integer(&json, "nodes", view->run->request->nodes);
     json_integer(&json, "jobs", view->run->request->job_count);
     json_integer(&json, "passed_over", view->queue->log->passed_over);
+    put_statuses(&json, view);
     json_number(&json, "makespan_s", figures->makespan);
     json_number(&json, "allocated", figures->allocated);
     json_number(&json, "busy", figures->busy);

@@ -4,6 +4,7 @@
 #include "cluster/logs/arrival_log.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
@@ -15,7 +16,10 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
         char *text = malloc(size + !size); /* ends where the input does */
         for (size_t i = 0; i < size; i++)
             text[i] = (char)data[i];
-        const struct arrival_log *log = arrival_log_parse("log", text, size, format, arena, &diag);
+        const char *second = memmem(text, size, "\n\n", 2); /* what a second file has */
+        size_t first = second ? (size_t)(second - text) : size;
+        struct arrival_text whole = {"log", text, first}, beside = {"beside", text + first, size - first};
+        const struct arrival_log *log = arrival_log_parse(&whole, second ? &beside : NULL, format, arena, &diag);
         free(text);
         if (!log != (diag.errors > 0))
             abort();

@@ -30,7 +30,8 @@ static const char table[] = "# ours\nnodes,submit,name,run,limit,type,iterations
 static struct arrival_log *parse(const char *text, struct arena *arena)
 {
     struct diag diag = {.out = stderr};
-    struct arrival_log *log = arrival_log_parse("log", text, strlen(text), ARRIVALS_UNKNOWN, arena, &diag);
+    struct arrival_log *log =
+        arrival_log_parse(&(struct arrival_text){"log", text, strlen(text)}, NULL, ARRIVALS_UNKNOWN, arena, &diag);
     cr_assert(log != NULL);
     return log;
 }
@@ -112,13 +113,111 @@ Test(arrival_log, published)
     arena_destroy(arena);
 }
 
+/* The layout that the README of philly-traces publishes, with made-up jobs: two attempts, the second with more GPUs;
+ * one that never started, one that still runs. */
+static const char philly[] =
+    "[{\"status\": \"Pass\", \"vc\": \"v\", \"jobid\": \"a_2\", \"attempts\": [\n"
+    " {\"start_time\": \"2017-10-07 00:01:10\", \"end_time\": \"2017-10-07 00:01:40\", \"detail\": [{\"ip\": \"m1\", "
+    "\"gpus\": [\"gpu0\"]}]},\n"
+    " {\"start_time\": \"2017-10-07 00:02:00\", \"end_time\": \"2017-10-07 00:03:00\", \"detail\": [{\"ip\": \"m1\", "
+    "\"gpus\": [\"gpu0\", \"gpu1\"]}, {\"ip\": \"m2\", \"gpus\": [\"gpu3\"]}]}],\n"
+    " \"submitted_time\": \"2017-10-07 00:01:00\", \"user\": \"ann\"},\n"
+    "{\"status\": \"Killed\", \"jobid\": \"a_1\", \"attempts\": [{\"start_time\": \"2017-10-06 23:59:00\", "
+    "\"end_time\": "
+    "\"2017-10-06 23:59:30\", \"detail\": [{\"ip\": \"m2\", \"gpus\": [\"gpu3\"]}]}], \"submitted_time\": "
+    "\"2017-10-06 23:59:00\", \"user\": \"bob\"},\n"
+    "{\"status\": \"Failed\", \"jobid\": \"a_3\", \"attempts\": [], \"submitted_time\": \"2017-10-07 00:01:00\"},\n"
+    "{\"status\": \"Pass\", \"jobid\": \"a_4\", \"attempts\": [{\"start_time\": \"2017-10-07 00:01:10\", \"end_time\": "
+    "null, \"detail\": [{\"ip\": \"m1\", \"gpus\": [\"gpu0\"]}]}], \"submitted_time\": \"2017-10-07 00:01:00\"}]\n";
+/* Those that the README of cluster-trace-gpu-v2020 publishes: a worker with half a GPU on each of three instances and a
+ * parameter server; a job without GPUs, one that never ended. */
+static const char jobs[] = "j2,i2,ann,Terminated,160.0,400.0\nj1,i1,bob,Failed,100.0,130.5\n"
+                           "j3,i3,bob,Terminated,100.0,200.0\nj4,i4,bob,Running,100.0,\n";
+static const char tasks[] = "j1,tensorflow,1.0,Failed,100.0,130.5,600.0,29.3,100.0,MISC\n"
+                            "j2,ps,2.0,Terminated,165.0,400.0,600.0,29.3,0.0,MISC\n"
+                            "j2,worker,3.0,Terminated,170.0,400.0,600.0,29.3,50.0,T4\n"
+                            "j3,worker,3.0,Terminated,170.0,400.0,600.0,29.3,,\n"
+                            "j4,worker,1.0,Running,110.0,,600.0,29.3,100.0,T4\n";
+
+Test(arrival_log, philly)
+{
+    struct arena *arena = arena_create();
+    const struct arrival_log *log = parse(philly, arena);
+    const struct arrival *a = &log->arrivals[0], *b = &log->arrivals[1];
+    cr_assert(log->format == ARRIVALS_PHILLY && log->count == 2 && log->passed_over == 2);
+    cr_assert(a->submit == 0 && a->wait == 0 && a->run == 30 && a->processors == 1 && a->status == STATUS_CANCELLED);
+    cr_assert(b->submit == 120 && b->wait == 10 && b->run == 90 && b->processors == 3 && b->status == STATUS_DONE);
+    cr_assert(strcmp(b->name, "a_2") == 0 && strcmp(b->user, "ann") == 0 && b->at.line == 1);
+    arena_destroy(arena);
+}
+
+static const struct arrival_log *parse_pai(const char *first, const char *second, struct arena *arena, FILE *out)
+{
+    struct diag diag = {.out = out};
+    return arrival_log_parse(&(struct arrival_text){"jobs", first, strlen(first)},
+                             &(struct arrival_text){"tasks", second, strlen(second)}, ARRIVALS_UNKNOWN, arena, &diag);
+}
+
+Test(arrival_log, pai)
+{
+    struct arena *arena = arena_create();
+    const struct arrival_log *log = parse_pai(jobs, tasks, arena, stderr);
+    const struct arrival *a = &log->arrivals[0], *b = &log->arrivals[1];
+    cr_assert(log->format == ARRIVALS_PAI && log->count == 2 && log->passed_over == 2);
+    cr_assert(a->submit == 0 && a->wait == 0 && a->run == 30.5 && a->processors == 1 && a->status == STATUS_FAILED);
+    cr_assert(b->submit == 60 && b->wait == 5 && b->run == 235 && b->processors == 2 && b->status == STATUS_DONE);
+    cr_assert(strcmp(b->name, "j2") == 0 && strcmp(b->user, "ann") == 0 && b->at.line == 1);
+    arena_destroy(arena);
+}
+
+static void refuse_pai(const char *first, const char *second, const char *message)
+{
+    struct arena *arena = arena_create();
+    char *reports = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&reports, &size);
+    cr_assert(parse_pai(first, second, arena, out) == NULL);
+    fclose(out);
+    cr_assert(strstr(reports, message) != NULL, "expected '%s' in '%s'", message, reports);
+    free(reports);
+    arena_destroy(arena);
+}
+
+Test(arrival_log, pai_mistakes)
+{
+    refuse_pai("a,b,c,d,1,2\n", "a,b,1,d,1,2,3\n",
+               "tasks:1:1: error: the line has not the 10 fields of pai_task_table");
+    refuse_pai("a,b,c,d,1,2\na,b\n", tasks, "jobs:2:1: error: the line has not the 6 fields of pai_job_table");
+    refuse_pai("a,b,c,d,x,2\n", tasks, "jobs:1:9: error: expected a number from 0 to 1e10");
+    refuse_pai("a,b,c,d,1,2\n", "a,b,1e9,d,1,2,3,4,5,T4\n", "tasks:1:5: error: expected a number");
+}
+
+/* How jobs ended, in every format. */
+Test(arrival_log, statuses)
+{
+    struct arena *arena = arena_create();
+    const char *const texts[] = {swf, sacct, helios, acme};
+    const enum arrival_status wanted[][2] = {{STATUS_FAILED, STATUS_DONE},
+                                             {STATUS_FAILED, STATUS_DONE},
+                                             {STATUS_FAILED, STATUS_DONE},
+                                             {STATUS_DONE, STATUS_FAILED}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const struct arrival_log *log = parse(texts[i], arena);
+        cr_assert(log->arrivals[0].status == wanted[i][0] && log->arrivals[1].status == wanted[i][1], "text %zu", i);
+    }
+    const struct arrival_log *log = parse("submit,nodes,run,status\n0,1,5,cancelled\n1,1,5,\n", arena);
+    cr_assert(log->arrivals[0].status == STATUS_CANCELLED && log->arrivals[1].status == STATUS_UNKNOWN);
+    arena_destroy(arena);
+}
+
 static void refuse(const char *text, const char *message)
 {
     struct arena *arena = arena_create();
     char *reports = NULL;
     size_t size = 0;
     struct diag diag = {.out = open_memstream(&reports, &size)};
-    cr_assert(arrival_log_parse("log", text, strlen(text), ARRIVALS_UNKNOWN, arena, &diag) == NULL);
+    cr_assert(arrival_log_parse(&(struct arrival_text){"log", text, strlen(text)}, NULL, ARRIVALS_UNKNOWN, arena,
+                                &diag) == NULL);
     fclose(diag.out);
     cr_assert(strstr(reports, message) != NULL, "expected '%s' in '%s'", message, reports);
     free(reports);
@@ -145,6 +244,11 @@ Test(arrival_log, mistakes)
     refuse("submit,nodes,run\n0,0,5\n", "log:2:3: error: a job has at least one node");
     refuse("submit,nodes,run\n0,1,-5\n", "log:2:5: error: run is -5; expected a number above 0");
     refuse("submit,run\n0,1\n", "nodes");
+    refuse("submit,nodes,run,status\n0,1,5,broken\n", "log:2:7: error:");
+    refuse("[{\"submitted_time\": \"2017-10-07\"}]", "log:1:21: error: no time; expected one such as");
+    refuse("[{\"attempts\": [{\"detail\": 5}]}]", "log:1:27: error: detail is no list of servers");
+    refuse("[{\"jobid\": 5", "log:1:12: error: expected a text");
+    refuse("a,b,c,d,1,2\n", "log: error: nothing says how many GPUs jobs have");
     refuse("job_id,gpu_num,submit_time,start_time\n", "log:1:1: error:");
     refuse("job_id,gpu_num,submit_time,start_time,end_time\n1,8,2020-06-09T18:41:01,2020-06-09 18:41:01,x\n",
            "log:2:5: error: submit_time is no time; expected one such as 2020-06-09 18:41:01");
