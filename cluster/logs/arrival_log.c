@@ -9,7 +9,6 @@
 #include <string.h>
 
 const char *const arrival_format_names[] = {"swf", "sacct", "csv", "helios", "philly", "pai", NULL};
-const char *const arrival_status_names[] = {"", "done", "failed", "cancelled", NULL};
 
 static size_t count_commas(const char *line, size_t size)
 {
@@ -100,19 +99,6 @@ static const char *tasks_beside(const char *file, struct arena *arena)
     for (const char *at = base ? base : file; (at = strstr(at, "job")); at++)
         found = at;
     return found ? arena_print(arena, "%.*stask%s", (int)(found - file), file, found + strlen("job")) : NULL;
-}
-
-enum arrival_status arrival_status_of(const char *text, size_t size)
-{
-    static const struct {
-        const char *word;
-        enum arrival_status status;
-    } words[] = {{"COMPLETED", STATUS_DONE},      {"Pass", STATUS_DONE},        {"Terminated", STATUS_DONE},
-                 {"CANCELLED", STATUS_CANCELLED}, {"Killed", STATUS_CANCELLED}, {"PREEMPTED", STATUS_CANCELLED}};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (size >= strlen(words[i].word) && !memcmp(text, words[i].word, strlen(words[i].word)))
-            return words[i].status;
-    return size ? STATUS_FAILED : STATUS_UNKNOWN;
 }
 
 struct arrival_log *arrival_log_load(const char *file, struct place at, enum arrival_format format, struct arena *arena,

@@ -3,6 +3,10 @@
 
 #include "base/arena.h"
 
+#include <string.h>
+
+const char *const arrival_status_names[] = {"", "done", "failed", "cancelled", NULL};
+
 struct arrival *arrival_log_room(struct arrival_reader *reader, unsigned line)
 {
     struct arrival_log *log = reader->log;
@@ -11,4 +15,17 @@ struct arrival *arrival_log_room(struct arrival_reader *reader, unsigned line)
     *arrival =
         (struct arrival){.wait = -1, .run = -1, .limit = -1, .iterations = -1, .at = {.file = log->file, .line = line}};
     return arrival;
+}
+
+enum arrival_status arrival_status_of(const char *text, size_t size)
+{
+    static const struct {
+        const char *word;
+        enum arrival_status status;
+    } words[] = {{"COMPLETED", STATUS_DONE},      {"Pass", STATUS_DONE},        {"Terminated", STATUS_DONE},
+                 {"CANCELLED", STATUS_CANCELLED}, {"Killed", STATUS_CANCELLED}, {"PREEMPTED", STATUS_CANCELLED}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (size >= strlen(words[i].word) && !memcmp(text, words[i].word, strlen(words[i].word)))
+            return words[i].status;
+    return size ? STATUS_FAILED : STATUS_UNKNOWN;
 }
