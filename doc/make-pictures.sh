@@ -18,6 +18,7 @@ for name in $("$stagesim" list schedules --format csv | tail -n +2 | cut -d , -f
     stp) draw "$name" "$name" --micro-batches 12 ;; # it needs more micro-batches
     h-1f1b) draw "$name" "$name" --latency 1 ;;     # without messages it is 1f1b
     dynapipe) draw "$name" "$name" --option memory=3 ;;
+    recycle) draw "$name" "$name" --workers 6 --micro-batches 12 --option stage=1 ;;
     v-adaptive) draw "$name" "$name" --option memory=3.5 ;;
     *) draw "$name" "$name" ;;
     esac

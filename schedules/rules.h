@@ -43,7 +43,8 @@
     &schedule_bpipe, \
     &schedule_mario, \
     &schedule_adapipe, \
-    &schedule_weipipe,
+    &schedule_weipipe, \
+    &schedule_recycle,
 /* clang-format on */
 
 /* Ends with NULL. */

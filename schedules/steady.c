@@ -56,17 +56,51 @@ static struct cycle_list list_of(const struct plan *plan, const struct plan_timi
 
 /* ---- the steady state ---- */
 
+static uint32_t first_of(const uint32_t *joined, uint32_t worker)
+{
+    while (joined[worker] != worker)
+        worker = joined[worker];
+    return worker;
+}
+
+/* [worker]: another one of the workers whose micro-batches meet, in the end their first one. Where replicas stand side
+ * by side, some may never hear of others, and run ahead of them. */
+static uint32_t *join_workers(const struct plan *plan, struct arena *arena)
+{
+    uint32_t *joined = arena_array(arena, plan->workers, sizeof *joined);
+    for (uint32_t worker = 0; worker < plan->workers; worker++)
+        joined[worker] = worker;
+    for (uint32_t worker = 0; worker < plan->workers; worker++)
+        for (size_t i = 0; i < plan->orders[worker].count / plan->iterations; i++) {
+            uint32_t other = plan_worker(plan, plan->orders[worker].slots[i].pipeline, 0);
+            uint32_t a = first_of(joined, worker), b = first_of(joined, other);
+            joined[a > b ? a : b] = a > b ? b : a;
+        }
+    return joined;
+}
+
+/* The slowest of those that do not meet decides. */
 static bool find_cycle(const struct plan *plan, const struct plan_timing *timing, double latency, double *steady)
 {
     struct arena *arena = arena_create();
     struct cycle_list *lists = arena_array(arena, plan->workers, sizeof *lists);
-    for (uint32_t worker = 0; worker < plan->workers; worker++)
-        lists[worker] = list_of(plan, timing, worker, latency, arena);
-    struct cycle cycle;
-    bool found = cycle_find(lists, plan->workers, rounding, &cycle);
+    const uint32_t *joined = join_workers(plan, arena);
+    double longest = 0;
+    bool found = true;
+    for (uint32_t first = 0; first < plan->workers && found; first++) {
+        uint32_t count = 0;
+        struct cycle cycle;
+        for (uint32_t worker = first; worker < plan->workers && first_of(joined, first) == first; worker++)
+            if (plan->orders[worker].count && first_of(joined, worker) == first)
+                lists[count++] = list_of(plan, timing, worker, latency, arena);
+        if (!count)
+            continue;
+        found = cycle_find(lists, count, rounding, &cycle);
+        longest = found && cycle.length / cycle.beats > longest ? cycle.length / cycle.beats : longest;
+    }
     arena_destroy(arena);
     if (found)
-        *steady = cycle.length / cycle.beats;
+        *steady = longest;
     return found;
 }
 

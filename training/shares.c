@@ -2,6 +2,7 @@
 #include "training/shares.h"
 
 #include "base/arena.h"
+#include "base/numbers/reroute.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -67,16 +68,18 @@ static void count_workers(const struct training_plan *plan, uint32_t place, uint
  * takes as many more as the busiest stage has. */
 static double share_rerouted(const struct training_plan *plan, const struct absence *absence)
 {
-    double least = 1, m = plan->micro_batches, n = plan->replicas, fill = plan->stages - 1.0;
+    uint64_t m = plan->micro_batches, n = plan->replicas, all = reroute_beats(m, plan->stages, false);
+    double least = 1;
     uint32_t *dead = array_zeroed(plan->stages, sizeof *dead);
     uint64_t last = 0;
     for (uint32_t place = 0; place < plan->nodes; place++)
         if (!is_there(absence, place))
             count_workers(plan, place, dead, &last);
     for (uint32_t stage = 0; stage < plan->stages; stage++) {
-        double left = n - dead[stage];
-        double work = left > 0 && m > 0 ? ceil(m * n / left - 1e-9) : 0, step = plan->bubble_stays ? work + fill : work;
-        least = fmin(least, left <= 0 ? 0 : m > 0 ? (m + fill) / fmax(step, m + fill) : left / n);
+        uint64_t left = n > dead[stage] ? n - dead[stage] : 0;
+        uint64_t rounds = left ? reroute_rounds(m, n, left) : 0,
+                 step = reroute_beats(rounds, plan->stages, !plan->bubble_stays);
+        least = fmin(least, !left ? 0 : m ? (double)all / (double)(step > all ? step : all) : (double)left / (double)n);
     }
     free(dead);
     return least;

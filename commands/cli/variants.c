@@ -60,7 +60,8 @@ bool variants_schedules(const char *text, struct schedule_words *words, struct a
     *words = (struct schedule_words){arena_array(arena, most, sizeof(char *)), arena_array(arena, most, sizeof(char *)),
                                      0, !strcmp(text, "all")};
     for (const struct schedule *const *each = schedule_table; words->all && *each; each++)
-        add(words, (*each)->name, (*each)->name);
+        if (!(*each)->fails)
+            add(words, (*each)->name, (*each)->name);
     for (char *word = words->all ? NULL : strtok_r(copy, ", ", &rest); word; word = strtok_r(NULL, ", ", &rest))
         ok &= add_word(words, word, arena);
     if (words->count)

@@ -75,6 +75,7 @@ struct schedule {
     bool timed;          /* its order depends on the request's forward and backward */
     bool slices;         /* it cuts the sequences of micro-batches */
     bool recomputes;     /* it computes forwards again */
+    bool fails;          /* some of its workers have failed: it is taken only by name */
     bool searches;       /* it takes seconds to find: searches try it only by name */
     const struct schedule_option *options; /* NULL: none */
     /* Stages of the model that the schedule cuts it into: workers times chunks. */

@@ -112,7 +112,8 @@ static void choose_values(struct making *making, enum search_dimension dimension
 static bool is_listed(const struct stagesim_texts *texts, const struct schedule *schedule)
 {
     for (size_t i = 0; i < texts->count; i++)
-        if (!strcmp(texts->texts[i], schedule->name) || (!strcmp(texts->texts[i], "all") && !schedule->searches))
+        if (!strcmp(texts->texts[i], schedule->name) ||
+            (!strcmp(texts->texts[i], "all") && !schedule->searches && !schedule->fails))
             return true;
     return false;
 }

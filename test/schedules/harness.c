@@ -64,6 +64,8 @@ static struct outcome summarize(const struct plan *plan, const struct plan_timin
                               .iteration = timing->iteration,
                               .peak_least = INFINITY};
     for (uint32_t worker = 0; worker < plan->workers; worker++) {
+        if (!plan->orders[worker].count)
+            continue; /* it has failed */
         size_t first = 0, last = plan->orders[worker].count - 1;
         while (first < last && plan->orders[worker].slots[first].kind >= SLOT_PASS_FORWARD)
             first++;

@@ -301,10 +301,11 @@ static uint32_t add_norm_group(struct lowering *l)
     uint32_t axes = l->sync_axes | l->shard_axes;
     if (l->plan->step != PLAN_STEP_BLOCKING || l->plan->workers * mesh_product(l->mesh, axes) < 2)
         return NONE;
-    uint32_t *workers = arena_array(l->arena, l->plan->workers, sizeof *workers);
+    uint32_t *workers = arena_array(l->arena, l->plan->workers, sizeof *workers), count = 0;
     for (uint32_t worker = 0; worker < l->plan->workers; worker++)
-        workers[worker] = worker;
-    return program_add_group(l->builder, axes, workers, l->plan->workers);
+        if (l->plan->orders[worker].count) /* the others have failed */
+            workers[count++] = worker;
+    return program_add_group(l->builder, axes, workers, count);
 }
 
 static void add_stage_costs(struct lowering *l, uint32_t stage, struct stage_costs *costs)
