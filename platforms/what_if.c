@@ -133,6 +133,14 @@ static bool is_host(const char *target, const struct platform_host *host)
            (host->model && pattern_matches(target, host->model));
 }
 
+bool what_if_has_links(const struct platform *platform, const struct what_if *change)
+{
+    uint32_t link = 0;
+    while (link < platform->link_count && !is_link(change->target, platform->links[link].name))
+        link++;
+    return link < platform->link_count;
+}
+
 /* ---- a share of them ---- */
 
 /* Both directions of a link are drawn together: they have one number. */

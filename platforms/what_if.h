@@ -38,6 +38,9 @@ struct what_if {
  * the fault filled. */
 bool what_if_parse(const char *text, struct what_if *change, struct arena *arena, struct fault *fault);
 
+/* Whether the platform has links that a change is about. */
+bool what_if_has_links(const struct platform *platform, const struct what_if *change);
+
 /* A platform like this one, with all changes made, one after the other: it shares what does not change. Memory from the
  * arena; the platform has to live as long. NULL with the fault filled, and in *wrong the change to blame, where a
  * target matches nothing, SimGrid has read the platform, or what is left of the links leaves a host no way to another

@@ -72,6 +72,10 @@ static void write_profile(const struct calibration *c, const char *directory, FI
                     calibration_value_text(p, c->tuning.values.value[p], arena));
             write_remark(c, p, out);
         }
+    if (c->link_count)
+        fputs("communication:\n  links:\n", out);
+    for (size_t i = 0; i < c->link_count; i++)
+        fprintf(out, "    - %s\n", c->links[i]);
     if (c->memory)
         fprintf(out,
                 "transformer:\n  extra_memory: %.0fB  # what was measured beyond what formulas count, the median\n",

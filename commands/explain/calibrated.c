@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-/* What no value of a profile says: how the links did. NULL: nothing is known of them. */
+/* How the transfers did. NULL: nothing is known of them. */
 static const char *links_text(const struct sound_step *sound, struct arena *arena)
 {
     const char *messages = isnan(sound->messages) ? "" : arena_print(arena, "messages %.4g", sound->messages);
@@ -18,8 +18,54 @@ static const char *links_text(const struct sound_step *sound, struct arena *aren
         isnan(sound->collectives) ? "" : arena_print(arena, "collectives %.4g", sound->collectives);
     if (!*messages && !*collectives)
         return NULL;
-    return arena_print(arena, "links: %s%s%s times what they take alone; `stagesim platform fit` settles networks",
-                       messages, *messages && *collectives ? ", " : "", collectives);
+    return arena_print(arena, "links: %s%s%s times what they take alone", messages,
+                       *messages && *collectives ? ", " : "", collectives);
+}
+
+/* A difference of a latency that is none. */
+static const double nothing = 1e-3;
+
+/* The share of the rate with where it lies, and the factor on the latency, of a kind of links. */
+static void add_level(struct calibration *calibration, const struct link_level *level, struct arena *arena)
+{
+    const char *sure = isnan(level->low) ? "too few to say how sure it is"
+                                         : arena_print(arena, "%.4g to %.4g in 8 of 10 cases", level->low, level->high);
+    if (level->rate_count)
+        calibration->links[calibration->link_count++] = arena_print(
+            arena, "%s=%.6g  # of the platform's rate, fitted to %zu transfer%s; %s%s", level->kind, level->rate,
+            level->rate_count, readable_plural(level->rate_count), sure, level->at_limit ? "; at its limit" : "");
+    if (level->latency_count && fabs(level->latency - 1) > nothing)
+        calibration->links[calibration->link_count++] =
+            arena_print(arena, "%s.latency=%.6g  # of the platform's latency, fitted to %zu transfer%s", level->kind,
+                        level->latency, level->latency_count, readable_plural(level->latency_count));
+}
+
+/* Those of the profile that the scenario starts from count as well: changes of one link multiply. False where the
+ * scenario itself has some, before which a profile's do not count. */
+static bool add_links(struct calibration *calibration, const struct scenario *scenario, const struct link_fit *fit,
+                      struct arena *arena)
+{
+    static const char key[] = "communication.links";
+    size_t most = scenario->link_count + 2 * fit->count;
+    if (scenario->link_count && scenario_is_own(scenario, key))
+        return false;
+    calibration->links = arena_array(arena, most + 1, sizeof *calibration->links);
+    for (size_t i = 0; i < scenario->link_count && fit->count; i++)
+        calibration->links[calibration->link_count++] = scenario->links[i].text;
+    for (size_t i = 0; i < fit->count; i++)
+        add_level(calibration, &fit->levels[i], arena);
+    return true;
+}
+
+/* "; links: nic 0.8, nvlink 0.93". */
+static const char *levels_text(const struct link_fit *fit, struct arena *arena)
+{
+    const char *text = "";
+    for (size_t i = 0; i < fit->count; i++)
+        if (fit->levels[i].rate_count)
+            text = arena_print(arena, "%s%s %s at %.4g", text, *text ? "," : "; links:", fit->levels[i].kind,
+                               fit->levels[i].rate);
+    return text;
 }
 
 int explain_calibrate(const struct options *options, const struct explanation *e, const struct sound_step *sound)
@@ -40,11 +86,12 @@ int explain_calibrate(const struct options *options, const struct explanation *e
         return code;
     bool gaps = calibration_add_step(&calibration, sound->gaps);
     calibration.remark = links_text(sound, e->arena);
+    bool links = add_links(&calibration, e->scenario, &sound->links, e->arena);
     code = calibration_write_profile(&calibration, "explain", options->calibrate, e->arena);
     if (code == EXIT_DONE && !options->quiet)
-        diag_print(stderr, "%s: calibrated with operators of %s a step%s%s%s%s\n", options->calibrate,
+        diag_print(stderr, "%s: calibrated with operators of %s a step%s%s%s\n", options->calibrate,
                    readable_seconds(text, sound->computing), gaps ? " and gaps of " : "",
-                   gaps ? readable_seconds(more, sound->gaps) : "", calibration.remark ? "; " : "",
-                   calibration.remark ? calibration.remark : "");
+                   gaps ? readable_seconds(more, sound->gaps) : "",
+                   links ? levels_text(&sound->links, e->arena) : "; links stay what the scenario says they reach");
     return code;
 }

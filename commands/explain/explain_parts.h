@@ -5,6 +5,7 @@
 
 #include "base/tables/table_write.h"
 #include "commands/cli/options.h"
+#include "studies/explain/link_fit.h"
 #include "studies/explain/losses.h"
 #include "studies/explain/model.h"
 #include "studies/orders/recognise.h"
@@ -41,6 +42,7 @@ struct sound_step {
     double computing;             /* the scenario's step with the computations that were measured */
     double gaps;                  /* of the host */
     double messages, collectives; /* what they took, over what they take alone; NaN: not known */
+    struct link_fit links;        /* what links of each kind reached */
 };
 /* Calibrates the scenario with it and writes the profile; an exit code. */
 int explain_calibrate(const struct options *options, const struct explanation *explanation,

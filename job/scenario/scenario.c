@@ -251,7 +251,7 @@ static const struct collective_algorithm *load_program(struct loader *loader, en
 /* The keys that are stagesim's own; those of the workload were read with its other sections. */
 static void read_communication(struct loader *loader, const char *const *sections)
 {
-    struct communication_values values = {{0}, 0, 0, {NULL}};
+    struct communication_values values = {.form = 0};
     const struct node *node = node_get(loader->root, communication_section.name);
     struct collective_policy *policy = &loader->scenario->collectives;
     if (!is_among(communication_section.name, sections))
@@ -269,6 +269,7 @@ static void read_communication(struct loader *loader, const char *const *section
     }
     policy->stepwise = values.form == 1;
     loader->scenario->messages = (enum scenario_messages)values.messages;
+    scenario_read_links(loader, &values.links);
 }
 
 static void read_iterations(struct loader *loader, const char *text)

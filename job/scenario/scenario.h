@@ -96,6 +96,8 @@ struct scenario {
     struct platform_source platform;
     const struct what_if *what_if; /* changes of it, what_if_count of them */
     size_t what_if_count;
+    const struct what_if *links; /* what they reach, as measured: link_count of them, before those changes */
+    size_t link_count;
     const char *platform_name; /* what outputs call the platform: its text, and the changes */
 
     const struct stagesim_workload *workload;
@@ -175,7 +177,9 @@ struct scenario *scenario_load(const struct scenario_request *request, struct ar
 /* Where the value at a dotted path was written ("parallel.pipeline"); where the path does not exist, its longest part
  * that does; "" is the whole file. */
 struct place scenario_place(const struct scenario *scenario, const char *path);
-/* The same for a key as in the workload's field table: "forward" is stages.forward, "model.layers" is itself; NULL: the
+/* Whether the scenario itself or the command line says what is at a path, and not a framework's profile. */
+bool scenario_is_own(const struct scenario *scenario, const char *path);
+/* The place of a key as in the workload's field table: "forward" is stages.forward, "model.layers" is itself; NULL: the
  * workload's section, or the value of `workload` where it has none. */
 struct place scenario_workload_place(const struct scenario *scenario, const char *key);
 /* schedule.recompute as a scenario has it: a word, or "[none, full]" where stages differ. Memory from the arena. */
@@ -195,7 +199,8 @@ bool scenario_check_pipeline(const struct scenario *scenario, struct diag *diag)
 /* The platform has a GPU for every rank. False with the mistake reported at `parallel`, and a note at `platform`. */
 bool scenario_check_platform(const struct scenario *scenario, const struct platform *platform, struct diag *diag);
 
-/* The loaded platform with the scenario's changes (what_if); memory from the arena. NULL with the mistake reported. */
+/* The loaded platform with what its links reach (communication.links) and the scenario's changes (what_if); memory from
+ * the arena. NULL with the mistake reported. */
 struct platform *scenario_change_platform(const struct scenario *scenario, struct platform *platform,
                                           struct arena *arena, struct diag *diag);
 

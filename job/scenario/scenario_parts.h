@@ -22,6 +22,8 @@ const struct node *scenario_platform_plain(const struct loader *loader);
 void scenario_read_platform(struct loader *loader, const char *text, enum platform_loader which);
 /* what_if; needs the platform's name. */
 void scenario_read_what_if(struct loader *loader, const struct stagesim_texts *texts);
+/* communication.links. */
+void scenario_read_links(struct loader *loader, const struct stagesim_texts *texts);
 /* The keys of a model's file: those of a Hugging Face config.json as the section `model` has them, any other file as it
  * is. NULL after a mistake was reported. */
 const struct node *scenario_model_keys(struct loader *loader, const struct node *content);

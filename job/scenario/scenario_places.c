@@ -15,6 +15,16 @@ struct place scenario_place(const struct scenario *scenario, const char *path)
     return node_place(scenario->root, path);
 }
 
+bool scenario_is_own(const struct scenario *scenario, const char *path)
+{
+    const struct node *node = node_find(scenario->root, path);
+    for (size_t i = 0; node && i < scenario->framework_count;
+         i++) /* what came from a profile has a place in its file */
+        if (node->at.file && !strcmp(node->at.file, scenario->framework_files[i]))
+            return false;
+    return node != NULL;
+}
+
 enum { PATH_SIZE = 256 };
 
 /* The dotted path of a key in the workload's table. */

@@ -271,14 +271,63 @@ void scenario_read_what_if(struct loader *loader, const struct stagesim_texts *t
     scenario->platform_name = name;
 }
 
+/* ---- communication.links: what its links reach ---- */
+
+static const char links_key[] = "communication.links";
+static const double rate_least = 0.01, rate_most = 1.25, latency_most = 100;
+
+/* A rate or a latency of a kind of links; no more of a rate than any wire has above what messages reach. */
+static bool is_reach(const struct what_if *change)
+{
+    bool rate = change->figure == WHAT_IF_RATE || change->figure == WHAT_IF_BANDWIDTH;
+    if (change->share < 1 || !(rate || change->figure == WHAT_IF_LATENCY))
+        return false;
+    return change->factor >= rate_least && change->factor <= (rate ? rate_most : latency_most);
+}
+
+void scenario_read_links(struct loader *loader, const struct stagesim_texts *texts)
+{
+    struct scenario *scenario = loader->scenario;
+    struct what_if *links = arena_array(loader->fields.arena, texts->count + 1, sizeof *links);
+    if (texts->count == 1 && !strcmp(texts->texts[0], "none"))
+        return;
+    for (size_t i = 0; i < texts->count; i++) {
+        struct fault fault = {""};
+        struct place at = node_entry_place(loader->root, links_key, i);
+        if (!what_if_parse(texts->texts[i], &links[i], loader->fields.arena, &fault))
+            diag_error(loader->fields.diag, at, "%s: %s", links_key, fault.text);
+        else if (!is_reach(&links[i]))
+            diag_error(loader->fields.diag, at,
+                       "%s: '%.60s' is not what links reach; expected KIND=RATIO from %g to %g, such as nic=0.82, or "
+                       "KIND.latency=FACTOR from %g to %g",
+                       links_key, texts->texts[i], rate_least, rate_most, rate_least, latency_most);
+        else if (links[i].figure == WHAT_IF_RATE)
+            links[i].figure = WHAT_IF_BANDWIDTH;
+    }
+    scenario->links = links;
+    scenario->link_count = texts->count;
+}
+
 struct platform *scenario_change_platform(const struct scenario *scenario, struct platform *platform,
                                           struct arena *arena, struct diag *diag)
 {
-    size_t wrong;
+    size_t wrong, count = 0, all = scenario->link_count + scenario->what_if_count;
     struct fault fault = {""};
-    struct platform *changed =
-        what_if_platform(platform, scenario->what_if, scenario->what_if_count, arena, &wrong, &fault);
+    struct what_if *changes = arena_array(arena, all + 1, sizeof *changes);
+    struct place *places = arena_array(arena, all + 1, sizeof *places);
+    bool own = scenario_is_own(scenario, links_key); /* a profile may know more kinds of links than there are */
+    for (size_t i = 0; i < scenario->link_count; i++) {
+        places[count] = node_entry_place(scenario->root, links_key, i);
+        if (own || what_if_has_links(platform, &scenario->links[i]))
+            changes[count++] = scenario->links[i];
+    }
+    size_t links = count;
+    for (size_t i = 0; i < scenario->what_if_count; i++) {
+        places[count] = node_entry_place(scenario->root, what_if_key, i);
+        changes[count++] = scenario->what_if[i];
+    }
+    struct platform *changed = what_if_platform(platform, changes, count, arena, &wrong, &fault);
     if (!changed)
-        diag_error(diag, node_entry_place(scenario->root, what_if_key, wrong), "%s: %s", what_if_key, fault.text);
+        diag_error(diag, places[wrong], "%s: %s", wrong < links ? links_key : what_if_key, fault.text);
     return changed;
 }

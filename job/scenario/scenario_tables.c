@@ -161,6 +161,9 @@ static const struct stagesim_field communication_fields[] = {
      .doc =
          "queued: a message leaves a stage when the previous one has arrived; pipelined: when the bytes of the "
          "previous one have left; blocking: the stage computes nothing until its message has arrived; default queued"},
+    {"links", STAGESIM_FIELD_TEXTS, offsetof(struct communication_values, links),
+     .doc = "what links reach of the platform's figures as measured, by their kind: [nic=0.82, nic.latency=1.3]; "
+            "default none"},
     {0},
 };
 
@@ -212,7 +215,7 @@ const struct stagesim_field *communication_fields_create(const struct node *give
 }
 
 const char *const communication_keys[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast",
-                                          "reduce",     "collectives",    "messages",   NULL};
+                                          "reduce",     "collectives",    "messages",   "links",      NULL};
 
 static const struct stagesim_field memory_fields[] = {
     {"reserve", STAGESIM_FIELD_TEXT, offsetof(struct memory_values, reserve),

@@ -83,6 +83,7 @@ struct communication_values {
     unsigned algorithms[STAGESIM_COLLECTIVES];  /* indices into the field's names */
     unsigned form;                              /* 0: steady, 1: stepwise */
     unsigned messages;                          /* enum scenario_messages */
+    struct stagesim_texts links;                /* "nic=0.8" */
     const char *programs[STAGESIM_COLLECTIVES]; /* files in place of algorithms; NULL: none */
 };
 

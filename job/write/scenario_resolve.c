@@ -284,7 +284,8 @@ static void write_schedule(const struct resolving *resolving)
 /* With the workload's keys that are in the same section. */
 static void write_communication(const struct resolving *resolving)
 {
-    struct communication_values values = {{0}, 0, 0, {NULL}};
+    static const char *const unchanged[] = {"none"};
+    struct communication_values values = {.links = {1, unchanged}};
     const struct scenario *scenario = resolving->scenario;
     struct fields_section table = communication_section;
     table.fields = communication_fields_create(node_get(scenario->root, communication_section.name), resolving->arena);

@@ -33,22 +33,12 @@ static unsigned find_possible(const struct calibration *c)
     return possible;
 }
 
-/* What came from a profile has a place in its file. */
-static bool is_own(const struct scenario *scenario, const char *key)
-{
-    const struct node *node = node_find(scenario->root, key);
-    for (size_t i = 0; node && i < scenario->framework_count; i++)
-        if (node->at.file && !strcmp(node->at.file, scenario->framework_files[i]))
-            return false;
-    return node != NULL;
-}
-
 /* The keys that are to be fitted must be the profile's to say. */
 static bool check_keys(const struct calibration *c, struct diag *diag)
 {
     for (size_t i = 0; i < c->count; i++)
         for (int p = 0; p < TUNING_PARAMETERS; p++)
-            if (is_own(c->rows[i].scenario, calibration_keys[p].key)) {
+            if (scenario_is_own(c->rows[i].scenario, calibration_keys[p].key)) {
                 diag_error(diag, scenario_place(c->rows[i].scenario, calibration_keys[p].key),
                            "%s is given here, before which a profile's does not count; expected a scenario without it",
                            calibration_keys[p].key);

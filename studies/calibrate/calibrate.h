@@ -53,6 +53,8 @@ struct calibration {
     double extra_memory, memory_low, memory_high; /* bytes; low and high NAN: too few rows */
     double memory_over;                           /* bytes that formulas count beyond what was measured; 0: none */
     double own_step;                              /* seconds: compute.step of the first row before it is fitted */
+    const char **links; /* link_count values of communication.links, each with a remark behind '#'; NULL: none */
+    size_t link_count;
     const char *remark;  /* what else was measured, which no value says: a comment of the profile; NULL: nothing */
     const char **advice; /* advice_count sentences: what another run would settle */
     size_t advice_count;

@@ -275,6 +275,7 @@ bool losses_find(const struct recorded *recorded, const uint32_t *steps, size_t 
     search.factors.own = arena_array(arena, recorded->count + 1, sizeof *search.factors.own);
     search.next = arena_array(arena, recorded->count + 1, sizeof *search.next);
     search.transfer = arena_array(arena, recorded->count + 1, sizeof *search.transfer);
+    losses->own = search.factors.own;
     bool good = create_replays(&search, steps, losses, fault);
     if (good) {
         factors_find(recorded, model, &search.factors, arena);

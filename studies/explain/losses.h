@@ -69,6 +69,7 @@ struct losses {
     double correlation; /* of forwards and backwards over micro-batches; NaN: not known */
     uint32_t slow_rank; /* index of the rank that is slowest all the time; RECORDED_NONE: none stands out */
     double slowness;    /* of its computations, over those of its like */
+    const double *own;  /* [operation]: seconds as recorded, without waits; 0: it is in no step */
     double *last;       /* [operation]: seconds of the last replay, for pictures */
 };
 

@@ -61,8 +61,7 @@ static int run_scaled(void *user, struct platform *platform, FILE *results, stru
     return code;
 }
 
-/* Fills a table with what that run takes; an exit code. */
-static int ask(const struct scenario *scenario, double ratio, struct expected_table *table)
+int network_times_ask(const struct scenario *scenario, double ratio, struct expected_table *table)
 {
     struct asking asking = {scenario, ratio};
     struct diag diag = {.out = stderr};
@@ -118,7 +117,7 @@ int network_times_find(struct network_times *network, const struct scenario *sce
     }
     int code = EXIT_DONE;
     for (size_t i = 0; i < network->size_count && code == EXIT_DONE; i++)
-        code = ask(scenario, network->sizes[i].ratio, &network->sizes[i].table);
+        code = network_times_ask(scenario, network->sizes[i].ratio, &network->sizes[i].table);
     return code;
 }
 

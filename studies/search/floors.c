@@ -144,8 +144,8 @@ bool search_floors_create(struct search_floors *floors, const struct scenario *s
     const struct transformer_parameters *p = scenario->parameters;
     *floors = (struct search_floors){scenario, space, NULL};
     if (scenario->workload != &transformer_workload || scenario->platform.file || scenario->what_if_count ||
-        scenario->iterations > 1 || p->model.experts || p->profile || !scenario->global_batch || !p->model.heads ||
-        !p->model.layers)
+        scenario->link_count || scenario->iterations > 1 || p->model.experts || p->profile || !scenario->global_batch ||
+        !p->model.heads || !p->model.layers)
         return true;
     floors->table = scratch_map(sizeof *floors->table, fault);
     return floors->table != NULL;

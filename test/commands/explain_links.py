@@ -4,7 +4,8 @@
 recorded step comes out of the replay on SimGrid, and no part of it is anything: pieces of a stage's work (layers) are
 known as such, and so are messages whose times differ along the pipeline. Steps that run into each other are one graph,
 whose step is the run's own. Contention is told from other traffic, by hand: two messages of 0.1 s share a link at the
-same time, or they do not, or another job is on it."""
+same time, or they do not, or another job is on it. Links that are slower than the platform's are found, and a profile
+hands them on."""
 import csv
 import json
 import os
@@ -128,6 +129,56 @@ def check_crossing():
         tool.run("rm", "-rf", "out", "why")
 
 
+def transfers_of(path):
+    """Seconds of messages and of collectives, by rank and id."""
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["stream"].startswith(("send:", "collective:"))]
+    return {(row["rank"], row["id"]): float(row["end_s"]) - float(row["data_start_s"]) for row in rows}
+
+
+def fitted_links(path):
+    lines = [line.strip() for line in pathlib.Path(path).read_text().splitlines()]
+    return dict(line.removeprefix("- ").split()[0].split("=") for line in lines if line.startswith("- n"))
+
+
+def check_calibrated():
+    """Links at 80 % of the platform's rate, one kind with three times its latency: the profile has that, of the
+    transfers that no other is in the way of. A run with it predicts the trace's messages."""
+    job = tool.ROOT / "scenarios/gpt-7.5b.yaml"
+    cases = (({"nic": 0.8, "nvlink": 0.8}, 0.8, 1), ({"nvlink": 0.9, "nvlink.latency": 3}, 0.9, 3))
+    for scales, rate, latency in cases:
+        options = [word for target, factor in scales.items() for word in ("--scale", f"{target}={factor}")]
+        tool.run(STAGESIM, "run", job, "-o", "slow", "--trace", "csv", "--quiet", *options)
+        result = tool.run(STAGESIM, "explain", job, "slow/operations.csv", "--calibrate", "mine.yaml", "--quiet")
+        check.that(not result.stderr, result.stderr)
+        links = fitted_links("mine.yaml")
+        check.near(float(links["nvlink"]), rate, f"{scales}: {links}", 1e-3)
+        check.near(float(links.get("nvlink.latency", 1)), latency, f"{scales}: {links}", 1e-2)
+        check.near(float(links["nic"]), scales.get("nic", 1), f"{scales}: {links}", 1e-3)
+        tool.run(STAGESIM, "run", job, "-o", "again", "--trace", "csv", "--quiet", "--set", "framework=mine.yaml")
+        measured, predicted = transfers_of("slow/operations.csv"), transfers_of("again/operations.csv")
+        check.that(measured.keys() == predicted.keys(), f"{scales}: other transfers")
+        worst = max(abs(predicted[key] / measured[key] - 1) for key in measured if measured[key] > 0)
+        check.that(worst < 0.02, f"{scales}: a transfer is predicted {worst:%} off")
+        tool.run("rm", "-rf", "slow", "again")
+
+
+def check_wire():
+    """A link of NVLink 4 carries 25 GB/s, of which transfers reach 20.6: no more is fitted. Links that the scenario
+    gives stay."""
+    job = tool.ROOT / "scenarios/gpt-7.5b.yaml"
+    platform = ("--set", "platform=dgx-h100:2")
+    tool.run(STAGESIM, "run", job, "-o", "fast", "--trace", "csv", "--quiet", *platform, "--scale", "nvlink=1.4")
+    tool.run(STAGESIM, "explain", job, "fast/operations.csv", "--calibrate", "wire.yaml", "--quiet", *platform)
+    check.near(float(fitted_links("wire.yaml")["nvlink"]), 25 / 20.6, "the wire", 1e-5)
+    check.that("at its limit" in pathlib.Path("wire.yaml").read_text(), "the wire is the limit")
+    own = ("--set", "communication.links=[nic=0.9]")
+    result = tool.run(STAGESIM, "explain", job, "fast/operations.csv", "--calibrate", "own.yaml", *platform, *own)
+    check.that("links stay what the scenario says they reach" in result.stderr and not fitted_links("own.yaml"),
+               result.stderr)
+    tool.run("rm", "-rf", "fast")
+
+
 def check_missing():
     """Of one of eight replicas nobody knows what others do on its links."""
     tool.run(STAGESIM, "run", tool.ROOT / "scenarios/demo.yaml", "-o", "demo", "--trace", "csv", "--quiet")
@@ -159,6 +210,8 @@ def main():
         os.chdir(scratch)
         check_contention()
         check_crossing()
+        check_calibrated()
+        check_wire()
         check_missing()
         check_symmetric()
         for name in tool.sampled(SCENARIOS):
