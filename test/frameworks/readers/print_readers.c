@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* print-readers shell|toml FILE: the words of a script's launch, each between marks, or a TOML file as JSON. */
+/* print-readers shell|toml|python FILE: the words of a script's launch, each between marks, or a TOML file or the names
+ * of a Python file as JSON; what is not known is null. print-readers python FILE FUNCTION: what a function returns. */
 #include "base/arena.h"
+#include "frameworks/python/python.h"
 #include "frameworks/readers/text.h"
 #include "frameworks/readers/toml.h"
 #include "frameworks/shell/shell.h"
@@ -24,6 +26,10 @@ static void print_text(const char *text)
 /* Scalars as pairs of kind and text: what a number is worth is for who reads it. */
 static void print_node(const struct node *node)
 {
+    if (node->kind == NODE_REFUSED) {
+        printf("null");
+        return;
+    }
     if (node->kind == NODE_SCALAR) {
         printf("[\"%s\", ", node->quoted ? "string" : "plain");
         print_text(node->text);
@@ -74,21 +80,35 @@ static bool print_words(const char *file, const char *text, size_t size, struct 
     return true;
 }
 
+static bool print_python(const char *file, const char *text, size_t size, const char *function, struct arena *arena,
+                         struct diag *diag)
+{
+    static const char *const harmless[] = {"harmless", NULL};
+    const struct python_request request = {file, text, size, harmless, arena, diag};
+    struct python *python = python_load(&request);
+    const struct node *root = !python ? NULL : function ? python_call(python, function) : python_names(python);
+    if (root)
+        print_node(root);
+    return root;
+}
+
+static bool print_toml(const char *file, const char *text, size_t size, struct arena *arena, struct diag *diag)
+{
+    const struct node *root = toml_parse(file, text, size, arena, diag);
+    if (root)
+        print_node(root);
+    return root;
+}
+
 int main(int argc, char **argv)
 {
     struct arena *arena = arena_create();
     struct diag diag = {.out = stderr};
     size_t size = 0;
-    const char *text = argc == 3 ? text_read(argv[2], &size, arena, &diag) : NULL;
-    bool good = false;
-    if (text && !strcmp(argv[1], "shell"))
-        good = print_words(argv[2], text, size, arena, &diag);
-    else if (text) {
-        const struct node *root = toml_parse(argv[2], text, size, arena, &diag);
-        good = root;
-        if (root)
-            print_node(root);
-    }
+    const char *text = argc == 3 || argc == 4 ? text_read(argv[2], &size, arena, &diag) : NULL;
+    bool good = text && (!strcmp(argv[1], "shell")    ? print_words(argv[2], text, size, arena, &diag)
+                         : !strcmp(argv[1], "python") ? print_python(argv[2], text, size, argv[3], arena, &diag)
+                                                      : print_toml(argv[2], text, size, arena, &diag));
     arena_destroy(arena);
     return !good;
 }
