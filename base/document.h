@@ -15,7 +15,8 @@ enum node_kind {
     NODE_SCALAR,
     NODE_LIST,
     NODE_MAP,
-    NODE_REFUSED /* an alias or the like: reported already, to be passed over in silence */
+    NODE_REFUSED /* an alias or the like: reported already, to be passed over in silence; with a text, which says what
+                  * it is, not reported yet: by whom it is needed */
 };
 
 struct node {

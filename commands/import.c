@@ -29,10 +29,15 @@ struct arguments {
 };
 
 static const struct option long_options[] = {
-    {"platform", required_argument, NULL, 'p'}, {"gpus", required_argument, NULL, 'g'},
-    {"define", required_argument, NULL, 'd'},   {"set", required_argument, NULL, 's'},
-    {"output", required_argument, NULL, 'o'},   {"shim", required_argument, NULL, 'S'},
-    {"quiet", no_argument, NULL, 'q'},          {NULL, 0, NULL, 0},
+    {"platform", required_argument, NULL, 'p'},
+    {"gpus", required_argument, NULL, 'g'},
+    {"define", required_argument, NULL, 'd'},
+    {"set", required_argument, NULL, 's'},
+    {"output", required_argument, NULL, 'o'},
+    {"shim", required_argument, NULL, 'S'},
+    {"config", required_argument, NULL, 'c'},
+    {"quiet", no_argument, NULL, 'q'},
+    {NULL, 0, NULL, 0},
 };
 
 /* NAME=VALUE */
@@ -67,6 +72,9 @@ static int read_option(const struct command *command, int option, struct argumen
         return 0;
     case 'o':
         a->output = optarg;
+        return 0;
+    case 'c':
+        a->request.config = optarg;
         return 0;
     case 'S':
         a->shim = optarg;
@@ -250,6 +258,7 @@ const struct command command_import = {
         "  --define NAME=VALUE  a variable of a script, such as NNODES=16\n"
         "  --set KEY=VALUE      a key of the scenario, such as model.sequence=4096\n"
         "  -o FILE              write there; otherwise to standard output\n"
+        "  --config NAME        the function of a Python file that makes the configuration\n"
         "  --shim DIR           write stand-ins for torchrun, python, srun, ... into DIR: your script, run with them\n"
         "                       first in PATH, notes its launches and starts none; stagesim import DIR reads them\n"
         "\nexample:\n  stagesim import --platform dgx-h100:1 -- --num-layers 24 --hidden-size 2048 "

@@ -16,5 +16,22 @@ const struct torchtitan_model torchtitan_models[] = {
      "layers 61 hidden 7168 heads 128 ffn 18432 vocabulary 129280 experts 256 top_k 8 expert_ffn 2048 shared_experts 1 "
      "dense_layers 3 expert_groups 8 top_groups 4 router_bias true kv_rank 512 query_rank 1536 head_size 128 "
      "rope_size 64 value_size 128"},
+    {"qwen3", "0.6B",
+     "layers 28 hidden 1024 heads 16 kv_heads 8 head_size 128 ffn 3072 vocabulary 151936 qk_norm true tied true"},
+    {"qwen3", "1.7B",
+     "layers 28 hidden 2048 heads 16 kv_heads 8 head_size 128 ffn 6144 vocabulary 151936 qk_norm true tied true"},
+    {"qwen3", "4B",
+     "layers 36 hidden 2560 heads 32 kv_heads 8 head_size 128 ffn 9728 vocabulary 151936 qk_norm true tied true"},
+    {"qwen3", "8B", "layers 36 hidden 4096 heads 32 kv_heads 8 head_size 128 ffn 12288 vocabulary 151936 qk_norm true"},
+    {"qwen3", "14B",
+     "layers 40 hidden 5120 heads 40 kv_heads 8 head_size 128 ffn 17408 vocabulary 151936 qk_norm true"},
+    {"qwen3", "32B",
+     "layers 64 hidden 5120 heads 64 kv_heads 8 head_size 128 ffn 25600 vocabulary 151936 qk_norm true"},
+    {"qwen3", "30B-A3B",
+     "layers 48 hidden 2048 heads 32 kv_heads 4 head_size 128 ffn 6144 vocabulary 151936 qk_norm true experts 128 "
+     "top_k 8 expert_ffn 768"},
+    {"qwen3", "235B-A22B",
+     "layers 94 hidden 4096 heads 64 kv_heads 4 head_size 128 ffn 12288 vocabulary 151936 qk_norm true experts 128 "
+     "top_k 8 expert_ffn 1536"},
     {NULL},
 };

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "frameworks/import/parts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* A key as the file writes it: with underscores or dashes. */
@@ -69,15 +70,58 @@ static void read_word(struct reading *r, const struct format_row *row, const str
         diag_error(r->settings->diag, node->at, "%s is '%s'; expected one of %s", row->path, text, row->words);
 }
 
-static void read_ratio(struct reading *r, const struct format_row *row, const struct node *node, struct source from)
+/* A positive number times another key, where that is known already; 0: it is not, or a mistake was reported. */
+static double scaled(struct reading *r, const struct format_row *row, const struct node *node, const char *key)
 {
     double ratio;
-    uint64_t of = settings_count(r->settings, row->words, 0);
-    if (!node_number(node, &ratio) || ratio <= 0 || ratio > 1e6)
-        diag_error(r->settings->diag, node->at, "%s is %s; expected a ratio above 0", row->path,
+    uint64_t of = *key ? settings_count(r->settings, key, 0) : 1;
+    if (!node_number(node, &ratio) || ratio <= 0 || ratio > 1e6) {
+        diag_error(r->settings->diag, node->at, "%s is %s; expected a number above 0", row->path,
                    node_describe(node, r->settings->arena));
-    else if (of && of < 1U << 24)
-        settings_put_count(r->settings, row->key, (uint64_t)(ratio * (double)of), from);
+        return 0;
+    }
+    return of < 1U << 24 ? ratio * (double)of : 0;
+}
+
+static void read_ratio(struct reading *r, const struct format_row *row, const struct node *node, struct source from)
+{
+    size_t key = strcspn(row->words, " ");
+    double width = scaled(r, row, node, arena_copy_part(r->settings->arena, row->words, key));
+    uint64_t multiple = row->words[key] ? strtoull(row->words + key, NULL, 10) : 1;
+    if (width >= 1)
+        settings_put_count(r->settings, row->key, ((uint64_t)width + multiple - 1) / multiple * multiple, from);
+}
+
+/* Gated blocks count both halves. */
+static void read_half(struct reading *r, const struct format_row *row, const struct node *node, struct source from)
+{
+    size_t key = strcspn(row->words, " ");
+    const char *gated = settings_text(r->settings, arena_copy_part(r->settings->arena, row->words, key), "false");
+    double width =
+        settings_find(r->settings, row->key) ? 0 : scaled(r, row, node, row->words[key] ? row->words + key + 1 : "");
+    if (width >= 2)
+        settings_put_count(r->settings, row->key, (uint64_t)(!strcmp(gated, "true") ? width / 2 : width), from);
+}
+
+static void read_shards(struct reading *r, const struct format_row *row, const struct node *node, struct source from)
+{
+    double ranks;
+    if (!node_number(node, &ranks) || ranks > UINT32_MAX) {
+        diag_error(r->settings->diag, node->at, "%s is %s; expected a number of ranks, or -1", row->path,
+                   node_describe(node, r->settings->arena));
+        return;
+    }
+    settings_put(r->settings, row->key, ranks == 1 ? "0" : row->words, from);
+    if (ranks > 1)
+        settings_put_count(r->settings, "transformer.shard_ranks", reading_count(r, row->path, 1), from);
+}
+
+static void read_chunks(struct reading *r, const struct format_row *row, struct source from)
+{
+    uint64_t chunks = reading_count(r, row->path, 1);
+    settings_put(r->settings, "schedule.name", chunks > 1 ? "interleaved" : "1f1b", from);
+    if (chunks > 1)
+        settings_put_count(r->settings, row->key, chunks, from);
 }
 
 /* Axes of size 0 are none. */
@@ -98,13 +142,19 @@ static bool is_open(const struct node *node)
 static void read_given(struct reading *r, const struct format_row *row, const struct node *node, struct source from)
 {
     bool flag;
-    if (is_open(node))
+    if (row->kind == ROW_SHARDS)
+        read_shards(r, row, node, from);
+    else if (is_open(node))
         settings_remark(r->settings, REMARK_CHOICE, node->key_at, row->path,
                         "%s is filled in when the job starts: the file does not say", node->text);
     else if (row->kind == ROW_COUNT)
         read_count(r, row, from);
     else if (row->kind == ROW_RATIO)
         read_ratio(r, row, node, from);
+    else if (row->kind == ROW_HALF)
+        read_half(r, row, node, from);
+    else if (row->kind == ROW_CHUNKS)
+        read_chunks(r, row, from);
     else if (row->kind == ROW_WORD)
         read_word(r, row, node, from);
     else {
@@ -121,12 +171,14 @@ void formats_read(const struct format *format, const struct node *root, struct s
     struct reading r = reading_of(root, settings);
     for (const struct format_row *row = format->rows; row->path; row++) {
         struct format_row own = *row;
-        own.path = written(root, row->path, settings->arena);
-        const struct node *node = reading_get(&r, own.path);
+        bool plain = row->path[0] == '?';
+        own.path = written(root, row->path + plain, settings->arena);
+        const struct node *node = node_find(root, own.path);
+        node = plain && node && node->kind == NODE_MAP ? NULL : reading_get(&r, own.path);
         if (node)
             read_given(&r, &own, node, reading_source(&r, own.path, format->name));
         else if (row->absent && !settings_find(settings, row->key))
-            put_word(&r, row->key, row->absent, reading_source(&r, row->path, format->name));
+            put_word(&r, row->key, row->absent, reading_source(&r, own.path, format->name));
     }
     for (const struct format_fact *fact = format->facts; fact && fact->key; fact++)
         if (!settings_find(settings, fact->key))

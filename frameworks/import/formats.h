@@ -10,16 +10,19 @@
 struct arena;
 
 enum row_kind {
-    ROW_COUNT, /* the value, a count */
-    ROW_RATIO, /* `words` times the key of that name: "model.hidden" */
-    ROW_FLAG,  /* true or false */
-    ROW_NOT,   /* the opposite */
-    ROW_WORD,  /* one of `words`: "bfloat16=bf16 float32=fp32" */
-    ROW_ONE    /* where it is true, `words` */
+    ROW_COUNT,  /* the value, a count */
+    ROW_RATIO,  /* `words` times the key of that name, up to a multiple: "model.hidden", "model.hidden 256" */
+    ROW_HALF,   /* times the second key of `words`, if there is one; half of that where the first is true */
+    ROW_SHARDS, /* ranks that share what stage `words` shares; 1: none, 0 and below: all */
+    ROW_CHUNKS, /* chunks of a pipeline's worker */
+    ROW_FLAG,   /* true or false */
+    ROW_NOT,    /* the opposite */
+    ROW_WORD,   /* one of `words`: "bfloat16=bf16 float32=fp32" */
+    ROW_ONE     /* where it is true, `words` */
 };
 
 struct format_row {
-    const char *path; /* "model.d_model" */
+    const char *path; /* "model.d_model"; "?parallel.tensor": only where it is no map */
     enum row_kind kind;
     const char *key; /* of the scenario, or a fact that begins with '@' */
     const char *words;
@@ -40,6 +43,7 @@ struct format {
 };
 
 extern const struct format format_nemo_rl, format_verl, format_openrlhf;
+extern const struct format format_internevo, format_olmo, format_olmo_core;
 extern const struct format format_nanotron, format_neox, format_foundry, format_maxtext, format_axolotl, format_factory;
 /* All, ended by NULL. */
 extern const struct format *const formats[];

@@ -328,31 +328,6 @@ static bool refuse_machines(struct diag *diag, const char *file, const char *tex
     return what;
 }
 
-/* Configurations that are programs. */
-static bool refuse_programs(struct diag *diag, const char *file, const char *text)
-{
-    static const char *const tools[][2] = {{"olmo_core", "OLMo-core"},
-                                           {"internlm", "InternEvo"},
-                                           {"internevo", "InternEvo"},
-                                           {"torchtitan", "torchtitan"},
-                                           {"megatron.bridge", "Megatron-Bridge"},
-                                           {"nemo_run", "NeMo"},
-                                           {"nemo.collections", "NeMo"},
-                                           {"maxtext", "MaxText"}};
-    const char *what = NULL;
-    if (!text_ends_in(file, ".py"))
-        return false;
-    if (has_line(text, "parallel = dict(") && (strstr(text, "micro_bsz") || strstr(text, "NUM_LAYER")))
-        what = "InternEvo";
-    for (size_t i = 0; !what && i < sizeof tools / sizeof *tools; i++)
-        if (strstr(text, tools[i][0]))
-            what = tools[i][1];
-    diag_error(diag, (struct place){file, 1, 1},
-               "a Python program%s%s, which is not run; expected a config.json, a launch script or YAML",
-               what ? " of " : "", what ? what : "");
-    return true;
-}
-
 static bool is_script(const char *file, const char *text)
 {
     static const char *const endings[] = {".sh", ".bash", ".slurm", ".sbatch", ".sub", ".txt", NULL};
@@ -379,8 +354,15 @@ static void read_file(struct import *import, const struct import_request *reques
         return;
     }
     const char *text = text_read(file, &size, settings->arena, settings->diag);
-    if (!text || refuse_machines(settings->diag, file, text) || refuse_programs(settings->diag, file, text))
+    if (!text || refuse_machines(settings->diag, file, text))
         return;
+    if (program_is(file)) {
+        const struct program program = {file, text, size, request->config};
+        const struct node *made = program_read(&program, settings);
+        if (made)
+            read_document(import, request, file, made);
+        return;
+    }
     const char *start = text + strspn(text, " \t\r\n");
     if (*start != '{' && !text_ends_in(file, ".toml") && is_script(file, text)) {
         read_script(import, request, file, text, size);

@@ -18,6 +18,7 @@ struct import_request {
     size_t define_count;
     const char *const *sets; /* "model.sequence=4096", set_count of them */
     size_t set_count;
+    const char *config;   /* the function of a Python file that makes the configuration; NULL: not said */
     const char *platform; /* as a scenario names it; NULL: none */
     const char *kernels;  /* compute.kernels of the platform's GPU for jobs with TransformerEngine; NULL: none */
     uint64_t gpus;        /* that the job runs on: those of the platform or fewer; 0: not known */

@@ -78,6 +78,24 @@ extern const char *const nemo_ignored[], *const nemo_sections_ignored[];
 
 extern const char *const deepspeed_ignored[], *const accelerate_ignored[], *const torchtitan_ignored[];
 
+/* ---- programs.c, torchtitan_python.c: configurations that are Python files ---- */
+
+struct program {
+    const char *file, *text;
+    size_t size;
+    const char *config; /* of its functions the one that makes the configuration; NULL: not said */
+};
+
+bool program_is(const char *file);
+/* What it says, as a tree that one of the other readers knows. NULL after a mistake was reported. */
+const struct node *program_read(const struct program *program, const struct settings *settings);
+
+/* Functions of torchtitan's that change none of their arguments. */
+extern const char *const torchtitan_harmless[];
+/* What a function of a registry returns, as the tree of a TOML file; NULL after a mistake was reported. */
+const struct node *torchtitan_python(const struct node *root, const char *file, const char *text, const char *function,
+                                     const struct settings *settings);
+
 bool torchtitan_is(const struct node *root);
 void torchtitan_read(const struct node *root, struct settings *settings);
 bool deepspeed_is(const struct node *root);

@@ -12,9 +12,20 @@ struct reading reading_of(const struct node *root, struct settings *settings)
     return reading;
 }
 
+static bool is_used(const struct reading *r, const struct node *node)
+{
+    for (size_t i = 0; i < r->used_count; i++)
+        if (r->used[i] == node)
+            return true;
+    return false;
+}
+
 const struct node *reading_get(struct reading *r, const char *path)
 {
     const struct node *node = node_find(r->root, path);
+    if (node && node->kind == NODE_REFUSED && node->text && !is_used(r, node))
+        diag_error(r->settings->diag, node->at, "%s is %s, which stagesim does not run; expected a value, or --set",
+                   path, node->text);
     if (node && r->used_count < DOCUMENT_KEYS_MAX)
         r->used[r->used_count++] = node;
     return node_given(node) ? node : NULL;
@@ -63,14 +74,6 @@ static bool matches(const char *pattern, const char *path)
 {
     size_t length = strlen(pattern);
     return pattern[length - 1] == '*' ? !strncmp(pattern, path, length - 1) : !strcmp(pattern, path);
-}
-
-static bool is_used(const struct reading *r, const struct node *node)
-{
-    for (size_t i = 0; i < r->used_count; i++)
-        if (r->used[i] == node)
-            return true;
-    return false;
 }
 
 /* A value that switches nothing on. */

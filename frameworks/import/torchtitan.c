@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* torchtitan's TOML (torchtitan/config/job_config.py). It names the model and does not describe it: shapes are those of
- * torchtitan/models. */
+/* torchtitan's TOML (torchtitan/config/job_config.py) and, in the same tree, what its registries in Python say
+ * (torchtitan_python.c). They name the model and do not describe it: shapes are those of torchtitan/models. */
 #include "base/arena.h"
 #include "frameworks/import/parts.h"
 #include "frameworks/torchtitan_models.h"
@@ -21,6 +21,20 @@ const char *const torchtitan_ignored[] = {"job*",
                                           "mx*",
                                           "memory_estimation*",
                                           "validation*",
+                                          "validator*",
+                                          "loss*",
+                                          "hf_assets_path",
+                                          "dump_folder",
+                                          "profiler*",
+                                          "dataloader*",
+                                          "tokenizer*",
+                                          "override*",
+                                          "optimizer",
+                                          "parallelism.spmd_backend",
+                                          "parallelism.context_parallel_load_balancer",
+                                          "parallelism.context_parallel_ptrr_mask_key",
+                                          "parallelism.num_pp_microbatches",
+                                          "training.disable_cuda_graphs",
                                           "debug*",
                                           "deepep*",
                                           "model.tokenizer_path",
@@ -44,7 +58,9 @@ const char *const torchtitan_ignored[] = {"job*",
                                           "compile.backend",
                                           NULL};
 
-static const char *const partial[] = {"training.enable_cpu_offload",
+static const char *const partial[] = {"parallelism.enable_fsdp_symm_mem",
+                                      "weights are gathered through symmetric memory: stagesim uses NCCL's rates",
+                                      "training.enable_cpu_offload",
                                       "weights, gradients and state are on the host: stagesim keeps them on the GPU",
                                       "float8.enable_fsdp_float8_all_gather",
                                       "weights are gathered in fp8: stagesim gathers 2 bytes of each",
@@ -62,13 +78,15 @@ static struct source source(struct reading *r, const char *path)
 }
 
 /* Keys of the model with their values. */
-static void put_shape(struct reading *r, const char *shape, struct source from)
+static void put_shape(struct reading *r, const char *shape, struct source from, bool common)
 {
     struct arena *arena = r->settings->arena;
     while (*shape) {
         size_t key = strcspn(shape, " "), value = strcspn(shape + key + 1, " ");
-        settings_put(r->settings, arena_print(arena, "model.%.*s", (int)key, shape),
-                     arena_print(arena, "%.*s", (int)value, shape + key + 1), from);
+        const char *name = arena_print(arena, "model.%.*s", (int)key, shape);
+        const struct setting *there = common ? settings_find(r->settings, name) : NULL;
+        if (!there || strcmp(there->from.text ? there->from.text : "", from.text) != 0)
+            settings_put(r->settings, name, arena_print(arena, "%.*s", (int)value, shape + key + 1), from);
         shape += key + 1 + value;
         shape += *shape == ' ';
     }
@@ -82,15 +100,17 @@ static void read_model(struct reading *r)
     from.text = arena_print(r->settings->arena, "torchtitan's %s %s", name, flavor);
     for (const struct torchtitan_model *known = torchtitan_models; known->name; known++)
         if (!strcmp(known->name, name) && !strcmp(known->flavor, flavor)) {
-            put_shape(r, known->shape, from);
-            put_shape(r, torchtitan_common, from);
+            put_shape(r, known->shape, from, false);
+            put_shape(r, torchtitan_common, from, true);
             return;
         }
-    settings_remark(
-        r->settings, REMARK_MISSING, node ? node->at : r->root->at, "model.layers",
-        "the shape of %s %s is not known here, and the file has none: give its config.json as well. Known are "
-        "llama3 8B, 70B, 405B and deepseek_v3 16B, 671B",
-        *name ? name : "a model without name", flavor);
+    const char *list = "";
+    for (const struct torchtitan_model *known = torchtitan_models; known->name; known++)
+        list = arena_print(r->settings->arena, "%s%s%s %s", list, *list ? ", " : "", known->name, known->flavor);
+    settings_remark(r->settings, REMARK_MISSING, node ? node->at : r->root->at, "model.layers",
+                    "the shape of %s %s is not known here, and the file has none: give its config.json as well. Known "
+                    "are %s",
+                    *name ? name : "a model without name", flavor, list);
 }
 
 /* ---- batch ---- */
@@ -100,8 +120,49 @@ static void put_count(struct reading *r, const char *key, const char *path, uint
     settings_put_count(r->settings, key, reading_count(r, path, other), source(r, path));
 }
 
+static const char tokens_path[] = "training.num_tokens_per_microbatch_per_dp_rank",
+                  step_path[] = "training.num_tokens_per_train_step", length_path[] = "training.max_context_length";
+
+/* As many tokens as a number of sequences has; 0 after a mistake was reported. */
+static uint64_t sequences(struct reading *r, const char *path, uint64_t tokens, uint64_t length)
+{
+    if (length && tokens && tokens % length == 0)
+        return tokens / length;
+    diag_error(r->settings->diag, source(r, path).at, "%s %llu is no multiple of %s %llu; expected whole sequences",
+               path, (unsigned long long)tokens, length_path, (unsigned long long)length);
+    return 0;
+}
+
+/* A batch in tokens, as the registries have it: micro-batches are of whole sequences. */
+static void read_tokens(struct reading *r, uint64_t pipeline)
+{
+    const char *micro_path = "parallelism.num_pp_microbatches", *step = reading_text(r, step_path, "-1");
+    uint64_t length = reading_count(r, length_path, 2048),
+             micro = sequences(r, tokens_path, reading_count(r, tokens_path, 16384), length);
+    settings_put_count(r->settings, "model.sequence", length, source(r, length_path));
+    if (!micro)
+        return;
+    settings_put_count(r->settings, "batch.micro", micro, source(r, tokens_path));
+    if (strcmp(step, "-1") != 0)
+        settings_put_count(r->settings, "batch.global", sequences(r, step_path, reading_count(r, step_path, 0), length),
+                           source(r, step_path));
+    else
+        settings_put_count(r->settings, "@accumulation", pipeline > 1 ? reading_count(r, micro_path, 1) : 1,
+                           source(r, pipeline > 1 ? micro_path : tokens_path));
+    if (pipeline <= 1 && !reading_flag(r, "training.disable_cuda_graphs", false))
+        settings_remark(r->settings, REMARK_PARTIAL, r->root->at, "training.disable_cuda_graphs",
+                        "a step is captured as a CUDA graph where its shapes allow that: stagesim's profile is of "
+                        "releases without");
+}
+
 static void read_batch(struct reading *r, uint64_t pipeline)
 {
+    if (reading_get(r, tokens_path) || reading_get(r, length_path)) {
+        read_tokens(r, pipeline);
+        if (reading_get(r, "training.steps"))
+            put_count(r, "@iterations", "training.steps", 0);
+        return;
+    }
     const char *path = reading_get(r, "training.local_batch_size") || !reading_get(r, "training.batch_size")
                            ? "training.local_batch_size"
                            : "training.batch_size";
@@ -238,12 +299,16 @@ static void read_layout(struct reading *r)
         put_count(r, "parallel.expert_tensor", "parallelism.expert_tensor_parallel_degree", 1);
     settings_put(r->settings, "order", "[tensor, context, data, pipeline]",
                  source_default("torchtitan's mesh, pp-dp-cp-tp from the outside"));
-    settings_put_flag(r->settings, "transformer.sequence_parallel", tensor > 1,
-                      source_default("torchtitan with a tensor axis: always"));
-    if (reading_flag(r, "parallelism.enable_async_tensor_parallel", false) ||
-        reading_flag(r, "experimental.enable_async_tensor_parallel", false))
-        settings_put_flag(r->settings, "transformer.tensor_overlap", tensor > 1,
-                          source(r, "parallelism.enable_async_tensor_parallel"));
+    const char *parts = "parallelism.enable_sequence_parallel";
+    settings_put_flag(r->settings, "transformer.sequence_parallel", tensor > 1 && reading_flag(r, parts, true),
+                      reading_get(r, parts) ? source(r, parts)
+                                            : source_default("torchtitan with a tensor axis: always"));
+    static const char *const overlaps[] = {"compile.enable_async_tensor_parallel",
+                                           "parallelism.enable_async_tensor_parallel",
+                                           "experimental.enable_async_tensor_parallel"};
+    for (size_t i = 0; i < sizeof overlaps / sizeof *overlaps; i++)
+        if (reading_flag(r, overlaps[i], false))
+            settings_put_flag(r->settings, "transformer.tensor_overlap", tensor > 1, source(r, overlaps[i]));
     const char *rotate = reading_text(r, "parallelism.context_parallel_rotate_method", "allgather");
     if (context > 1)
         settings_put(r->settings, "transformer.context_method", strcmp(rotate, "allgather") ? "ring" : "all-gather",
@@ -275,7 +340,11 @@ static void read_precision(struct reading *r)
     bool full = !strcmp(reading_text(r, param, "bfloat16"), "float32");
     if (mentions(converters, "float8") || mentions(converters, "mx"))
         settings_put(r->settings, "compute.precision", "fp8", source(r, "model.converters"));
-    else if (reading_flag(r, "float8.enable_float8_linear", false))
+    else if (mentions(converters, "nvfp4")) {
+        settings_put(r->settings, "compute.precision", "fp8", source(r, "model.converters"));
+        settings_remark(r->settings, REMARK_PARTIAL, converters->key_at, "model.converters",
+                        "products in NVFP4: taken as fp8, which is slower");
+    } else if (reading_flag(r, "float8.enable_float8_linear", false))
         settings_put(r->settings, "compute.precision", "fp8", source(r, "float8.enable_float8_linear"));
     else
         settings_put(r->settings, "compute.precision", full ? "fp32" : "bf16", source(r, param));
@@ -286,12 +355,21 @@ static void read_precision(struct reading *r)
         "weights live as shards in fp32, 16 bytes a parameter with gradients and state: stagesim counts 18");
 }
 
+static void read_adapters(struct reading *r)
+{
+    const struct node *converters = reading_get(r, "model.converters");
+    if (mentions(converters, "lora"))
+        settings_remark(r->settings, REMARK_PARTIAL, converters->key_at, "model.converters",
+                        "LoRA: most weights are frozen; see model.frozen. Here all are trained");
+}
+
 /* What is compiled is fused; the profile says what it costs where it is not. */
 static void read_compile(struct reading *r)
 {
     static const char *const paths[] = {"compile.enable", "training.compile"};
+    const struct node *components = reading_get(r, "compile.components");
     for (unsigned i = 0; i < sizeof paths / sizeof *paths; i++)
-        if (reading_flag(r, paths[i], false)) {
+        if (reading_flag(r, paths[i], false) && (!components || mentions(components, "model"))) {
             settings_put(r->settings, "compute.unfused", "1", source(r, paths[i]));
             return;
         }
@@ -328,7 +406,7 @@ static void read_optimizer(struct reading *r)
 bool torchtitan_is(const struct node *root)
 {
     const struct node *parallelism = node_get(root, "parallelism"), *training = node_get(root, "training");
-    bool own = training && node_get(training, "seq_len");
+    bool own = (training && node_get(training, "seq_len")) || node_find(root, "model.flavor");
     for (const struct node *each = parallelism && parallelism->kind == NODE_MAP ? parallelism->first : NULL; each;
          each = each->next)
         own |= strstr(each->key, "_degree") || strstr(each->key, "pipeline_parallel_") || strstr(each->key, "fsdp_");
@@ -344,6 +422,7 @@ void torchtitan_read(const struct node *root, struct settings *settings)
     read_precision(&reading);
     read_recompute(&reading);
     read_compile(&reading);
+    read_adapters(&reading);
     read_optimizer(&reading);
     reading_account(&reading, torchtitan_ignored, partial);
 }
