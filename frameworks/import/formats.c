@@ -147,7 +147,7 @@ static void read_given(struct reading *r, const struct format_row *row, const st
     else if (is_open(node))
         settings_remark(r->settings, REMARK_CHOICE, node->key_at, row->path,
                         "%s is filled in when the job starts: the file does not say", node->text);
-    else if (row->kind == ROW_COUNT)
+    else if (row->kind == ROW_COUNT || (row->kind == ROW_SPARE && !settings_find(r->settings, row->key)))
         read_count(r, row, from);
     else if (row->kind == ROW_RATIO)
         read_ratio(r, row, node, from);
@@ -157,7 +157,7 @@ static void read_given(struct reading *r, const struct format_row *row, const st
         read_chunks(r, row, from);
     else if (row->kind == ROW_WORD)
         read_word(r, row, node, from);
-    else {
+    else if (row->kind != ROW_SPARE) {
         flag = reading_flag(r, row->path, false);
         if (row->kind != ROW_ONE)
             settings_put_flag(r->settings, row->key, row->kind == ROW_NOT ? !flag : flag, from);

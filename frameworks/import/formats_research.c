@@ -133,7 +133,7 @@ static const struct format_row olmo_rows[] = {
     {"model.mlp_hidden_size", ROW_HALF, "model.ffn", "model.gated", NULL},
     {"model.mlp_ratio", ROW_HALF, "model.ffn", "model.gated model.hidden", NULL},
     {"model.embedding_size", ROW_COUNT, "model.vocabulary", NULL, NULL},
-    {"model.vocab_size", ROW_COUNT, "model.vocabulary", NULL, NULL},
+    {"model.vocab_size", ROW_SPARE, "model.vocabulary", NULL, NULL},
     {"model.max_sequence_length", ROW_COUNT, "model.sequence", NULL, NULL},
     {"model.weight_tying", ROW_FLAG, "model.tied", NULL, "true"},
     {"model.include_bias", ROW_FLAG, "model.biases", NULL, "true"},

@@ -20,15 +20,28 @@ static bool is_used(const struct reading *r, const struct node *node)
     return false;
 }
 
-const struct node *reading_get(struct reading *r, const char *path)
+/* The value at a path, or what stands in its place: a map on the way to it that is not known. */
+static const struct node *find(struct reading *r, const char *path)
 {
     const struct node *node = node_find(r->root, path);
+    for (size_t length = strlen(path); !node && length; length--)
+        if (path[length] == '.') {
+            const struct node *above = node_find(r->root, arena_copy_part(r->settings->arena, path, length));
+            if (above && above->kind == NODE_REFUSED)
+                return above;
+        }
+    return node;
+}
+
+const struct node *reading_get(struct reading *r, const char *path)
+{
+    const struct node *node = find(r, path);
     if (node && node->kind == NODE_REFUSED && node->text && !is_used(r, node))
-        diag_error(r->settings->diag, node->at, "%s is %s, which stagesim does not run; expected a value, or --set",
-                   path, node->text);
+        diag_error(r->settings->diag, node->at, "%s is %s, which stagesim does not run; expected a value",
+                   node->key ? node->key : path, node->text);
     if (node && r->used_count < DOCUMENT_KEYS_MAX)
         r->used[r->used_count++] = node;
-    return node_given(node) ? node : NULL;
+    return node_given(node) && node->kind != NODE_REFUSED ? node : NULL;
 }
 
 uint64_t reading_count(struct reading *r, const char *path, uint64_t other)
@@ -82,7 +95,7 @@ static bool is_off(const struct node *node)
     bool flag;
     double number;
     return !node_given(node) || (node_flag(node, &flag) && !flag) || (node_number(node, &number) && number == 0) ||
-           (node->kind == NODE_SCALAR && !strcmp(node->text, "none"));
+           (node->kind == NODE_SCALAR && (!strcmp(node->text, "none") || !*node->text));
 }
 
 static void account_one(struct reading *r, const struct node *node, const char *path, const char *const *ignored,

@@ -99,9 +99,8 @@ static struct value *items(struct python *p, bool *tuple)
         for (size_t i = bracket + 1; i < end; i = python_past(p, i))
             if (token_is(&p->tokens[i], "for") || token_is(&p->tokens[i], ":=") ||
                 (token_is(&p->tokens[i], "*") && (i == bracket + 1 || token_is(&p->tokens[i - 1], ",")))) {
-                python_poison(p, bracket, end, "a list that is computed");
                 p->at = end + 1;
-                return value_unknown(p, list->at, "a list that is computed");
+                return python_unfollowed(p, bracket, end, "a list that is computed");
             }
     for (p->at++; p->at < end && !python_is_spent(p);) {
         size_t before = p->at;
@@ -152,9 +151,8 @@ static struct value *braces(struct python *p)
         p->at = end + 1;
         return map;
     }
-    python_poison(p, bracket, end, "a dictionary that is computed");
     p->at = end + 1;
-    return value_unknown(p, map->at, "a dictionary that is computed");
+    return python_unfollowed(p, bracket, end, "a dictionary that is computed");
 }
 
 /* ---- names ---- */
@@ -192,6 +190,14 @@ static struct value *atom(struct python *p)
     return python_skip(p, p->at, "something that is not followed");
 }
 
+/* A part of something that is not known; what changes it changes the whole. */
+static struct value *part_of(struct python *p, struct value *object, struct place at, const char *what)
+{
+    struct value *part = value_unknown(p, at, "%s", what);
+    value_may_be(p, part, object);
+    return part;
+}
+
 /* What a call holds under a name. What it does not hold is its class's default: not known, and remembered, so that what
  * changes it is seen. */
 static struct value *member(struct python *p, struct value *object, const char *text, struct place at)
@@ -204,7 +210,7 @@ static struct value *member(struct python *p, struct value *object, const char *
     if (object->kind == VALUE_UNKNOWN)
         return object;
     if (object->kind != VALUE_CALL)
-        return value_unknown(p, at, "the part %s of something", text);
+        return part_of(p, object, at, arena_print(p->arena, "the part %s of something", text));
     if (p->creating && !p->dry) {
         struct value *made = value_text(p, VALUE_CALL, "", at);
         value_set(p, object, text, at, made);
@@ -239,7 +245,7 @@ static struct value *subscript(struct python *p, struct value *object)
     bool whole = p->at == end;
     p->creating = creating;
     if (!whole)
-        python_poison(p, p->at, end, "something that is not followed");
+        python_unfollowed(p, p->at, end, "something that is not followed");
     p->at = end + 1;
     if (object->kind == VALUE_UNKNOWN)
         return object;
@@ -247,7 +253,7 @@ static struct value *subscript(struct python *p, struct value *object)
         found = value_at(object, index->whole);
     if (whole && object->kind == VALUE_MAP && index->kind == VALUE_TEXT && value_find(object, index->text))
         found = value_find(object, index->text)->value;
-    return found ? found : value_unknown(p, at, "an entry that is not known");
+    return found ? found : part_of(p, object, at, "an entry that is not known");
 }
 
 struct value *python_primary(struct python *p)

@@ -14,10 +14,13 @@ static const char passed_on[] = "what was given to a function that is not follow
 /* What stands behind ** in a call. */
 static void spread(struct python *p, struct value *arguments, bool *open)
 {
-    const struct value *other = python_expression(p);
+    struct value *other = python_expression(p);
     for (const struct entry *each = other->first; other->kind == VALUE_MAP && each; each = each->next)
         value_set(p, arguments, each->key, each->key_at, each->value);
-    *open |= other->kind != VALUE_MAP;
+    if (other->kind == VALUE_MAP)
+        return;
+    value_set(p, arguments, "**", other->at, other);
+    *open = true;
 }
 
 struct value *python_arguments(struct python *p, bool *open)
@@ -31,7 +34,7 @@ struct value *python_arguments(struct python *p, bool *open)
         if (python_takes(p, "**")) {
             spread(p, arguments, open);
         } else if (python_takes(p, "*")) {
-            python_expression(p);
+            value_set(p, arguments, arena_print(p->arena, "*%zu", position++), token->at, python_expression(p));
             *open = true;
         } else if (token->kind == TOKEN_NAME && token_is(token + 1, "=")) {
             p->at += 2;
@@ -43,7 +46,7 @@ struct value *python_arguments(struct python *p, bool *open)
             break;
     }
     if (p->at != end) {
-        python_poison(p, p->at, end, passed_on);
+        value_set(p, arguments, "*", arguments->at, python_unfollowed(p, p->at, end, passed_on));
         *open = true;
     }
     p->at = end + 1;
@@ -156,6 +159,15 @@ static bool is_constructor(const char *name)
 
 /* ---- calls ---- */
 
+/* What an innocent function gives could hold what it was given. */
+static struct value *made_of(struct python *p, const struct value *arguments, struct place at, const char *name)
+{
+    struct value *value = value_unknown(p, at, "what %s(...) gives", name);
+    for (const struct entry *each = arguments->first; each; each = each->next)
+        value_may_be(p, value, each->value);
+    return value;
+}
+
 static struct value *call_name(struct python *p, const char *name, struct value *arguments, struct place at, bool open)
 {
     struct value *value = open ? NULL : built_in(p, name, arguments, at);
@@ -165,7 +177,7 @@ static struct value *call_name(struct python *p, const char *name, struct value 
     if (!data && !is_among(innocent, name))
         touch_arguments(p, arguments, at);
     if (!data || open)
-        return value_unknown(p, at, "what %s(...) gives", name);
+        return made_of(p, arguments, at, name);
     arguments->kind = VALUE_CALL;
     arguments->text = name;
     arguments->at = at;

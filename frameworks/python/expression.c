@@ -176,6 +176,16 @@ static struct value *apply_comparison(struct python *p, const char *sign, struct
 
 /* ---- all together ---- */
 
+/* What is one of two values, or made of them; why it is not known as another one says. */
+static struct value *either(struct python *p, struct value *a, struct value *b, const struct value *why)
+{
+    const char *text = why->kind == VALUE_UNKNOWN ? why->text : "a choice whose condition is not known";
+    struct value *value = value_unknown(p, why->at, "%s", text);
+    value_may_be(p, value, a);
+    value_may_be(p, value, b);
+    return value;
+}
+
 static struct value *join(struct python *p, struct value *a, const struct value *b, struct place at)
 {
     struct value *both = value_copy(p, a, false);
@@ -187,10 +197,8 @@ static struct value *join(struct python *p, struct value *a, const struct value 
 
 struct value *python_apply(struct python *p, const char *sign, struct value *a, struct value *b, struct place at)
 {
-    if (a->kind == VALUE_UNKNOWN)
-        return value_unknown(p, a->at, "%s", a->text);
-    if (b->kind == VALUE_UNKNOWN)
-        return value_unknown(p, b->at, "%s", b->text);
+    if (a->kind == VALUE_UNKNOWN || b->kind == VALUE_UNKNOWN)
+        return either(p, a, b, a->kind == VALUE_UNKNOWN ? a : b);
     if (is_comparison(sign))
         return apply_comparison(p, sign, a, b, at);
     if (value_is_number(a) && value_is_number(b))
@@ -200,7 +208,7 @@ struct value *python_apply(struct python *p, const char *sign, struct value *a, 
         return value_text(p, VALUE_TEXT, arena_print(p->arena, "%s%s", a->text, b->text), at);
     if (a->kind == VALUE_LIST && b->kind == VALUE_LIST && !strcmp(sign, "+"))
         return join(p, a, b, at);
-    return value_unknown(p, at, "the result of %s", sign);
+    return either(p, a, b, value_unknown(p, at, "the result of %s", sign));
 }
 
 static struct value *level(struct python *p, int least);
@@ -215,8 +223,8 @@ static struct value *choose(struct python *p, int own, struct value *a)
     p->dry -= skipped;
     if (known)
         return skipped ? a : b;
-    python_poison(p, from, p->at, "something that depends on what is not known");
-    return value_unknown(p, a->at, "%s", a->kind == VALUE_UNKNOWN ? a->text : "a condition that is not known");
+    python_unfollowed(p, from, p->at, "something that depends on what is not known");
+    return either(p, a, b, a);
 }
 
 static struct value *negate(struct python *p, const struct value *value, struct place at)
@@ -301,10 +309,9 @@ static struct value *read_choice(struct python *p, size_t choice)
     if (!python_takes(p, "else"))
         return python_skip(p, from, "something that is not followed");
     if (!value_truth(condition, &truth)) {
-        python_poison(p, from, end, "something that depends on what is not known");
+        struct value *value = python_unfollowed(p, from, end, "a choice whose condition is not known");
         p->at = end;
-        return value_unknown(p, condition->at, "%s",
-                             condition->kind == VALUE_UNKNOWN ? condition->text : "a condition that is not known");
+        return value;
     }
     if (!truth)
         return python_expression(p);

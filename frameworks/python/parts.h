@@ -55,8 +55,8 @@ struct value {
     struct place at;
     int64_t whole; /* VALUE_FLAG, VALUE_WHOLE */
     double real;
-    const char *text; /* VALUE_TEXT, VALUE_NAME; what was called; why it is not known */
-    struct entry *first, *last;
+    const char *text;           /* VALUE_TEXT, VALUE_NAME; what was called; why it is not known */
+    struct entry *first, *last; /* of VALUE_UNKNOWN: what it could be, or hold */
     size_t count;
     size_t token;        /* VALUE_FUNCTION: behind `def` */
     bool closed;         /* VALUE_FUNCTION: not followed: decorated, or within another one */
@@ -94,6 +94,8 @@ void value_append(struct python *python, struct value *list, struct value *item)
 void value_remove(struct value *value, const char *key);
 /* A copy whose items are the same, or are copied as well. */
 struct value *value_copy(struct python *python, struct value *value, bool deep);
+/* A value that is not known could be another one, or hold it: what changes it may change that. */
+void value_may_be(struct python *python, struct value *unknown, struct value *other);
 /* Something that is not followed could have changed it: it is not known from here on, nor what it holds. */
 void value_touch(struct python *python, struct value *value, struct place at, const char *why);
 /* As a tree of nodes; NULL where it is too large. */
@@ -164,6 +166,9 @@ struct value *python_call_method(struct python *python, struct value *object, co
 void python_block(struct python *python, size_t end);
 /* A function of the file with arguments; NULL where it cannot be followed: what it mentions may have changed then. */
 struct value *python_follow(struct python *python, const struct value *function, const struct value *arguments);
+/* An expression between two tokens is not followed: only calls and assignments in it change something. What it gives
+ * could be any of the values that it mentions. */
+struct value *python_unfollowed(struct python *python, size_t from, size_t to, const char *what);
 /* What stands between two tokens is not followed: names that it mentions may have changed. */
 void python_poison(struct python *python, size_t from, size_t to, const char *why);
 

@@ -88,11 +88,9 @@ size_t python_end(const struct python *p, size_t token)
 
 struct value *python_skip(struct python *p, size_t from, const char *what)
 {
-    struct place at = p->tokens[from].at;
     size_t end = python_end(p, p->at);
-    python_poison(p, from, end, what);
     p->at = end;
-    return value_unknown(p, at, "%s", what);
+    return python_unfollowed(p, from, end, what);
 }
 
 bool python_is_spent(struct python *p)

@@ -16,11 +16,16 @@ static bool is_assignment(const struct token *token)
 /* What is reached from a name by its parts, without the last one where that is called or assigned. */
 static void touch_path(struct python *p, struct value *value, size_t token, const char *why)
 {
-    while (token_is(&p->tokens[token + 1], ".") && p->tokens[token + 2].kind == TOKEN_NAME) {
-        const struct entry *there =
-            value->kind == VALUE_CALL ? value_find(value, token_text(p, &p->tokens[token + 2])) : NULL;
-        if (!there || token_is(&p->tokens[token + 3], "(") || is_assignment(&p->tokens[token + 3]))
+    while (token_is(&p->tokens[token + 1], ".") && p->tokens[token + 2].kind == TOKEN_NAME &&
+           value->kind == VALUE_CALL) {
+        const char *name = token_text(p, &p->tokens[token + 2]);
+        struct entry *there = value_find(value, name);
+        if (token_is(&p->tokens[token + 3], "(") || is_assignment(&p->tokens[token + 3]))
             break;
+        if (!there) {
+            value_set(p, value, name, p->tokens[token].at, value_unknown(p, p->tokens[token].at, "%s", why));
+            return;
+        }
         value = there->value;
         token += 2;
     }
@@ -69,6 +74,37 @@ void python_poison(struct python *p, size_t from, size_t to, const char *why)
         if (token->kind == TOKEN_NAME && !(i && token_is(token - 1, ".")) && !keyword && !is_word(token))
             poison_name(p, i, why);
     }
+}
+
+/* Whether an expression calls or assigns something. */
+static bool has_effect(const struct python *p, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++) {
+        const struct token *before = &p->tokens[i - (i > 0)];
+        bool after_value = (before->kind == TOKEN_NAME && !is_word(before)) || before->kind == TOKEN_STRING ||
+                           token_is(before, ")") || token_is(before, "]") || token_is(before, "}");
+        if (token_is(&p->tokens[i], ":=") || (i && token_is(&p->tokens[i], "(") && after_value))
+            return true;
+    }
+    return false;
+}
+
+struct value *python_unfollowed(struct python *p, size_t from, size_t to, const char *what)
+{
+    struct value *value = value_unknown(p, p->tokens[from].at, "%s", what);
+    if (has_effect(p, from, to))
+        python_poison(p, from, to, what);
+    for (size_t i = from; i < to && !python_is_spent(p); i++) {
+        const struct entry *there = NULL;
+        if (p->tokens[i].kind == TOKEN_NAME && !(i && token_is(&p->tokens[i - 1], "."))) {
+            const char *name = token_text(p, &p->tokens[i]);
+            there = scope_find(p->local, name);
+            there = there ? there : scope_find(&p->module, name);
+        }
+        if (there)
+            value_may_be(p, value, there->value);
+    }
+    return value;
 }
 
 /* ---- blocks ---- */
@@ -303,8 +339,7 @@ static void run_simple(struct python *p, size_t end)
     p->at = last + 1;
     struct value *value = python_expression(p);
     if (python_sees(p, ",")) {
-        value = value_unknown(p, value->at, "several values");
-        python_poison(p, last + 1, end, "one of several values");
+        value = python_unfollowed(p, last + 1, end, "one of several values");
     }
     assign(p, from, target, value);
     for (size_t begin = sign + 1; sign < last; begin = sign + 1) {

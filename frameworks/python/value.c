@@ -172,6 +172,12 @@ struct value *value_copy(struct python *p, struct value *value, bool deep)
     return copy(p, value, deep, 0);
 }
 
+void value_may_be(struct python *p, struct value *unknown, struct value *other)
+{
+    if (value_is_container(other) || (other->kind == VALUE_UNKNOWN && (other->first || other->owner)))
+        append(p, unknown, NULL, other->at, other);
+}
+
 static void touch_default(struct python *p, struct value *value, struct place at, const char *why)
 {
     if (value->owner && value_is_container(value->owner) && !value_find(value->owner, value->member))
@@ -183,15 +189,18 @@ void value_touch(struct python *p, struct value *value, struct place at, const c
 {
     struct value **waiting = NULL;
     size_t count = 0, capacity = 0;
-    if (value->kind == VALUE_UNKNOWN)
-        touch_default(p, value, at, why);
     for (struct value *now = value; now; now = count ? waiting[--count] : NULL) {
-        if (!value_is_container(now))
-            continue;
-        now->kind = VALUE_UNKNOWN;
-        now->text = why;
-        now->at = at;
-        for (const struct entry *each = now->first; each; each = each->next) {
+        const struct entry *each = now->first;
+        if (now->kind == VALUE_UNKNOWN) {
+            touch_default(p, now, at, why);
+            now->first = now->last = NULL;
+        } else if (value_is_container(now)) {
+            now->kind = VALUE_UNKNOWN;
+            now->text = why;
+            now->at = at;
+            now->first = now->last = NULL;
+        }
+        for (; each; each = each->next) {
             waiting = arena_grow(p->arena, waiting, &capacity, count, sizeof(struct value *));
             waiting[count++] = each->value;
         }

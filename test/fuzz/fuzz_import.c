@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
-static const char *const names[] = {"job.sh", "job.toml", "job.json", "job.yaml"};
+static const char *const names[] = {"job.sh", "job.toml", "job.json", "job.yaml", "job.py"};
 
 /* A directory of this process's own, made at the first input. */
 static const char *path_of(unsigned char kind, struct arena *arena)
@@ -21,7 +21,7 @@ static const char *path_of(unsigned char kind, struct arena *arena)
     if (!made && !mkdtemp(folder))
         abort();
     made = true;
-    return arena_print(arena, "%s/%s", folder, names[kind % 4]);
+    return arena_print(arena, "%s/%s", folder, names[kind % 5]);
 }
 
 static void check_written(const struct import *import, struct arena *arena)
