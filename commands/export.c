@@ -147,10 +147,12 @@ const struct command command_export = {
     .arguments = "SCENARIO --to FRAMEWORK [OPTION]...",
     .summary = "writes the options with which Megatron-LM or torchtitan runs a scenario's layout",
     .help =
-        "Writes a launch script with Megatron-LM's options, or torchtitan's TOML. What cannot be said there is listed "
-        "on top of\n"
-        "the file and on standard error. `balance: auto` becomes the layers of each stage.\n\n"
-        "  --to megatron|torchtitan         the framework\n"
+        "Writes a launch script with Megatron-LM's options, or torchtitan's configuration: a registry in Python, or "
+        "the "
+        "TOML of\n"
+        "releases before February 2026. What cannot be said there is listed on top of the file and on standard error.\n"
+        "`balance: auto` becomes the layers of each stage.\n\n"
+        "  --to megatron|torchtitan|torchtitan-toml  the framework\n"
         "  -o FILE                          write there instead of to standard output\n"
         "  --quiet                          say nothing on standard error\n" OPTIONS_HELP
         "\nexample:\n  stagesim export scenarios/llama3-70b.yaml --to megatron -o train.sh\n",

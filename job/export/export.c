@@ -7,7 +7,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-const struct exporter *const exporter_table[] = {&exporter_megatron, &exporter_torchtitan, NULL};
+const struct exporter *const exporter_table[] = {&exporter_megatron, &exporter_torchtitan, &exporter_torchtitan_toml,
+                                                 NULL};
 
 /* ---- the job ---- */
 

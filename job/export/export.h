@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A scenario as what makes a training framework run it: options of Megatron-LM, or torchtitan's TOML; and what cannot
- * be said there. */
+/* A scenario as what makes a training framework run it: options of Megatron-LM, or torchtitan's configuration in
+ * Python or TOML; and what cannot be said there. */
 #ifndef STAGESIM_FRAMEWORKS_EXPORT_H
 #define STAGESIM_FRAMEWORKS_EXPORT_H
 
@@ -37,7 +37,7 @@ struct exporter {
 
 /* All of them; NULL ends the table. */
 extern const struct exporter *const exporter_table[];
-extern const struct exporter exporter_megatron, exporter_torchtitan;
+extern const struct exporter exporter_megatron, exporter_torchtitan, exporter_torchtitan_toml;
 
 /* The job of a scenario whose stages hold `layout` (NULL: equally many layers). False with the mistake reported: it is
  * no transformer, or its matrices are shared in another way than those of frameworks. Memory from the arena. */
@@ -60,6 +60,11 @@ int64_t export_schedule_option(const struct export_job *job, const char *key, in
 /* Remarks on options of the schedule that differ from their defaults, but for those that `said` names (NULL ends it).
  */
 void export_schedule_options(struct export_job *job, const char *const *said);
+/* ---- export_torchtitan_model.c ---- */
+
+/* The model of torchtitan's that has the job's shape; NULL: none. */
+const struct torchtitan_model *export_torchtitan_model(const struct export_job *job);
+
 /* ---- export_kinds.c ---- */
 
 /* The letters of Megatron-LM's --hybrid-layer-pattern, with bars between stages; NULL: all layers are alike, or as its

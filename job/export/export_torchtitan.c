@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* torchtitan's TOML. */
+/* torchtitan's configuration: a registry in Python, as releases since February 2026 read it
+ * (torchtitan/config/configs.py, torchtitan/trainer.py @ b5bcd76c), and the TOML of releases before. */
 #include "base/arena.h"
 #include "base/bulk.h"
 #include "base/document.h"
@@ -15,132 +16,146 @@
 struct file {
     struct export_job *job;
     FILE *out;
+    bool python;
 };
+
+/* ---- lines ---- */
+
+static void entry(const struct file *f, const char *key, const char *value)
+{
+    if (f->python)
+        fprintf(f->out, "            %s=%s,\n", key, value);
+    else
+        fprintf(f->out, "%s = %s\n", key, value);
+}
 
 static void count(const struct file *f, const char *key, uint64_t value)
 {
-    fprintf(f->out, "%s = %" PRIu64 "\n", key, value);
+    entry(f, key, arena_print(f->job->arena, "%" PRIu64, value));
 }
 
 static void text(const struct file *f, const char *key, const char *value)
 {
-    fprintf(f->out, "%s = \"%s\"\n", key, value);
+    entry(f, key, arena_print(f->job->arena, "\"%s\"", value));
 }
 
-/* ---- the model: one of those that a file can name ---- */
-
-#define COUNT(name)                                                                                                    \
-    {                                                                                                                  \
-#name, offsetof(struct transformer_model, name), false                                                         \
-    }
-#define FLAG(name)                                                                                                     \
-    {                                                                                                                  \
-#name, offsetof(struct transformer_model, name), true                                                          \
-    }
-
-/* What tells shapes apart. */
-static const struct field {
-    const char *name;
-    size_t offset;
-    bool flag;
-} fields[] = {COUNT(layers),     COUNT(hidden),         COUNT(heads),      COUNT(kv_heads),     COUNT(head_size),
-              COUNT(ffn),        COUNT(vocabulary),     COUNT(positions),  COUNT(window),       COUNT(experts),
-              COUNT(top_k),      COUNT(shared_experts), COUNT(expert_ffn), COUNT(dense_layers), COUNT(expert_period),
-              COUNT(query_rank), COUNT(kv_rank),        COUNT(rope_size),  COUNT(value_size),   COUNT(expert_groups),
-              COUNT(top_groups), FLAG(gated),           FLAG(tied),        FLAG(biases),        FLAG(qkv_biases),
-              FLAG(qk_norm),     FLAG(sinks),           FLAG(router_bias), FLAG(shared_gate)};
-
-enum { FIELDS = sizeof fields / sizeof *fields };
-
-static uint64_t *count_of(struct transformer_model *model, const struct field *field)
+static void on(const struct file *f, const char *key)
 {
-    return (uint64_t *)((char *)model + field->offset);
+    entry(f, key, f->python ? "True" : "true");
 }
 
-static bool *flag_of(struct transformer_model *model, const struct field *field)
+static void off(const struct file *f, const char *key)
 {
-    return (bool *)((char *)model + field->offset);
+    entry(f, key, f->python ? "False" : "false");
 }
 
-static void set_field(struct transformer_model *model, const char *name, size_t length, const char *value)
+/* [training], or training=TrainingConfig( with what closes it. */
+static void open_section(const struct file *f, const char *name, const char *class)
 {
-    for (size_t i = 0; i < FIELDS; i++) {
-        if (strlen(fields[i].name) != length || strncmp(fields[i].name, name, length) != 0)
-            continue;
-        if (fields[i].flag)
-            *flag_of(model, &fields[i]) = !strncmp(value, "true", 4);
-        else
-            *count_of(model, &fields[i]) = strtoull(value, NULL, 10);
-    }
+    if (f->python)
+        fprintf(f->out, "        %s=%s(\n", name, class);
+    else
+        fprintf(f->out, "\n[%s]\n", name);
 }
 
-static void set_shape(struct transformer_model *model, const char *shape)
+static void close_section(const struct file *f)
 {
-    while (*shape) {
-        size_t key = strcspn(shape, " "), value = strcspn(shape + key + 1, " ");
-        set_field(model, shape, key, shape + key + 1);
-        shape += key + 1 + value;
-        shape += *shape == ' ';
-    }
+    if (f->python)
+        fputs("        ),\n", f->out);
 }
 
-static bool is_model(const struct export_job *job, const struct torchtitan_model *known)
+/* ---- the model ---- */
+
+static bool is_compiled(const struct export_job *job)
 {
-    struct transformer_model model = {0}, own = job->model;
-    set_shape(&model, torchtitan_common);
-    set_shape(&model, known->shape);
-    transformer_model_complete(&model);
-    bool same = own.norm == NORM_RMS;
-    for (size_t i = 0; i < FIELDS; i++)
-        same &= fields[i].flag ? *flag_of(&model, &fields[i]) == *flag_of(&own, &fields[i])
-                               : *count_of(&model, &fields[i]) == *count_of(&own, &fields[i]);
-    return same;
+    const struct transformer_parameters *p = job->scenario->parameters;
+    return p->unfused <= 1 && node_find(job->scenario->root, "compute.unfused");
 }
 
 static void write_model(const struct file *f)
 {
-    const struct torchtitan_model *known = torchtitan_models;
-    while (known->name && !is_model(f->job, known))
-        known++;
-    fputs("[model]\n", f->out);
-    if (known->name) {
-        text(f, "name", known->name);
-        text(f, "flavor", known->flavor);
-    } else {
+    const struct torchtitan_model *known = export_torchtitan_model(f->job);
+    const char *flavor = known ? known->flavor : "FLAVOR";
+    if (!known)
         export_remark(f->job, "model",
-                      "none of the shapes that are known here (llama3 8B, 70B, 405B, deepseek_v3 16B, "
-                      "671B): torchtitan has shapes in Python, add one and name it as name and flavor");
-    }
+                      "none of the shapes that are known here: torchtitan has shapes in Python, add one and name it");
     if (f->job->model.dropout)
         export_remark(f->job, "model.dropout", "its models have none");
-    if (f->job->parameters->precision == FP8)
-        fputs("converters = [\"float8\"]\n", f->out);
+    bool fp8 = f->job->parameters->precision == FP8;
+    if (f->python && fp8)
+        fprintf(f->out,
+                "        model_spec=model_registry(\n            \"%s\",\n            "
+                "converters=[Float8LinearConverter.Config(model_compile_enabled=%s)],\n        ),\n",
+                flavor, is_compiled(f->job) ? "True" : "False");
+    else if (f->python)
+        fprintf(f->out, "        model_spec=model_registry(\"%s\"),\n", flavor);
+    else {
+        fputs("[model]\n", f->out);
+        if (known)
+            fprintf(f->out, "name = \"%s\"\nflavor = \"%s\"\n", known->name, flavor);
+        if (fp8)
+            fputs("converters = [\"float8\"]\n", f->out);
+    }
 }
 
 /* ---- training ---- */
+
+/* Counted in samples. */
+static void write_samples(const struct file *f, uint64_t global)
+{
+    const struct scenario *scenario = f->job->scenario;
+    uint64_t micro = scenario->micro_batch_size, parts = scenario->micro_batches,
+             local = f->job->pipeline > 1 ? micro * parts : micro;
+    count(f, "local_batch_size", local);
+    if (export_has(f->job, "batch.global") || local * scenario->data != global)
+        count(f, "global_batch_size", global);
+    count(f, "seq_len", f->job->model.sequence);
+}
+
+/* Counted in tokens. */
+static void write_tokens(const struct file *f, uint64_t global)
+{
+    const struct scenario *scenario = f->job->scenario;
+    uint64_t micro = scenario->micro_batch_size, sequence = f->job->model.sequence;
+    uint64_t together = micro * scenario->data * (f->job->pipeline > 1 ? scenario->micro_batches : 1);
+    count(f, "num_tokens_per_microbatch_per_dp_rank", micro * sequence);
+    if (export_has(f->job, "batch.global") || together != global)
+        count(f, "num_tokens_per_train_step", global * sequence);
+    count(f, "max_context_length", sequence);
+}
+
+static void write_precision(const struct file *f)
+{
+    const struct transformer_parameters *p = f->job->parameters;
+    bool same = p->gradients == GRADIENTS_SAME && p->precision >= FP16;
+    text(f, "mixed_precision_param", p->precision == FP32 || p->precision == TF32 ? "float32" : "bfloat16");
+    if (!f->python)
+        text(f, "mixed_precision_reduce", same ? "bfloat16" : "float32");
+    else if (same)
+        export_remark(f->job, "transformer.gradients", "FSDP reduces gradients in float32");
+    if (p->precision == FP16)
+        export_remark(f->job, "compute.precision", "fp16 needs scaled losses, which it does not have: bfloat16");
+    if (p->precision == TF32)
+        export_remark(f->job, "compute.precision", "tf32 is a setting of PyTorch: float32");
+}
 
 static void write_training(const struct file *f)
 {
     const struct scenario *scenario = f->job->scenario;
     const struct transformer_parameters *p = f->job->parameters;
-    uint64_t micro = scenario->micro_batch_size, parts = scenario->micro_batches;
-    uint64_t global = micro * parts * scenario->data, local = f->job->pipeline > 1 ? micro * parts : micro;
-    fputs("\n[training]\n", f->out);
-    count(f, "local_batch_size", local);
-    if (export_has(f->job, "batch.global") || local * scenario->data != global)
-        count(f, "global_batch_size", global);
-    count(f, "seq_len", f->job->model.sequence);
+    uint64_t global = (uint64_t)scenario->micro_batch_size * scenario->micro_batches * scenario->data;
+    open_section(f, "training", "TrainingConfig");
+    if (f->python)
+        write_tokens(f, global);
+    else
+        write_samples(f, global);
     double step = (double)global * (double)f->job->model.sequence;
     if (p->tokens > 0)
         count(f, "steps", (uint64_t)(p->tokens / step + 0.5));
-    text(f, "mixed_precision_param", p->precision == FP32 || p->precision == TF32 ? "float32" : "bfloat16");
-    text(f, "mixed_precision_reduce", p->gradients == GRADIENTS_SAME && p->precision >= FP16 ? "bfloat16" : "float32");
-    if (p->precision == FP16)
-        export_remark(f->job, "compute.precision", "fp16 needs scaled losses, which it does not have: bfloat16");
-    if (p->precision == TF32)
-        export_remark(f->job, "compute.precision", "tf32 is a setting of PyTorch: float32");
+    write_precision(f);
     if (p->optimizer)
         export_remark(f->job, "transformer.optimizer", "its optimizers are kinds of Adam");
+    close_section(f);
 }
 
 /* ---- the layout ---- */
@@ -296,34 +311,55 @@ static void write_pipeline(const struct file *f)
     if (f->job->pipeline == 1)
         return;
     count(f, "pipeline_parallel_degree", f->job->pipeline);
-    count(f, "pipeline_parallel_microbatch_size", f->job->scenario->micro_batch_size);
+    if (f->python)
+        count(f, "num_pp_microbatches", f->job->scenario->micro_batches);
+    else
+        count(f, "pipeline_parallel_microbatch_size", f->job->scenario->micro_batch_size);
     write_schedule(f);
     write_stages(f);
+}
+
+static void write_context(const struct file *f)
+{
+    bool ring = f->job->parameters->routing.context_method == CONTEXT_RING;
+    if (f->job->context == 1)
+        return;
+    if (f->job->parameters->routing.context_method == CONTEXT_HEADS)
+        export_remark(f->job, "transformer.context_method", "gathers keys and values or passes them around a ring");
+    count(f, "context_parallel_degree", f->job->context);
+    if (!f->python)
+        text(f, "context_parallel_rotate_method", ring ? "alltoall" : "allgather");
+    else if (ring)
+        export_remark(f->job, "transformer.context_method", "gathers keys and values");
+}
+
+static void write_experts(const struct file *f)
+{
+    if (f->job->expert > 1)
+        count(f, "expert_parallel_degree", f->job->expert);
+    if (f->job->experts_whole && !f->python)
+        count(f, "expert_tensor_parallel_degree", 1);
+    if (f->python && f->job->model.experts && f->job->tensor > 1 && !f->job->experts_whole)
+        export_remark(f->job, "parallel.expert", "ranks of an expert axis hold whole experts");
 }
 
 static void write_parallelism(const struct file *f)
 {
     const struct transformer_parameters *p = f->job->parameters;
-    fputs("\n[parallelism]\n", f->out);
+    open_section(f, "parallelism", "ParallelismConfig");
     write_data(f);
     count(f, "tensor_parallel_degree", f->job->tensor);
-    if (f->job->tensor > 1 && !p->sequence_parallel)
+    if (f->job->tensor > 1 && !p->sequence_parallel && f->python)
+        off(f, "enable_sequence_parallel");
+    else if (f->job->tensor > 1 && !p->sequence_parallel)
         export_remark(f->job, "transformer.sequence_parallel", "is always on beside a tensor axis");
-    if (f->job->tensor > 1 && p->product_overlap)
-        fputs("enable_async_tensor_parallel = true\n", f->out);
-    if (f->job->context > 1) {
-        bool ring = p->routing.context_method == CONTEXT_RING;
-        if (p->routing.context_method == CONTEXT_HEADS)
-            export_remark(f->job, "transformer.context_method", "gathers keys and values or passes them around a ring");
-        count(f, "context_parallel_degree", f->job->context);
-        text(f, "context_parallel_rotate_method", ring ? "alltoall" : "allgather");
-    }
-    if (f->job->expert > 1)
-        count(f, "expert_parallel_degree", f->job->expert);
-    if (f->job->experts_whole)
-        count(f, "expert_tensor_parallel_degree", 1);
+    if (f->job->tensor > 1 && p->product_overlap && !f->python)
+        on(f, "enable_async_tensor_parallel");
+    write_context(f);
+    write_experts(f);
     write_order(f);
     write_pipeline(f);
+    close_section(f);
     if (p->routing.capacity_factor > 0)
         export_remark(f->job, "transformer.capacity_factor", "experts take what comes");
     if (p->routing.expert_overlap)
@@ -332,13 +368,27 @@ static void write_parallelism(const struct file *f)
         export_remark(f->job, "communication.overlap", "FSDP always overlaps gradients with the backward");
 }
 
-static void write_recompute(const struct file *f)
+/* ---- recomputation and compilation ---- */
+
+static void write_policy(const struct file *f, enum scenario_recompute how)
 {
-    enum scenario_recompute how = f->job->scenario->recompute;
-    fputs("\n[activation_checkpoint]\n", f->out);
+    if (f->python) {
+        fprintf(f->out, "        activation_checkpoint=%s,\n",
+                how == RECOMPUTE_FULL        ? "FullAC.Config()"
+                : how == RECOMPUTE_OPERATORS ? "SelectiveAC.Config()"
+                                             : "None");
+        return;
+    }
+    open_section(f, "activation_checkpoint", "");
     text(f, "mode", how == RECOMPUTE_FULL ? "full" : how == RECOMPUTE_OPERATORS ? "selective" : "none");
     if (how == RECOMPUTE_OPERATORS)
         text(f, "selective_ac_option", "op");
+}
+
+static void write_recompute(const struct file *f)
+{
+    enum scenario_recompute how = f->job->scenario->recompute;
+    write_policy(f, how);
     if (f->job->scenario->recompute_count)
         export_remark(f->job, "schedule.recompute",
                       "stages differ; it computes alike in all: as in the first one here");
@@ -347,36 +397,84 @@ static void write_recompute(const struct file *f)
                       "selective is Megatron-LM's, of the attention alone; torchtitan's is operators");
 }
 
-/* Operators that are said to be fused are compiled ones. */
+/* Operators that are said to be fused are compiled ones. In the registry an overlap of products with messages belongs
+ * to the compiler, too. */
 static void write_compile(const struct file *f)
 {
-    const struct transformer_parameters *p = f->job->scenario->parameters;
-    if (p->unfused <= 1 && node_find(f->job->scenario->root, "compute.unfused"))
-        fputs("\n[compile]\nenable = true\n", f->out);
+    bool compiled = is_compiled(f->job),
+         overlap = f->python && f->job->tensor > 1 && f->job->parameters->product_overlap;
+    if (!compiled && !overlap)
+        return;
+    if (overlap && !compiled)
+        export_remark(f->job, "transformer.tensor_overlap", "only in compiled models: compiled");
+    open_section(f, "compile", "CompileConfig");
+    on(f, "enable");
+    if (overlap)
+        on(f, "enable_async_tensor_parallel");
+    close_section(f);
 }
 
-static const char *torchtitan_text(struct export_job *job)
+/* ---- the file ---- */
+
+static void write_imports(const struct file *f)
+{
+    const struct torchtitan_model *known = export_torchtitan_model(f->job);
+    enum scenario_recompute how = f->job->scenario->recompute;
+    if (f->job->parameters->precision == FP8)
+        fputs("from torchtitan.components.quantization import Float8LinearConverter\n", f->out);
+    fputs("from torchtitan.config import CompileConfig, ParallelismConfig, TrainingConfig\n", f->out);
+    if (how == RECOMPUTE_FULL || how == RECOMPUTE_OPERATORS)
+        fprintf(f->out, "from torchtitan.distributed.activation_checkpoint import %s\n",
+                how == RECOMPUTE_FULL ? "FullAC" : "SelectiveAC");
+    fprintf(f->out, "from torchtitan.models.%s import model_registry\nfrom torchtitan.trainer import Trainer\n",
+            known ? known->name : "NAME");
+    fputs("\n\ndef exported() -> Trainer.Config:\n    return Trainer.Config(\n", f->out);
+}
+
+static const char *write(struct export_job *job, bool python)
 {
     char *written = NULL;
     size_t size = 0;
-    struct file f = {job, memory_stream_open(&written, &size)};
+    struct file f = {job, memory_stream_open(&written, &size), python};
     export_common(job);
     export_remark_kinds(job, false);
+    if (python)
+        write_imports(&f);
     write_model(&f);
     write_training(&f);
     write_parallelism(&f);
     write_recompute(&f);
     write_compile(&f);
+    if (python)
+        fputs("    )\n", f.out);
     memory_stream_close(f.out);
     const char *result = arena_copy(job->arena, written);
     free(written);
     return result;
 }
 
+static const char *python_text(struct export_job *job)
+{
+    return write(job, true);
+}
+
+static const char *toml_text(struct export_job *job)
+{
+    return write(job, false);
+}
+
 const struct exporter exporter_torchtitan = {
     .name = "torchtitan",
     .title = "torchtitan",
     .comment = "#",
+    .rest = "To be added: loss, data set, tokenizer, optimizer, learning rate, checkpoints.",
+    .text = python_text,
+};
+
+const struct exporter exporter_torchtitan_toml = {
+    .name = "torchtitan-toml",
+    .title = "torchtitan before February 2026",
+    .comment = "#",
     .rest = "To be added: [job], data set, tokenizer, optimizer, learning rate, checkpoints.",
-    .text = torchtitan_text,
+    .text = toml_text,
 };
