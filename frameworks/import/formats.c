@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "frameworks/import/parts.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,6 +150,9 @@ static void read_given(struct reading *r, const struct format_row *row, const st
                         "%s is filled in when the job starts: the file does not say", node->text);
     else if (row->kind == ROW_COUNT || (row->kind == ROW_SPARE && !settings_find(r->settings, row->key)))
         read_count(r, row, from);
+    else if (row->kind == ROW_BYTES)
+        settings_put(r->settings, row->key,
+                     arena_print(r->settings->arena, "%" PRIu64 "B", reading_count(r, row->path, 1)), from);
     else if (row->kind == ROW_RATIO)
         read_ratio(r, row, node, from);
     else if (row->kind == ROW_HALF)

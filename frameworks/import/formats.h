@@ -11,6 +11,7 @@ struct arena;
 
 enum row_kind {
     ROW_COUNT,  /* the value, a count */
+    ROW_BYTES,  /* the value, a count of bytes */
     ROW_SPARE,  /* a count, where no row before it gave the key */
     ROW_RATIO,  /* `words` times the key of that name, up to a multiple: "model.hidden", "model.hidden 256" */
     ROW_HALF,   /* times the second key of `words`, if there is one; half of that where the first is true */

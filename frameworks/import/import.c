@@ -375,6 +375,8 @@ static void read_file(struct import *import, const struct import_request *reques
         return;
     }
     const struct node *root = parse(settings, file, text, size);
+    if (root && program_is_printed(root))
+        root = program_printed(root, file, settings);
     if (root)
         read_document(import, request, file, root);
 }

@@ -90,6 +90,13 @@ bool program_is(const char *file);
 /* What it says, as a tree that one of the other readers knows. NULL after a mistake was reported. */
 const struct node *program_read(const struct program *program, const struct settings *settings);
 
+/* What tools/print-config printed: a tree in which each map says what made it. */
+bool program_is_printed(const struct node *root);
+/* The same, as the tree of a TOML or YAML file. NULL after a mistake was reported. */
+const struct node *program_printed(const struct node *root, const char *file, const struct settings *settings);
+/* A tree without what its maps were made by. */
+struct node *program_plain(const struct node *node, struct arena *arena);
+
 /* Functions of torchtitan's that change none of their arguments. */
 extern const char *const torchtitan_harmless[];
 /* What a function of a registry returns, as the tree of a TOML file; NULL after a mistake was reported. */

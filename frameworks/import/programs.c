@@ -98,3 +98,16 @@ const struct node *program_read(const struct program *program, const struct sett
     refuse(program, settings);
     return NULL;
 }
+
+bool program_is_printed(const struct node *root)
+{
+    return root->kind == NODE_MAP && node_get(root, python_callee);
+}
+
+const struct node *program_printed(const struct node *root, const char *file, const struct settings *settings)
+{
+    const struct node *made = node_get(root, python_callee);
+    if (made->kind == NODE_SCALAR && strstr(made->text, "Trainer.Config"))
+        return torchtitan_python(root, file, "", "", settings);
+    return program_plain(root, settings->arena);
+}

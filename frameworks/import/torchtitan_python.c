@@ -52,11 +52,15 @@ static bool is_known(const char *name, size_t length)
     return false;
 }
 
-/* The model's name: that of the file's folder, as torchtitan has it; else of the module that the file imports from;
- * else what the function's name begins with. */
-static const char *model_name(const char *file, const char *text, const char *function, struct arena *arena)
+/* The model's name: as it is given; else that of the file's folder, as torchtitan has it; else of the module that the
+ * file imports from; else what the function's name begins with. */
+static const char *model_name(const struct node *spec, const char *file, const char *text, const char *function,
+                              struct arena *arena)
 {
     static const char models[] = "torchtitan.models.";
+    const struct node *said = node_get(spec, "name");
+    if (said && said->kind == NODE_SCALAR)
+        return said->text;
     const char *end = strrchr(file, '/'), *from = end;
     while (from && from > file && from[-1] != '/')
         from--;
@@ -119,8 +123,7 @@ static void put_recompute(struct node *out, const struct node *policy, const str
 
 /* ---- the rest ---- */
 
-/* Without what was called. */
-static struct node *plain(const struct node *node, struct arena *arena)
+struct node *program_plain(const struct node *node, struct arena *arena)
 {
     struct node *copy = arena_alloc(arena, sizeof *copy);
     *copy = *node;
@@ -131,7 +134,7 @@ static struct node *plain(const struct node *node, struct arena *arena)
     copy->count = 0;
     for (const struct node *each = node->first; each; each = each->next)
         if (strcmp(each->key, python_callee) != 0)
-            node_append(copy, plain(each, arena));
+            node_append(copy, program_plain(each, arena));
     return copy;
 }
 
@@ -157,10 +160,10 @@ const struct node *torchtitan_python(const struct node *root, const char *file, 
         return NULL;
     }
     struct node *out = make_map(NULL, root, arena);
-    put_model(out, spec, model_name(file, text, function, arena), arena);
+    put_model(out, spec, model_name(spec, file, text, function, arena), arena);
     put_recompute(out, policy, root, arena);
     for (const struct node *each = root->first; each; each = each->next)
         if (each != spec && each != policy && each != name)
-            node_append(out, plain(each, arena));
+            node_append(out, program_plain(each, arena));
     return out;
 }

@@ -153,6 +153,8 @@ static void write_training(const struct file *f)
     if (p->tokens > 0)
         count(f, "steps", (uint64_t)(p->tokens / step + 0.5));
     write_precision(f);
+    if (f->python && (f->job->pipeline > 1 || f->job->expert > 1))
+        on(f, "disable_cuda_graphs"); /* it refuses them beside pipelines and its standard exchange of experts */
     if (p->optimizer)
         export_remark(f->job, "transformer.optimizer", "its optimizers are kinds of Adam");
     close_section(f);

@@ -11,6 +11,7 @@ import csv
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -80,31 +81,27 @@ def lumi(folder):
                                                     sets)
 
 
-SEVEN = """platform: {{preset: {platform}, nodes: {nodes}}}
-workload: transformer
-model: {{layers: 32, hidden: 4096, heads: 32, ffn: 11008, gated: true, vocabulary: 103168, sequence: 2048,
-  positions: 0, norm: rms, biases: false, tied: false, dropout: false}}
-parallel: {{tensor: {tensor}, data: {data}}}
-order: [tensor, data]
-batch: {{micro: {micro}, micro_batches: 4}}
-schedule: 1f1b
-transformer: {{attention: flash, zero: 1{shards}, gradients: same, sequence_parallel: {parts}, bucket: 512MB}}
-compute: {{precision: bf16}}
-engine: analytic
+SEVEN = """SEQ_LEN = 2048
+data = dict(seq_len=SEQ_LEN, micro_num=4, micro_bsz={micro}, pack_sample_into_one=False)
+model = dict(num_layers=32, hidden_size=4096, num_attention_heads=32, mlp_ratio=8 / 3, vocab_size=103168,
+             dtype="torch.bfloat16", norm_type="rmsnorm", checkpoint=False, use_flash_attn=True)
+hybrid_zero_optimizer = dict(overlap_sync_grad=True, overlap_sync_param=False, reduce_bucket_size=512 * 1024 * 1024)
+parallel = dict(zero1=dict(size={zero1}), tensor=dict(size={tensor}, mode="{mode}"), pipeline=dict(size=1))
 """
 
 
 def internevo(folder):
-    """InternEvo has no profile, and its script is Python: the scenario is typed. Nothing is fitted."""
-    path, platform = os.path.join(folder, "job.yaml"), os.path.join(FOLDER, "roce-4.yaml")
+    """InternEvo has no profile: its configuration is imported, and nothing is fitted."""
+    script, path, platform = (os.path.join(folder, name) for name in ("job.py", "job.yaml", "roce-4.yaml"))
+    shutil.copy(os.path.join(FOLDER, "roce-4.yaml"), platform)
     for line in table("internevo.csv"):
         tensor, zero1 = int(line["tensor"]), int(line["zero1"])
         for gpus in (8, 16, 32, 64, 128, 256, 512, 1024):
-            data, micro = gpus // tensor, 2 * tensor
-            shards = f", shard_ranks: {zero1}" if 0 < zero1 < data else ""
-            with open(path, "w") as file:
-                file.write(SEVEN.format(platform=platform, nodes=gpus // 8, tensor=tensor, data=data, micro=micro,
-                                        shards=shards, parts=str(tensor > 1).lower()))
+            micro, alone = 2 * tensor, zero1 * tensor >= gpus  # shared by all replicas either way
+            with open(script, "w") as file:
+                file.write(SEVEN.format(tensor=tensor, micro=micro, zero1=-1 if alone else zero1,
+                                        mode="msp" if tensor > 1 else "mtp"))
+            stagesim("import", script, "--platform", f"{platform}:{gpus // 8}", "--set", "engine=analytic", "-o", path)
             stagesim("run", path, "-o", os.path.join(folder, "out"), "--quiet")
             with open(os.path.join(folder, "out", "summary.json")) as file:
                 summary = json.load(file)
