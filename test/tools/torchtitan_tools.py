@@ -186,11 +186,12 @@ with tempfile.TemporaryDirectory() as folder:
     registry.write_text(registry.read_text().replace(
         "tensor_parallel_degree=2", "tensor_parallel_degree=2, data_parallel_replicate_degree=2").replace(
         "max_context_length=4096", 'max_context_length=4096, mixed_precision_param="float32"'))
-    both = [run(STAGESIM, "import", file, "--platform", "dgx-h100:2", cwd=folder) for file in ("printed.json", registry)]
+    both = [run(STAGESIM, "import", file, "--platform", "dgx-h100:2", cwd=folder)
+            for file in ("printed.json", registry)]
     expect(all(each.returncode == 0 for each in both), both[0].stderr + both[1].stderr)
     expect(keys(both[0].stdout) == keys(both[1].stdout), both[0].stdout + both[1].stdout)
-    for words, wanted in ((["torchtitan.models.llama3.config_registry:eight", "training.step=3"], "there is no training"),
-                          (["torchtitan.models.llama3.config_registry:eight", "steps"], "is no KEY=VALUE"),
+    eight = "torchtitan.models.llama3.config_registry:eight"
+    for words, wanted in (([eight, "training.step=3"], "there is no training"), ([eight, "steps"], "is no KEY=VALUE"),
                           ([], "print-config MODULE:FUNCTION")):
         done = run(ROOT / "tools" / "print-config", *words, cwd=folder,
                    env={"PYTHONPATH": str(folder), "PATH": "/usr/bin:/bin"})

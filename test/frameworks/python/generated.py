@@ -117,7 +117,7 @@ class Writer:
         return self.rng.choice(self.names) if self.names and self.rng.random() < 0.9 else self.rng.choice("abcdefgh")
 
     def number(self):
-        return self.rng.choice(["1", "2", "8", "4096", "0", "1_000", "0x10", "1e-4", "2.5", "8 / 3", "2**16", "-1", "3"])
+        return self.rng.choice("1 2 8 4096 0 1_000 0x10 1e-4 2.5 8/3 2**16 -1 3".split())
 
     def text(self):
         return self.rng.choice(["'x'", '"bf16"', "'a' 'b'", "r'a\\n'", "'a\\tb'", "f'{1 + 1}'", "f'plain'", '"""y"""'])
