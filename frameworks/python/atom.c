@@ -104,7 +104,7 @@ static struct value *items(struct python *p, bool *tuple)
             }
     for (p->at++; p->at < end && !python_is_spent(p);) {
         size_t before = p->at;
-        value_append(p, list, python_expression(p));
+        value_append(p, list, p->expression(p));
         if (python_takes(p, ","))
             *tuple = true;
         else if (p->at == before)
@@ -125,15 +125,15 @@ static struct value *parenthesis(struct python *p)
 static bool read_entry(struct python *p, struct value *map)
 {
     if (python_takes(p, "**")) {
-        const struct value *other = python_expression(p);
+        const struct value *other = p->expression(p);
         for (const struct entry *each = other->first; other->kind == VALUE_MAP && each; each = each->next)
             value_set(p, map, each->key, each->key_at, each->value);
         return other->kind == VALUE_MAP;
     }
-    const struct value *key = python_expression(p);
+    const struct value *key = p->expression(p);
     if (key->kind != VALUE_TEXT || !python_takes(p, ":"))
         return false;
-    value_set(p, map, key->text, key->at, python_expression(p));
+    value_set(p, map, key->text, key->at, p->expression(p));
     return true;
 }
 
@@ -241,7 +241,7 @@ static struct value *subscript(struct python *p, struct value *object)
     p->at++;
     bool creating = p->creating;
     p->creating = false;
-    const struct value *index = python_expression(p);
+    const struct value *index = p->expression(p);
     bool whole = p->at == end;
     p->creating = creating;
     if (!whole)

@@ -14,7 +14,7 @@ static const char passed_on[] = "what was given to a function that is not follow
 /* What stands behind ** in a call. */
 static void spread(struct python *p, struct value *arguments, bool *open)
 {
-    struct value *other = python_expression(p);
+    struct value *other = p->expression(p);
     for (const struct entry *each = other->first; other->kind == VALUE_MAP && each; each = each->next)
         value_set(p, arguments, each->key, each->key_at, each->value);
     if (other->kind == VALUE_MAP)
@@ -34,13 +34,13 @@ struct value *python_arguments(struct python *p, bool *open)
         if (python_takes(p, "**")) {
             spread(p, arguments, open);
         } else if (python_takes(p, "*")) {
-            value_set(p, arguments, arena_print(p->arena, "*%zu", position++), token->at, python_expression(p));
+            value_set(p, arguments, arena_print(p->arena, "*%zu", position++), token->at, p->expression(p));
             *open = true;
         } else if (token->kind == TOKEN_NAME && token_is(token + 1, "=")) {
             p->at += 2;
-            value_set(p, arguments, token_text(p, token), token->at, python_expression(p));
+            value_set(p, arguments, token_text(p, token), token->at, p->expression(p));
         } else {
-            value_set(p, arguments, arena_print(p->arena, "%zu", position++), token->at, python_expression(p));
+            value_set(p, arguments, arena_print(p->arena, "%zu", position++), token->at, p->expression(p));
         }
         if (!python_takes(p, ","))
             break;
@@ -193,7 +193,7 @@ struct value *python_call_value(struct python *p, struct value *callee, struct p
     if (callee->kind == VALUE_NAME)
         return call_name(p, callee->text, arguments, at, open);
     if (callee->kind == VALUE_FUNCTION && !open)
-        value = python_follow(p, callee, arguments);
+        value = p->follow(p, callee, arguments);
     if (value)
         return value;
     touch_arguments(p, arguments, at);

@@ -101,7 +101,7 @@ void value_touch(struct python *python, struct value *value, struct place at, co
 /* As a tree of nodes; NULL where it is too large. */
 struct node *value_node(struct python *python, struct value *value);
 
-/* ---- the state ---- */
+/* ---- the state, cursor.c ---- */
 
 struct scope {
     struct entry *first;
@@ -122,12 +122,16 @@ struct python {
     unsigned calls, nested;
     size_t steps;
     struct value *returned; /* NULL: the function goes on */
+    /* expression.c's and python.c's, for what is below them. `follow`: a function of the file with arguments; NULL
+     * where it cannot be followed: what it mentions may have changed then. */
+    struct value *(*expression)(struct python *python);
+    struct value *(*follow)(struct python *python, const struct value *function, const struct value *arguments);
 };
 
 struct entry *scope_find(const struct scope *scope, const char *name);
 void scope_set(struct python *python, struct scope *scope, const char *name, struct place at, struct value *value);
 
-/* ---- the cursor ---- */
+/* ---- cursor.c ---- */
 
 const struct token *python_peek(const struct python *python);
 bool token_is(const struct token *token, const char *text);
@@ -140,10 +144,22 @@ const char *token_text(struct python *python, const struct token *token);
 size_t python_past(const struct python *python, size_t token);
 /* The end of the expression that begins at a token. */
 size_t python_end(const struct python *python, size_t token);
-/* Goes to the end of an expression that is not followed, which began at `from`; what it mentions may have changed. */
-struct value *python_skip(struct python *python, size_t from, const char *what);
 /* Whether the work is more than anybody's file needs. */
 bool python_is_spent(struct python *python);
+
+/* ---- poison.c ---- */
+
+/* = += and the like. */
+bool token_is_assignment(const struct token *token);
+/* A name that only stands before something: Trainer.Config, f(...), a[0]. */
+bool token_is_used_only(const struct token *token);
+/* What stands between two tokens is not followed: names that it mentions may have changed. */
+void python_poison(struct python *python, size_t from, size_t to, const char *why);
+/* An expression between two tokens is not followed: only calls and assignments in it change something. What it gives
+ * could be any of the values that it mentions. */
+struct value *python_unfollowed(struct python *python, size_t from, size_t to, const char *what);
+/* Goes to the end of an expression that is not followed, which began at `from`; what it mentions may have changed. */
+struct value *python_skip(struct python *python, size_t from, const char *what);
 
 /* ---- expression.c, atom.c, call.c ---- */
 
@@ -164,12 +180,5 @@ struct value *python_call_method(struct python *python, struct value *object, co
 
 /* Statements up to the token `end`, or to the function's return. */
 void python_block(struct python *python, size_t end);
-/* A function of the file with arguments; NULL where it cannot be followed: what it mentions may have changed then. */
-struct value *python_follow(struct python *python, const struct value *function, const struct value *arguments);
-/* An expression between two tokens is not followed: only calls and assignments in it change something. What it gives
- * could be any of the values that it mentions. */
-struct value *python_unfollowed(struct python *python, size_t from, size_t to, const char *what);
-/* What stands between two tokens is not followed: names that it mentions may have changed. */
-void python_poison(struct python *python, size_t from, size_t to, const char *why);
 
 #endif

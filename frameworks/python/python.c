@@ -1,102 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of a file that is followed, and calls of its functions. */
+/* A file that is followed, and calls of its functions. */
 #include "base/arena.h"
 #include "frameworks/python/parts.h"
 
 #include <ctype.h>
 #include <string.h>
-
-const char python_callee[] = "()";
-
-/* ---- names ---- */
-
-struct entry *scope_find(const struct scope *scope, const char *name)
-{
-    for (struct entry *each = scope->first; each; each = each->next)
-        if (!strcmp(each->key, name))
-            return each;
-    return NULL;
-}
-
-enum { NAMES_MAX = 4000 };
-
-void scope_set(struct python *p, struct scope *scope, const char *name, struct place at, struct value *value)
-{
-    struct entry **link = &scope->first;
-    size_t count = 0;
-    for (; *link; link = &(*link)->next, count++)
-        if (!strcmp((*link)->key, name)) {
-            (*link)->value = value;
-            (*link)->key_at = at;
-            return;
-        }
-    if (count >= NAMES_MAX)
-        p->steps = PYTHON_STEPS_MAX;
-    *link = arena_alloc(p->arena, sizeof **link);
-    **link = (struct entry){name, at, value, NULL};
-}
-
-/* ---- the cursor ---- */
-
-const struct token *python_peek(const struct python *p)
-{
-    return &p->tokens[p->at];
-}
-
-bool token_is(const struct token *token, const char *text)
-{
-    return (token->kind == TOKEN_NAME || token->kind == TOKEN_OPERATOR) && strlen(text) == token->length &&
-           !strncmp(token->text, text, token->length);
-}
-
-bool python_sees(const struct python *p, const char *text)
-{
-    return token_is(python_peek(p), text);
-}
-
-bool python_takes(struct python *p, const char *text)
-{
-    bool sees = python_sees(p, text);
-    p->at += sees;
-    return sees;
-}
-
-const char *token_text(struct python *p, const struct token *token)
-{
-    return arena_copy_part(p->arena, token->text, token->length);
-}
-
-size_t python_past(const struct python *p, size_t token)
-{
-    return p->tokens[token].match ? p->tokens[token].match + 1 : token + 1;
-}
-
-size_t python_end(const struct python *p, size_t token)
-{
-    bool lambda = token_is(&p->tokens[token], "lambda");
-    for (;; token = python_past(p, token)) {
-        const struct token *now = &p->tokens[token];
-        bool ends = now->kind == TOKEN_NEWLINE || now->kind == TOKEN_END || now->kind == TOKEN_DEDENT ||
-                    token_is(now, ",") || token_is(now, ")") || token_is(now, "]") || token_is(now, "}") ||
-                    token_is(now, "=") || token_is(now, ";") || token_is(now, ":");
-        if (ends && (!lambda || !(token_is(now, ",") || token_is(now, ":") || token_is(now, "="))))
-            return token;
-        if (lambda && token_is(now, ":"))
-            lambda = false;
-    }
-}
-
-struct value *python_skip(struct python *p, size_t from, const char *what)
-{
-    size_t end = python_end(p, p->at);
-    p->at = end;
-    return python_unfollowed(p, from, end, what);
-}
-
-bool python_is_spent(struct python *p)
-{
-    return ++p->steps > PYTHON_STEPS_MAX;
-}
 
 /* ---- functions ---- */
 
@@ -184,7 +92,7 @@ static struct value *run_function(struct python *p, const struct value *function
     return p->returned ? p->returned : value_new(p, VALUE_NONE, function->at);
 }
 
-struct value *python_follow(struct python *p, const struct value *function, const struct value *arguments)
+static struct value *follow(struct python *p, const struct value *function, const struct value *arguments)
 {
     struct scope *local = p->local;
     size_t at = p->at, stop = p->stop;
@@ -216,7 +124,7 @@ struct python *python_load(const struct python_request *request)
     struct python *p = arena_alloc(request->arena, sizeof *p);
     struct python_request *own = arena_alloc(request->arena, sizeof *own);
     *own = *request;
-    *p = (struct python){.request = own, .arena = request->arena};
+    *p = (struct python){.request = own, .arena = request->arena, .expression = python_expression, .follow = follow};
     p->local = &p->module;
     if (request->size > PYTHON_BYTES_MAX) {
         diag_error(request->diag, (struct place){request->file, 1, 1}, "more than %d bytes", PYTHON_BYTES_MAX);
@@ -277,7 +185,7 @@ const struct node *python_call(struct python *p, const char *function)
     const struct entry *there = scope_find(&p->module, function);
     if (!there || there->value->kind != VALUE_FUNCTION)
         return NULL;
-    struct value *result = python_follow(p, there->value, value_new(p, VALUE_MAP, there->value->at));
+    struct value *result = follow(p, there->value, value_new(p, VALUE_MAP, there->value->at));
     const struct node *node = result ? value_node(p, result) : NULL;
     return is_over(p) ? NULL : node;
 }

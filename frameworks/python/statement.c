@@ -5,108 +5,6 @@
 
 #include <string.h>
 
-/* ---- what is not followed ---- */
-
-static bool is_assignment(const struct token *token)
-{
-    return token->kind == TOKEN_OPERATOR && token->text[token->length - 1] == '=' &&
-           (token->length == 1 || !strchr("=!<>", token->text[0]) || token->length == 3);
-}
-
-/* What is reached from a name by its parts, without the last one where that is called or assigned. */
-static void touch_path(struct python *p, struct value *value, size_t token, const char *why)
-{
-    while (token_is(&p->tokens[token + 1], ".") && p->tokens[token + 2].kind == TOKEN_NAME &&
-           value->kind == VALUE_CALL) {
-        const char *name = token_text(p, &p->tokens[token + 2]);
-        struct entry *there = value_find(value, name);
-        if (token_is(&p->tokens[token + 3], "(") || is_assignment(&p->tokens[token + 3]))
-            break;
-        if (!there) {
-            value_set(p, value, name, p->tokens[token].at, value_unknown(p, p->tokens[token].at, "%s", why));
-            return;
-        }
-        value = there->value;
-        token += 2;
-    }
-    value_touch(p, value, p->tokens[token].at, why);
-}
-
-static bool is_word(const struct token *token)
-{
-    static const char *const words[] = {"True", "False", "None", "and",   "or",     "not",    "in",   "is",   "if",
-                                        "else", "elif",  "for",  "while", "return", "import", "from", "as",   "with",
-                                        "try",  "pass",  "def",  "class", "lambda", "assert", "del",  "raise"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (token_is(token, words[i]))
-            return true;
-    return false;
-}
-
-/* A name that only stands before something: Trainer.Config, f(...), a[0]. */
-static bool is_used_only(const struct token *token)
-{
-    return token_is(token + 1, ".") || token_is(token + 1, "(") || token_is(token + 1, "[");
-}
-
-static void poison_name(struct python *p, size_t i, const char *why)
-{
-    const struct token *token = &p->tokens[i];
-    const char *name = token_text(p, token);
-    struct entry *there = scope_find(p->local, name);
-    there = there ? there : scope_find(&p->module, name);
-    if (there && value_is_container(there->value) && !is_assignment(token + 1))
-        touch_path(p, there->value, i, why);
-    else if (there && there->value->kind == VALUE_UNKNOWN && there->value->owner)
-        value_touch(p, there->value, token->at, why);
-    else if (!is_used_only(token))
-        scope_set(p, there && p->local != &p->module && !scope_find(p->local, name) ? &p->module : p->local, name,
-                  token->at, value_unknown(p, token->at, "%s", why));
-}
-
-void python_poison(struct python *p, size_t from, size_t to, const char *why)
-{
-    int inside = 0;
-    for (size_t i = from; i < to && !p->dry && !python_is_spent(p); i++) {
-        const struct token *token = &p->tokens[i];
-        bool keyword = inside > 0 && token_is(token + 1, "=") && (token_is(token - 1, "(") || token_is(token - 1, ","));
-        inside += token_is(token, "(") - token_is(token, ")");
-        if (token->kind == TOKEN_NAME && !(i && token_is(token - 1, ".")) && !keyword && !is_word(token))
-            poison_name(p, i, why);
-    }
-}
-
-/* Whether an expression calls or assigns something. */
-static bool has_effect(const struct python *p, size_t from, size_t to)
-{
-    for (size_t i = from; i < to; i++) {
-        const struct token *before = &p->tokens[i - (i > 0)];
-        bool after_value = (before->kind == TOKEN_NAME && !is_word(before)) || before->kind == TOKEN_STRING ||
-                           token_is(before, ")") || token_is(before, "]") || token_is(before, "}");
-        if (token_is(&p->tokens[i], ":=") || (i && token_is(&p->tokens[i], "(") && after_value))
-            return true;
-    }
-    return false;
-}
-
-struct value *python_unfollowed(struct python *p, size_t from, size_t to, const char *what)
-{
-    struct value *value = value_unknown(p, p->tokens[from].at, "%s", what);
-    if (has_effect(p, from, to))
-        python_poison(p, from, to, what);
-    for (size_t i = from; i < to && !python_is_spent(p); i++) {
-        const struct entry *there = NULL;
-        if (p->tokens[i].kind == TOKEN_NAME && !(i && token_is(&p->tokens[i - 1], "."))) {
-            const char *name = token_text(p, &p->tokens[i]);
-            there = scope_find(p->local, name);
-            there = there ? there : scope_find(&p->module, name);
-        }
-        if (there)
-            value_may_be(p, value, there->value);
-    }
-    return value;
-}
-
 /* ---- blocks ---- */
 
 /* The token behind the line that begins here. */
@@ -306,7 +204,7 @@ static void assign_changed(struct python *p, size_t from, size_t sign)
 /* The next '=' at the level of a statement, or its end. */
 static size_t next_sign(const struct python *p, size_t from, size_t end)
 {
-    while (from < end && !is_assignment(&p->tokens[from]) && !token_is(&p->tokens[from], ":"))
+    while (from < end && !token_is_assignment(&p->tokens[from]) && !token_is(&p->tokens[from], ":"))
         from = python_past(p, from);
     return from;
 }
@@ -398,7 +296,7 @@ static void give_up(struct python *p, size_t end, struct scope *scope)
     static const char why[] = "a name that is global or was deleted";
     python_poison(p, p->at + 1, end, why);
     for (size_t i = p->at + 1; i < end; i++)
-        if (p->tokens[i].kind == TOKEN_NAME && !token_is(&p->tokens[i - 1], ".") && !is_used_only(&p->tokens[i]))
+        if (p->tokens[i].kind == TOKEN_NAME && !token_is(&p->tokens[i - 1], ".") && !token_is_used_only(&p->tokens[i]))
             scope_set(p, scope, token_text(p, &p->tokens[i]), p->tokens[i].at,
                       value_unknown(p, p->tokens[i].at, "%s", why));
 }

@@ -355,7 +355,7 @@ def main():
             if failures < 4:
                 print(f"{text}\ndiffers: {wrong or gone}\n")
     print(f"{options.count} files, {names_known} names and {seen} values known, {failures} differ")
-    return failures or seen < 3 * options.count
+    return failures or seen < 2 * options.count
 
 
 sys.exit(1 if main() else 0)
