@@ -98,6 +98,23 @@ static void read_direction(struct recorded_operation *operation, const char *nam
         operation->kind = RECORDED_COLLECTIVE;
 }
 
+/* By the name that PyTorch gives it, or by that of NCCL's kernel. */
+static enum recorded_collective collective_of(const char *name)
+{
+    static const struct {
+        const char *text;
+        enum recorded_collective collective;
+    } texts[] = {{"allreduce", RECORDED_ALL_REDUCE},         {"all_reduce", RECORDED_ALL_REDUCE},
+                 {"allgather", RECORDED_ALL_GATHER},         {"all_gather", RECORDED_ALL_GATHER},
+                 {"reducescatter", RECORDED_REDUCE_SCATTER}, {"reduce_scatter", RECORDED_REDUCE_SCATTER},
+                 {"alltoall", RECORDED_ALL_TO_ALL},          {"all_to_all", RECORDED_ALL_TO_ALL},
+                 {"broadcast", RECORDED_BROADCAST},          {"reduce", RECORDED_REDUCE}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (strcasestr(name, texts[i].text))
+            return texts[i].collective;
+    return RECORDED_NO_COLLECTIVE;
+}
+
 void kineto_comms_read(struct recorded *recorded, struct recorded_operation *operation, const char *name,
                        const struct trace_event *event)
 {
@@ -105,7 +122,9 @@ void kineto_comms_read(struct recorded *recorded, struct recorded_operation *ope
     bool record = operation->kind == RECORDED_HOST && !strcmp(name, "record_param_comms");
     if (!kernel && !record)
         return;
+    const char *collective = trace_text(event, event->arguments[TRACE_COLLECTIVE]);
     operation->waiting = kernel;
+    operation->collective = (uint8_t)collective_of(collective ? collective : name);
     read_group(recorded, operation, event);
     read_bytes(operation, event);
     read_direction(operation, name, event);
@@ -199,5 +218,6 @@ void kineto_comms_join(struct recorded *recorded, size_t first, const struct kin
         operation->group = record->group;
         operation->bytes = record->bytes;
         operation->peer = record->peer;
+        operation->collective = record->collective;
     }
 }

@@ -44,6 +44,18 @@ enum recorded_work {
     RECORDED_WORKS
 };
 
+/* What the members of a collective do. */
+enum recorded_collective {
+    RECORDED_NO_COLLECTIVE, /* or it is not known */
+    RECORDED_ALL_REDUCE,
+    RECORDED_ALL_GATHER,
+    RECORDED_REDUCE_SCATTER,
+    RECORDED_ALL_TO_ALL,
+    RECORDED_BROADCAST,
+    RECORDED_REDUCE,
+    RECORDED_COLLECTIVES
+};
+
 struct recorded_operation {
     double begin, end;    /* begin: it was posted */
     double data;          /* messages and collectives: data began to move; NaN: not recorded */
@@ -62,6 +74,7 @@ struct recorded_operation {
     uint16_t piece, pieces; /* of a timeline: which of how many alike of its rank, step, stage and micro-batch it is,
                                as the layers of a forward are; 0 of 0: not counted */
     uint8_t kind, work;     /* enum recorded_kind, recorded_work */
+    uint8_t collective;     /* enum recorded_collective, of a profile */
     bool waiting;           /* its time holds what it waited for others, as that of kernels of NCCL */
 };
 

@@ -91,6 +91,23 @@ static struct sound_step sound_step_of(const struct profile_explanation *own)
     return sound;
 }
 
+/* What its transfers take on the scenario's links; an exit code. */
+static int find_network(struct explanation *e, struct profile_explanation *own)
+{
+    int code = kernel_network_find(e->scenario, e->recorded, e->arena, &own->network);
+    if (own->network.missing)
+        recorded_note(e->recorded,
+                      "the trace has %zu of the scenario's %u ranks: how its messages share links with those of the "
+                      "others is not known",
+                      e->recorded->rank_count, e->scenario->mesh.ranks);
+    if (own->network.left_out)
+        recorded_note(e->recorded,
+                      "of %u collectives the trace does not say what they are, or how many bytes they have: on the "
+                      "scenario's links they take the recorded time",
+                      own->network.left_out);
+    return code;
+}
+
 int explain_profile(const struct options *options, struct explanation *e)
 {
     struct diag diag = {.out = stderr};
@@ -110,8 +127,11 @@ int explain_profile(const struct options *options, struct explanation *e)
     note_alone(e, &own.meetings);
     axes_note(e->recorded, &own.axes);
     profile_find(e->recorded, &own.meetings, e->arena, &own.profile);
-    if (code == EXIT_DONE && (!operators_find(e->recorded, &own.profile, e->arena, &own.operators, &fault) ||
-                              !kernel_replay_find(e->recorded, own.profile.step_count, &own.replay, &fault))) {
+    if (e->scenario && code == EXIT_DONE)
+        code = find_network(e, &own);
+    if (code == EXIT_DONE &&
+        (!operators_find(e->recorded, &own.profile, e->arena, &own.operators, &fault) ||
+         !kernel_replay_find(e->recorded, own.profile.step_count, &own.network, &own.replay, &fault))) {
         diag_print(stderr, "stagesim: %s\n", fault.text);
         code = EXIT_FAILED;
     }

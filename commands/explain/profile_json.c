@@ -19,7 +19,8 @@ static void put_replay(struct json_writer *json, const struct profile_explanatio
     json_object_begin(json, "replay", false);
     json_number(json, "step", e->replay.seconds);
     for (int part = 0; part < KERNEL_PARTS; part++)
-        json_number(json, kernel_part_keys[part], e->replay.parts[part]);
+        if (kernel_part_shown(&e->replay, part))
+            json_number(json, kernel_part_keys[part], e->replay.parts[part]);
     json_object_end(json);
 }
 

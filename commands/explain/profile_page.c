@@ -42,6 +42,8 @@ static void put_replay(const struct profile_explanation *e, FILE *out)
           "away, one after the other</th><th>seconds</th><th>share</th></tr></thead>\n<tbody>\n",
           out);
     for (int part = 0; part < KERNEL_PARTS; part++) {
+        if (!kernel_part_shown(&e->replay, part))
+            continue;
         page_cell_name(out, kernel_part_names[part]);
         page_cell_seconds(out, e->replay.parts[part]);
         page_cell_share(out, e->replay.parts[part] / e->replay.seconds);

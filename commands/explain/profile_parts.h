@@ -6,6 +6,7 @@
 #include "base/json_writer.h"
 #include "base/tables/table_write.h"
 #include "studies/profile/axes.h"
+#include "studies/profile/kernel_network.h"
 #include "studies/profile/kernel_replay.h"
 #include "studies/profile/layer_rows.h"
 #include "studies/profile/operators.h"
@@ -20,6 +21,7 @@ struct profile_explanation {
     struct meetings meetings;
     struct profile profile, expected; /* expected: of `predicted` */
     struct operators operators;
+    struct kernel_network network;
     struct kernel_replay replay;
     struct layer_rows layers;
     const char *verdict;

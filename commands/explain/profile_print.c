@@ -131,6 +131,8 @@ static void print_replay(const struct profile_explanation *e, FILE *out)
     table_seconds(table, e->replay.seconds);
     table_percent(table, 1);
     for (int part = 0; part < KERNEL_PARTS; part++) {
+        if (!kernel_part_shown(&e->replay, part))
+            continue;
         table_cell(table, "%s", kernel_part_names[part]);
         table_seconds(table, e->replay.parts[part]);
         table_percent(table, e->replay.parts[part] / e->replay.seconds);

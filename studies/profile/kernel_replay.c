@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "studies/explain/engine_replay.h"
 #include "studies/explain/like.h"
+#include "studies/profile/kernel_network.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,12 +14,15 @@
 enum { OPERATIONS_MAX = 1 << 20 };
 
 const char *const kernel_part_keys[KERNEL_PARTS] = {
-    [KERNEL_HOST] = "host",          [KERNEL_LAUNCH] = "launch", [KERNEL_RANKS] = "slow-ranks",
-    [KERNEL_TRANSFER] = "transfers", [KERNEL_COPIES] = "copies", [KERNEL_COMPUTE] = "computation"};
+    [KERNEL_HOST] = "host",           [KERNEL_LAUNCH] = "launch",         [KERNEL_RANKS] = "slow-ranks",
+    [KERNEL_SLOW] = "slow-transfers", [KERNEL_CONTENTION] = "contention", [KERNEL_TRANSFER] = "transfers",
+    [KERNEL_COPIES] = "copies",       [KERNEL_COMPUTE] = "computation"};
 const char *const kernel_part_names[KERNEL_PARTS] = {
     [KERNEL_HOST] = "the host, between its calls",
     [KERNEL_LAUNCH] = "from a launch to its begin on the device",
     [KERNEL_RANKS] = "computation, against the median of the ranks",
+    [KERNEL_SLOW] = "messages and collectives, against the scenario's links",
+    [KERNEL_CONTENTION] = "messages and collectives in each other's way there",
     [KERNEL_TRANSFER] = "messages and collectives",
     [KERNEL_COPIES] = "copies of memory",
     [KERNEL_COMPUTE] = "computation",
@@ -83,14 +87,24 @@ struct walk {
     const struct recorded *recorded;
     const struct replay *graph;
     struct engine_replay *engine;
-    double *seconds, *gaps; /* [node] */
-    double *medians;        /* [operation] */
+    double *seconds, *gaps;               /* [node] */
+    double *medians;                      /* [operation] */
+    const struct kernel_network *network; /* NULL: none */
 };
 
 static bool is_transfer(const struct recorded_operation *operation)
 {
     return operation->kind == RECORDED_COLLECTIVE || operation->kind == RECORDED_SEND ||
            operation->kind == RECORDED_RECEIVE;
+}
+
+/* What a transfer takes on the scenario's links, beside others or alone, where that is known. */
+static double on_links(const struct walk *walk, enum kernel_part part, uint32_t operation, double otherwise)
+{
+    if (!walk->network)
+        return otherwise;
+    double seconds = (part == KERNEL_SLOW ? walk->network->shared : walk->network->alone)[operation];
+    return isnan(seconds) ? otherwise : seconds;
 }
 
 /* Takes a part away from a node. */
@@ -105,6 +119,8 @@ static void take(struct walk *walk, enum kernel_part part, uint32_t node)
         walk->gaps[node] = 0;
     else if (part == KERNEL_RANKS && operation->kind == RECORDED_COMPUTE)
         walk->seconds[node] = walk->medians[index];
+    else if ((part == KERNEL_SLOW || part == KERNEL_CONTENTION) && moves && is_transfer(operation))
+        walk->seconds[node] = on_links(walk, part, index, walk->seconds[node]);
     else if ((part == KERNEL_TRANSFER && moves && is_transfer(operation)) ||
              (part == KERNEL_COPIES && operation->kind == RECORDED_MEMORY))
         walk->seconds[node] = 0;
@@ -125,7 +141,7 @@ static bool walk_parts(struct walk *walk, double steps, struct kernel_replay *fo
     return !isnan(before);
 }
 
-static bool is_known(const struct recorded *recorded)
+bool kernel_replay_possible(const struct recorded *recorded)
 {
     size_t device = 0, launches = 0;
     for (size_t i = 0; i < recorded->count; i++) {
@@ -135,13 +151,14 @@ static bool is_known(const struct recorded *recorded)
     return device && launches && device + launches <= OPERATIONS_MAX;
 }
 
-bool kernel_replay_find(const struct recorded *recorded, size_t steps, struct kernel_replay *found, struct fault *fault)
+bool kernel_replay_find(const struct recorded *recorded, size_t steps, const struct kernel_network *network,
+                        struct kernel_replay *found, struct fault *fault)
 {
-    *found = (struct kernel_replay){0};
-    if (!is_known(recorded) || !steps)
+    *found = (struct kernel_replay){.network = network && network->known};
+    if (!kernel_replay_possible(recorded) || !steps)
         return true;
     struct replay *graph = kernel_graph_create(recorded, fault);
-    struct walk walk = {.recorded = recorded, .graph = graph};
+    struct walk walk = {.recorded = recorded, .graph = graph, .network = found->network ? network : NULL};
     walk.engine = graph ? engine_replay_create(graph, NULL, fault) : NULL;
     if (walk.engine) {
         walk.seconds = array_zeroed(graph->node_count, sizeof *walk.seconds);

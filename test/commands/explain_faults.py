@@ -71,9 +71,10 @@ def check_layers(check, binary, folder):
         tool.run("rm", "-rf", folder / "layers")
 
 
-def replay_of(binary, folder, name):
+def replay_of(binary, folder, name, *scenario):
     ranks = sorted((folder / name).glob("rank-*.json.gz"))
-    tool.run(binary, "explain", *ranks, "-o", folder / name / "why", "--quiet")
+    tool.run("rm", "-rf", folder / name / "why")
+    tool.run(binary, "explain", *scenario, *ranks, "-o", folder / name / "why", "--quiet")
     found = json.loads((folder / name / "why/explain.json").read_text())
     return found["measured_s"], found["replay"]
 
@@ -89,6 +90,24 @@ def check_replayed(check, binary, folder, truth):
         check.near(sum(replay.values()), 2 * replay["step"], f"{name}, kernels: parts add up", 1e-9)
         check.that(abs(replay[part] - plain[part] - cost) <= 0.05 * cost,
                    f"{name}, kernels: {part} {replay[part] - plain[part]} s, expected {cost}")
+
+
+# What of the cost is on the scenario's links: every pair of ranks has one of its own, so that nothing is in its way.
+ON_LINKS = {"slow-gpu": "slow-ranks", "slow-link": "slow-transfers", "other-job": "slow-transfers"}
+
+
+def check_on_links(check, binary, folder, truth):
+    """With the scenario, transfers are compared with what they take on its links."""
+    _, before = replay_of(binary, folder, "plain", folder / "scenario.yaml")
+    total = before["transfers"]
+    for part in ("slow-transfers", "contention"):
+        check.that(abs(before[part]) < 0.01 * total, f"plain on its links: {part} {before[part]} s of {total} s")
+    for name, part in ON_LINKS.items():
+        measured, replay = replay_of(binary, folder, name, folder / "scenario.yaml")
+        cost = truth[name]["cost_s"]
+        check.near(sum(replay.values()), 2 * measured, f"{name}, on the links: parts add up", 1e-9)
+        check.that(abs(replay[part] - before[part] - cost) <= 0.05 * cost,
+                   f"{name}, on the links: {part} {replay[part] - before[part]} s, expected {cost}")
 
 
 def spans(events, category):
@@ -205,6 +224,7 @@ def main():
         check.that(len(costs) == 9 and min(costs) > 0.01, f"faults that cost nothing: {truth}")
         check_explained(check, binary, folder, truth)
         check_replayed(check, binary, folder, truth)
+        check_on_links(check, binary, folder, truth)
         check_profiles(check, folder)
         check_clock(check, folder, truth)
         check_clock_explained(check, binary, folder, truth)

@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import faulty_traces
 import tool
 
 STAGESIM = tool.binary_argument()
@@ -129,6 +130,33 @@ def check_crossing():
         tool.run("rm", "-rf", "out", "why")
 
 
+def check_kernels():
+    """The same two messages as kernels of PyTorch's profiler: half of their time is the other one's, and what another
+    job adds is not."""
+    faulty_traces.STAGES = 2
+    for longer in (0, 0.05):
+        job = faulty_traces.Job(record("together", "1Tf"))
+        for one in job.choose("activation", type="send"):
+            one.seconds += longer
+        job.replay()
+        for rank in job.ranks:
+            faulty_traces.Profile(job, rank, 0).write(f"rank-{rank}.json.gz")
+        ranks = [f"rank-{rank}.json.gz" for rank in job.ranks]
+        tool.run(STAGESIM, "explain", "together.yaml", *ranks, "-o", "why", "--quiet")
+        found = json.loads(pathlib.Path("why/explain.json").read_text())
+        replay, what = found["replay"], f"kernels, {longer} s longer"
+        check.near(replay["step"], 6.404 + longer, f"{what}: the step, with its first launches", 1e-4)
+        check.near(replay["slow-transfers"], longer, f"{what}: beyond the links", 1e-4)
+        check.near(replay["contention"], 0.2, f"{what}: contention", 1e-4)
+        check.near(replay["transfers"], 0.2, f"{what}: sizes", 1e-4)
+        tool.run("rm", "-rf", "why")
+    tool.run(STAGESIM, "explain", "together.yaml", ranks[0], "-o", "why", "--quiet")
+    found = json.loads(pathlib.Path("why/explain.json").read_text())
+    check.that("contention" not in found["replay"] and
+               any("has 1 of the scenario's 4 ranks" in note for note in found["notes"]), f"one rank alone: {found}")
+    tool.run("rm", "-rf", "why")
+
+
 def transfers_of(path):
     """Seconds of messages and of collectives, by rank and id."""
     with open(path, newline="", encoding="utf-8") as file:
@@ -210,6 +238,7 @@ def main():
         os.chdir(scratch)
         check_contention()
         check_crossing()
+        check_kernels()
         check_calibrated()
         check_wire()
         check_missing()

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "studies/profile/kernel_network.h"
+
+#include "base/arena.h"
+#include "base/exit_code.h"
+#include "job/job.h"
+#include "studies/explain/engine_replay.h"
+#include "studies/profile/kernel_replay.h"
+#include "studies/simulation.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct asking {
+    const struct scenario *scenario;
+    const struct recorded *recorded;
+    struct kernel_network *network;
+};
+
+static double message_bytes(void *user, uint32_t operation)
+{
+    const struct asking *asking = user;
+    return (double)asking->recorded->operations[operation].bytes;
+}
+
+static bool collective_cost(void *user, uint32_t operation, const uint32_t *ranks, uint32_t count,
+                            struct replay_collective *collective)
+{
+    static const enum stagesim_collective kinds[RECORDED_COLLECTIVES] = {
+        [RECORDED_ALL_REDUCE] = STAGESIM_ALL_REDUCE,         [RECORDED_ALL_GATHER] = STAGESIM_ALL_GATHER,
+        [RECORDED_REDUCE_SCATTER] = STAGESIM_REDUCE_SCATTER, [RECORDED_ALL_TO_ALL] = STAGESIM_ALL_TO_ALL,
+        [RECORDED_BROADCAST] = STAGESIM_BROADCAST,           [RECORDED_REDUCE] = STAGESIM_REDUCE};
+    struct asking *asking = user;
+    const struct recorded_operation *it = &asking->recorded->operations[operation];
+    (void)ranks;
+    (void)count;
+    if (it->collective == RECORDED_NO_COLLECTIVE || isnan(it->bytes)) {
+        asking->network->left_out++;
+        return false;
+    }
+    *collective = (struct replay_collective){.collective = kinds[it->collective], .cost = {.bytes = (double)it->bytes}};
+    return true;
+}
+
+/* Fills seconds of the operations. False with the fault filled. */
+static bool simulate_steps(struct engine_replay *replay, const struct replay *graph, const struct engine *engine,
+                           double *seconds, struct fault *fault)
+{
+    double *own = array_zeroed(graph->node_count, sizeof *own);
+    bool good = !isnan(engine_replay_simulate(replay, engine, own, fault));
+    for (uint32_t i = 0; i < graph->node_count && good; i++)
+        if (graph->nodes[i].kind == REPLAY_WORK)
+            seconds[graph->nodes[i].operation] = own[i];
+    free(own);
+    return good;
+}
+
+static bool replay_on(struct asking *asking, const struct replay_network *network, struct fault *fault)
+{
+    struct kernel_network *found = asking->network;
+    bool analytic = asking->scenario->engine == ENGINE_ANALYTIC;
+    struct replay *graph = kernel_graph_create(asking->recorded, fault);
+    struct engine_replay *replay = graph ? engine_replay_create(graph, network, fault) : NULL;
+    bool good = replay && simulate_steps(replay, graph, &engine_analytic, found->alone, fault) &&
+                simulate_steps(replay, graph, analytic ? &engine_analytic : &engine_simgrid, found->shared, fault);
+    engine_replay_finish(replay);
+    replay_finish(graph);
+    return good;
+}
+
+static int run(void *user, struct platform *platform, FILE *results, struct diag *diag)
+{
+    struct asking *asking = user;
+    struct arena *arena = arena_create();
+    const struct recorded *recorded = asking->recorded;
+    struct kernel_network *found = asking->network;
+    uint32_t *hosts = arena_array(arena, recorded->rank_count + 1, sizeof *hosts);
+    struct replay_network network = {platform,      hosts,           &asking->scenario->collectives,
+                                     message_bytes, collective_cost, asking};
+    struct fault fault = {.text = ""};
+    const struct job *job = job_create_steady(asking->scenario, platform, arena, diag);
+    for (uint32_t i = 0; job && i < recorded->rank_count; i++)
+        hosts[i] = job->hosts[recorded->ranks[i].number];
+    bool good = job && replay_on(asking, &network, &fault);
+    if (good) {
+        fwrite(found->shared, sizeof *found->shared, recorded->count, results);
+        fwrite(found->alone, sizeof *found->alone, recorded->count, results);
+        fwrite(&found->left_out, sizeof found->left_out, 1, results);
+    } else if (job) {
+        diag_error(diag, scenario_place(asking->scenario, ""), "%s", fault.text);
+    }
+    arena_destroy(arena);
+    return good ? EXIT_DONE : EXIT_BAD_INPUT;
+}
+
+static double *unknown(size_t count, struct arena *arena)
+{
+    double *values = arena_array_unset(arena, count + 1, sizeof *values);
+    for (size_t i = 0; i < count; i++)
+        values[i] = NAN;
+    return values;
+}
+
+int kernel_network_find(const struct scenario *scenario, const struct recorded *recorded, struct arena *arena,
+                        struct kernel_network *network)
+{
+    FILE *results;
+    *network = (struct kernel_network){.shared = unknown(recorded->count, arena),
+                                       .alone = unknown(recorded->count, arena),
+                                       .missing = scenario->mesh.ranks - (uint32_t)recorded->rank_count};
+    struct asking asking = {scenario, recorded, network};
+    if (network->missing || !kernel_replay_possible(recorded))
+        return EXIT_DONE;
+    int code = simulation_visit(&(struct simulation_visit){scenario, run, &asking, scenario->engine != ENGINE_ANALYTIC},
+                                &results);
+    if (code != EXIT_DONE || !results)
+        return code == EXIT_DONE ? EXIT_FAILED : code;
+    network->known = fread(network->shared, sizeof *network->shared, recorded->count, results) == recorded->count &&
+                     fread(network->alone, sizeof *network->alone, recorded->count, results) == recorded->count &&
+                     fread(&network->left_out, sizeof network->left_out, 1, results) == 1;
+    fclose(results);
+    return network->known ? EXIT_DONE : EXIT_FAILED;
+}
