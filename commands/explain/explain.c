@@ -165,7 +165,8 @@ static int explain_timeline(const struct options *options, struct explanation *e
     }
     if (code == EXIT_DONE && options->calibrate) {
         struct sound_step sound = sound_step_of(&e->losses);
-        code = link_fit_find(e->scenario, e->recorded, e->losses.own, model.shared.seconds, e->arena, &sound.links);
+        struct link_source source = {e->losses.own, model.shared.seconds, network_times_alone};
+        code = link_fit_find(e->scenario, e->recorded, &source, e->arena, &sound.links);
         code = code == EXIT_DONE ? explain_calibrate(options, e, &sound) : code;
     }
     if (e->model)

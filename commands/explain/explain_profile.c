@@ -108,6 +108,20 @@ static int find_network(struct explanation *e, struct profile_explanation *own)
     return code;
 }
 
+/* What links of each kind reached, where all ranks are given; an exit code. */
+static int fit_links(const struct explanation *e, const struct profile_explanation *own, struct sound_step *sound)
+{
+    struct fault fault = {.text = ""};
+    if (!own->network.known)
+        return EXIT_DONE;
+    struct link_source source = {kernel_network_own(e->recorded, e->arena, &fault), own->network.shared,
+                                 kernel_network_alone};
+    if (source.own)
+        return link_fit_find(e->scenario, e->recorded, &source, e->arena, &sound->links);
+    diag_print(stderr, "stagesim: %s\n", fault.text);
+    return EXIT_FAILED;
+}
+
 int explain_profile(const struct options *options, struct explanation *e)
 {
     struct diag diag = {.out = stderr};
@@ -151,7 +165,8 @@ int explain_profile(const struct options *options, struct explanation *e)
     }
     if (code == EXIT_DONE && options->calibrate) {
         struct sound_step sound = sound_step_of(&own);
-        code = explain_calibrate(options, e, &sound);
+        code = fit_links(e, &own, &sound);
+        code = code == EXIT_DONE ? explain_calibrate(options, e, &sound) : code;
     }
     if (e->scenario)
         model_finish(&model);

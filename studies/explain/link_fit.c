@@ -5,7 +5,6 @@
 #include "base/exit_code.h"
 #include "platforms/presets/presets.h"
 #include "platforms/view.h"
-#include "studies/explain/network_times.h"
 #include "studies/simulation.h"
 
 #include <math.h>
@@ -26,7 +25,8 @@ static const double rate_least = 0.01, rate_most = 1.25, latency_least = 0.05, l
 struct fitting {
     const struct scenario *scenario;
     const struct recorded *trace;
-    const double *own;
+    const struct link_source *source;
+    double *alone;       /* [operation] */
     uint32_t *transfers; /* operations of the trace that count */
     size_t count;
     double *now, *slower, *later; /* [transfer]: alone, with links as they are fitted so far; with a little less rate,
@@ -143,9 +143,10 @@ static struct busy *list_busy(const struct fitting *fitting, size_t *count)
     for (uint32_t i = 0; i < trace->count; i++) {
         const struct recorded_operation *operation = &trace->operations[i];
         bool sends = operation->kind == RECORDED_SEND;
-        if ((!sends && operation->kind != RECORDED_COLLECTIVE) || !(fitting->own[i] > 0))
+        if ((!sends && operation->kind != RECORDED_COLLECTIVE) || !(fitting->source->own[i] > 0))
             continue;
-        struct busy own = {recorded_rank_of(trace, operation), i, operation->end - fitting->own[i], operation->end};
+        struct busy own = {recorded_rank_of(trace, operation), i, operation->end - fitting->source->own[i],
+                           operation->end};
         busy[(*count)++] = own;
         own.rank = sends ? rank_numbered(trace, operation->peer) : RECORDED_NONE;
         if (own.rank != RECORDED_NONE)
@@ -177,8 +178,8 @@ static bool *find_crowded(const struct fitting *fitting)
     return crowded;
 }
 
-/* Those of the scenario's sizes that others are not in the way of; `alone`: what the scenario's run takes. */
-static void list_transfers(struct fitting *fitting, const double *shared, const struct expected_table *alone)
+/* Those that others are not in the way of. */
+static void list_transfers(struct fitting *fitting)
 {
     const struct recorded *trace = fitting->trace;
     uint32_t *firsts = array_zeroed(trace->group_count, sizeof *firsts);
@@ -187,12 +188,11 @@ static void list_transfers(struct fitting *fitting, const double *shared, const 
         firsts[i] = RECORDED_NONE;
     for (uint32_t i = 0; i < trace->count; i++) {
         const struct recorded_operation *operation = &trace->operations[i];
-        if ((operation->kind != RECORDED_SEND && operation->kind != RECORDED_COLLECTIVE) || !(fitting->own[i] > 0) ||
-            crowded[i] || !is_first_member(trace, operation, firsts) ||
-            fabs(expected_ratio(alone, trace, operation) - 1) > 1e-5)
+        double alone = fitting->alone[i];
+        if ((operation->kind != RECORDED_SEND && operation->kind != RECORDED_COLLECTIVE) ||
+            !(fitting->source->own[i] > 0) || !(alone > 0) || crowded[i] || !is_first_member(trace, operation, firsts))
             continue;
-        double seconds = expected_seconds(alone, trace, operation);
-        if (seconds > 0 && !(fabs(shared[i] - seconds) > no_contention * seconds))
+        if (!(fabs(fitting->source->shared[i] - alone) > no_contention * alone))
             fitting->transfers[fitting->count++] = i;
     }
     free(crowded);
@@ -214,7 +214,6 @@ static int ask(const struct fitting *fitting, size_t level, double rate, double 
     struct scenario scenario = *fitting->scenario;
     struct what_if *links =
         arena_array(fitting->arena, scenario.link_count + (size_t)2 * LINK_KINDS_MAX, sizeof *links);
-    struct expected_table table = {NULL};
     if (scenario.link_count)
         memcpy(links, scenario.links, scenario.link_count * sizeof *links);
     for (size_t i = 0; i < fitting->fit->count; i++) {
@@ -223,12 +222,9 @@ static int ask(const struct fitting *fitting, size_t level, double rate, double 
         add_link(links, &scenario.link_count, own->kind, WHAT_IF_LATENCY, own->latency * (i == level ? latency : 1));
     }
     scenario.links = links;
-    int code = network_times_ask(&scenario, 1, &table);
-    for (size_t i = 0; i < fitting->count && code == EXIT_DONE; i++) {
-        uint32_t operation = fitting->transfers[i];
-        seconds[i] = expected_seconds(&table, fitting->trace, &fitting->trace->operations[operation]);
-    }
-    expected_finish(&table);
+    int code = fitting->source->alone(&scenario, fitting->trace, fitting->alone);
+    for (size_t i = 0; i < fitting->count; i++)
+        seconds[i] = fitting->alone[fitting->transfers[i]];
     return code;
 }
 
@@ -247,7 +243,8 @@ static size_t list_told(const struct fitting *fitting)
     for (size_t i = 0; i < fitting->count; i++) {
         double now = fitting->now[i];
         struct told told = {(fitting->slower[i] / now - 1) / (1 / (1 - small) - 1),
-                            (fitting->later[i] / now - 1) / small, fitting->own[fitting->transfers[i]] / now - 1};
+                            (fitting->later[i] / now - 1) / small,
+                            fitting->source->own[fitting->transfers[i]] / now - 1};
         if (told.rate + told.latency > most_of_it)
             fitting->told[count++] = told;
     }
@@ -370,23 +367,22 @@ static int fit_round(struct fitting *fitting, bool first, double *moved)
     return code;
 }
 
-int link_fit_find(const struct scenario *scenario, const struct recorded *trace, const double *own,
-                  const double *shared, struct arena *arena, struct link_fit *fit)
+int link_fit_find(const struct scenario *scenario, const struct recorded *trace, const struct link_source *source,
+                  struct arena *arena, struct link_fit *fit)
 {
-    struct fitting fitting = {.scenario = scenario, .trace = trace, .own = own, .fit = fit, .arena = arena};
-    struct expected_table alone = {NULL};
+    struct fitting fitting = {.scenario = scenario, .trace = trace, .source = source, .fit = fit, .arena = arena};
     double moved = 1;
     *fit = (struct link_fit){.count = 0};
+    fitting.alone = arena_array(arena, trace->count + 1, sizeof *fitting.alone);
     fitting.transfers = arena_array(arena, trace->count + 1, sizeof *fitting.transfers);
     fitting.now = arena_array(arena, trace->count + 1, sizeof *fitting.now);
     fitting.slower = arena_array(arena, trace->count + 1, sizeof *fitting.slower);
     fitting.later = arena_array(arena, trace->count + 1, sizeof *fitting.later);
     fitting.told = arena_array(arena, trace->count + 1, sizeof *fitting.told);
     fitting.ratios = arena_array(arena, trace->count + 1, sizeof *fitting.ratios);
-    int code = network_times_ask(scenario, 1, &alone);
+    int code = source->alone(scenario, trace, fitting.alone);
     if (code == EXIT_DONE)
-        list_transfers(&fitting, shared, &alone);
-    expected_finish(&alone);
+        list_transfers(&fitting);
     if (code == EXIT_DONE && fitting.count)
         code = find_kinds(&fitting);
     for (int round = 0; round < ROUNDS && code == EXIT_DONE && moved > settled; round++)

@@ -6,7 +6,7 @@
 #define STAGESIM_EXPLAIN_LINK_FIT_H
 
 #include "job/scenario/scenario.h"
-#include "studies/explain/expected.h"
+#include "traces/recorded.h"
 
 struct arena;
 
@@ -27,10 +27,18 @@ struct link_fit {
     size_t count;
 };
 
-/* Of the trace's messages and collectives, by their own seconds, [operation]. `shared`, [operation], is what they take
- * beside each other on the scenario's network (NaN: not known): those that others are in the way of do not count.
- * Returns an exit code after every mistake was reported on standard error. Memory from the arena. */
-int link_fit_find(const struct scenario *scenario, const struct recorded *trace, const double *own,
-                  const double *shared, struct arena *arena, struct link_fit *fit);
+/* What is known of a trace's messages and collectives, [operation]; NaN: nothing. */
+struct link_source {
+    const double *own;    /* seconds as recorded, without waits */
+    const double *shared; /* what they take beside each other on the scenario's network: those that others are in the
+                             way of do not count */
+    /* Fills what each takes alone on a scenario's network. An exit code, after every mistake was reported on standard
+     * error. */
+    int (*alone)(const struct scenario *scenario, const struct recorded *trace, double *seconds);
+};
+
+/* An exit code likewise. Memory from the arena. */
+int link_fit_find(const struct scenario *scenario, const struct recorded *trace, const struct link_source *source,
+                  struct arena *arena, struct link_fit *fit);
 
 #endif

@@ -61,7 +61,8 @@ static int run_scaled(void *user, struct platform *platform, FILE *results, stru
     return code;
 }
 
-int network_times_ask(const struct scenario *scenario, double ratio, struct expected_table *table)
+/* Fills a table with what that run takes; an exit code. */
+static int ask(const struct scenario *scenario, double ratio, struct expected_table *table)
 {
     struct asking asking = {scenario, ratio};
     struct diag diag = {.out = stderr};
@@ -117,7 +118,7 @@ int network_times_find(struct network_times *network, const struct scenario *sce
     }
     int code = EXIT_DONE;
     for (size_t i = 0; i < network->size_count && code == EXIT_DONE; i++)
-        code = network_times_ask(scenario, network->sizes[i].ratio, &network->sizes[i].table);
+        code = ask(scenario, network->sizes[i].ratio, &network->sizes[i].table);
     return code;
 }
 
@@ -135,4 +136,18 @@ double network_times_seconds(const struct network_times *network, const struct e
     if (!network->size_count || !is_transfer(operation))
         return NAN;
     return expected_seconds(&network->sizes[size < network->size_count ? size : 0].table, trace, operation);
+}
+
+int network_times_alone(const struct scenario *scenario, const struct recorded *trace, double *seconds)
+{
+    struct expected_table table = {NULL};
+    int code = ask(scenario, 1, &table);
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct recorded_operation *operation = &trace->operations[i];
+        bool known =
+            code == EXIT_DONE && is_transfer(operation) && fabs(expected_ratio(&table, trace, operation) - 1) <= near;
+        seconds[i] = known ? expected_seconds(&table, trace, operation) : NAN;
+    }
+    expected_finish(&table);
+    return code;
 }

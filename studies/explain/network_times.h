@@ -18,9 +18,9 @@ struct network_times {
     size_t left_out; /* transfers of the trace of further sizes: theirs are taken for the scenario's */
 };
 
-/* Fills a table with what the scenario's transfers take alone, of sizes `ratio` times its own; an exit code. The caller
- * finishes the table in any case. */
-int network_times_ask(const struct scenario *scenario, double ratio, struct expected_table *table);
+/* Fills seconds, [operation], of a timeline's messages and collectives that have the scenario's sizes: of each alone on
+ * its network; NaN: it has none like it. An exit code likewise. */
+int network_times_alone(const struct scenario *scenario, const struct recorded *trace, double *seconds);
 
 /* For the sizes that transfers of the trace have; `model` is what the scenario's run takes. Returns an exit code after
  * every mistake was reported on standard error. The caller finishes it in any case. */

@@ -10,11 +10,13 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct asking {
     const struct scenario *scenario;
     const struct recorded *recorded;
     struct kernel_network *network;
+    bool alone_only;
 };
 
 static double message_bytes(void *user, uint32_t operation)
@@ -61,8 +63,9 @@ static bool replay_on(struct asking *asking, const struct replay_network *networ
     bool analytic = asking->scenario->engine == ENGINE_ANALYTIC;
     struct replay *graph = kernel_graph_create(asking->recorded, fault);
     struct engine_replay *replay = graph ? engine_replay_create(graph, network, fault) : NULL;
-    bool good = replay && simulate_steps(replay, graph, &engine_analytic, found->alone, fault) &&
-                simulate_steps(replay, graph, analytic ? &engine_analytic : &engine_simgrid, found->shared, fault);
+    bool good = replay && simulate_steps(replay, graph, &engine_analytic, found->alone, fault);
+    if (good && !asking->alone_only)
+        good = simulate_steps(replay, graph, analytic ? &engine_analytic : &engine_simgrid, found->shared, fault);
     engine_replay_finish(replay);
     replay_finish(graph);
     return good;
@@ -101,23 +104,63 @@ static double *unknown(size_t count, struct arena *arena)
     return values;
 }
 
-int kernel_network_find(const struct scenario *scenario, const struct recorded *recorded, struct arena *arena,
-                        struct kernel_network *network)
+/* Asks in a process of its own; an exit code. */
+static int ask(struct asking *asking)
 {
     FILE *results;
-    *network = (struct kernel_network){.shared = unknown(recorded->count, arena),
-                                       .alone = unknown(recorded->count, arena),
-                                       .missing = scenario->mesh.ranks - (uint32_t)recorded->rank_count};
-    struct asking asking = {scenario, recorded, network};
-    if (network->missing || !kernel_replay_possible(recorded))
-        return EXIT_DONE;
-    int code = simulation_visit(&(struct simulation_visit){scenario, run, &asking, scenario->engine != ENGINE_ANALYTIC},
-                                &results);
+    struct kernel_network *network = asking->network;
+    size_t count = asking->recorded->count;
+    bool simulates = !asking->alone_only && asking->scenario->engine != ENGINE_ANALYTIC;
+    int code = simulation_visit(&(struct simulation_visit){asking->scenario, run, asking, simulates}, &results);
     if (code != EXIT_DONE || !results)
         return code == EXIT_DONE ? EXIT_FAILED : code;
-    network->known = fread(network->shared, sizeof *network->shared, recorded->count, results) == recorded->count &&
-                     fread(network->alone, sizeof *network->alone, recorded->count, results) == recorded->count &&
+    network->known = fread(network->shared, sizeof *network->shared, count, results) == count &&
+                     fread(network->alone, sizeof *network->alone, count, results) == count &&
                      fread(&network->left_out, sizeof network->left_out, 1, results) == 1;
     fclose(results);
     return network->known ? EXIT_DONE : EXIT_FAILED;
+}
+
+int kernel_network_find(const struct scenario *scenario, const struct recorded *recorded, struct arena *arena,
+                        struct kernel_network *network)
+{
+    *network = (struct kernel_network){.shared = unknown(recorded->count, arena),
+                                       .alone = unknown(recorded->count, arena),
+                                       .missing = scenario->mesh.ranks - (uint32_t)recorded->rank_count};
+    struct asking asking = {.scenario = scenario, .recorded = recorded, .network = network};
+    return network->missing || !kernel_replay_possible(recorded) ? EXIT_DONE : ask(&asking);
+}
+
+int kernel_network_alone(const struct scenario *scenario, const struct recorded *recorded, double *seconds)
+{
+    struct arena *arena = arena_create();
+    struct kernel_network network = {.shared = unknown(recorded->count, arena),
+                                     .alone = unknown(recorded->count, arena)};
+    struct asking asking = {.scenario = scenario, .recorded = recorded, .network = &network, .alone_only = true};
+    int code = ask(&asking);
+    memcpy(seconds, network.alone, recorded->count * sizeof *seconds);
+    arena_destroy(arena);
+    return code;
+}
+
+/* Whether its data move when others have come, too. */
+static bool meets(const struct replay *graph, uint32_t node)
+{
+    for (uint32_t i = graph->first_before[node]; i < graph->first_before[node + 1]; i++)
+        if (graph->nodes[graph->before[i]].kind == REPLAY_MEETING)
+            return true;
+    return false;
+}
+
+double *kernel_network_own(const struct recorded *recorded, struct arena *arena, struct fault *fault)
+{
+    double *seconds = unknown(recorded->count, arena);
+    struct replay *graph = kernel_graph_create(recorded, fault);
+    if (!graph)
+        return NULL;
+    for (uint32_t i = 0; i < graph->node_count; i++)
+        if (graph->nodes[i].kind == REPLAY_WORK && meets(graph, i))
+            seconds[graph->nodes[i].operation] = graph->nodes[i].seconds;
+    replay_finish(graph);
+    return seconds;
 }

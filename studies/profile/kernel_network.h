@@ -22,4 +22,11 @@ struct kernel_network {
 int kernel_network_find(const struct scenario *scenario, const struct recorded *recorded, struct arena *arena,
                         struct kernel_network *network);
 
+/* What each takes alone there, [operation]; an exit code likewise. */
+int kernel_network_alone(const struct scenario *scenario, const struct recorded *recorded, double *seconds);
+
+/* What messages and collectives took from when all members had come, [operation]; NaN: some are not known. NULL with
+ * the fault filled. Memory from the arena. */
+double *kernel_network_own(const struct recorded *recorded, struct arena *arena, struct fault *fault);
+
 #endif

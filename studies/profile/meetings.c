@@ -6,10 +6,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A member of a collective: the n-th of its group in the step on its rank. */
+/* A member of a collective, the n-th of its group in the step on its rank; or an end of a message, the n-th from one
+ * rank to the other. */
 struct member {
-    uint32_t group, step, number, operation, rank;
+    uint64_t group; /* MESSAGE and both ranks, or the group */
+    uint32_t step, number, operation, rank;
 };
+#define MESSAGE (1ull << 63)
 
 static int by_rank(const void *left, const void *right, void *user)
 {
@@ -38,6 +41,18 @@ static int by_meeting(const void *left, const void *right)
     return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
+/* NONE: nothing is known of whom it is with. */
+static uint64_t group_of(const struct recorded *recorded, const struct recorded_operation *operation)
+{
+    uint64_t own = recorded->ranks[recorded_rank_of(recorded, operation)].number, peer = operation->peer;
+    bool message = operation->kind == RECORDED_SEND || operation->kind == RECORDED_RECEIVE;
+    if (operation->kind == RECORDED_COLLECTIVE && operation->waiting)
+        return operation->group;
+    if (!message || !operation->waiting || peer == RECORDED_NONE)
+        return RECORDED_NONE;
+    return operation->kind == RECORDED_SEND ? MESSAGE | own << 31 | peer : MESSAGE | peer << 31 | own;
+}
+
 static struct member *collect(const struct recorded *recorded, size_t *count)
 {
     size_t capacity = 0;
@@ -45,11 +60,12 @@ static struct member *collect(const struct recorded *recorded, size_t *count)
     *count = 0;
     for (size_t i = 0; i < recorded->count; i++) {
         const struct recorded_operation *operation = &recorded->operations[i];
-        if (operation->kind != RECORDED_COLLECTIVE || !operation->waiting || operation->group == RECORDED_NONE)
+        uint64_t group = group_of(recorded, operation);
+        if (group == RECORDED_NONE)
             continue;
         members = array_grow(members, &capacity, *count + 1, sizeof *members);
         members[(*count)++] =
-            (struct member){operation->group, operation->step, 0, (uint32_t)i, recorded_rank_of(recorded, operation)};
+            (struct member){group, operation->step, 0, (uint32_t)i, recorded_rank_of(recorded, operation)};
     }
     if (!*count)
         return members;
@@ -75,6 +91,7 @@ static size_t meeting_end(const struct member *members, size_t first, size_t cou
 
 /* ---- arrivals ---- */
 
+/* One that ends before the others come only gives. */
 static void arrive(const struct recorded *recorded, const struct member *members, size_t count,
                    struct meetings *meetings, double *sums, uint32_t *counts)
 {
@@ -84,8 +101,11 @@ static void arrive(const struct recorded *recorded, const struct member *members
         last = fmax(last, recorded->operations[members[i].operation].begin);
     }
     for (size_t i = 0; i < count; i++) {
-        meetings->latest[members[i].operation] = last;
-        sums[members[i].rank] += recorded->operations[members[i].operation].begin - first;
+        const struct recorded_operation *operation = &recorded->operations[members[i].operation];
+        meetings->latest[members[i].operation] = operation->end < last ? operation->begin : last;
+        if (members[i].group & MESSAGE)
+            continue;
+        sums[members[i].rank] += operation->begin - first;
         counts[members[i].rank]++;
     }
 }
@@ -102,13 +122,14 @@ void meetings_find(const struct recorded *recorded, bool symmetric, struct arena
     uint32_t *counts = array_zeroed(ranks, sizeof *counts);
     for (size_t i = 0, end; i < count; i = end) {
         end = meeting_end(members, i, count);
-        uint32_t size = recorded->groups[members[i].group].size;
+        bool message = members[i].group & MESSAGE;
+        uint32_t size = message ? 2 : recorded->groups[members[i].group].size;
         bool whole = end - i > 1 && (!size || end - i >= size);
-        if (!whole)
+        if (!whole && !message)
             meetings->alone += end - i;
-        if (!whole && !symmetric)
+        if (!whole && (!symmetric || message))
             continue;
-        meetings->met += whole;
+        meetings->met += whole && !message;
         meetings->completed += whole ? 0 : end - i;
         arrive(recorded, &members[i], end - i, meetings, meetings->lateness, counts);
     }

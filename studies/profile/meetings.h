@@ -8,7 +8,8 @@
 struct arena;
 
 struct meetings {
-    double *latest; /* [operation]: when the last member of its collective came; NaN: the others are not in the trace */
+    double *latest; /* [operation]: when the last member of its collective came, or the later end of its message; NaN:
+                       the others are not in the trace */
     size_t met, alone; /* collectives whose members are all in the trace, operations of others */
     size_t completed;  /* of these operations, where the missing members were taken to come with those that are there */
     double *lateness;  /* [rank index]: seconds that it comes after the first, the mean over collectives that are met */

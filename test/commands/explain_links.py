@@ -146,6 +146,8 @@ def check_kernels():
         found = json.loads(pathlib.Path("why/explain.json").read_text())
         replay, what = found["replay"], f"kernels, {longer} s longer"
         check.near(replay["step"], 6.404 + longer, f"{what}: the step, with its first launches", 1e-4)
+        # The first stage waits for the gradient for 3 s, the second one for the activation for 1 s.
+        check.near(found["parts"]["waiting"], 2, f"{what}: waiting, the mean over ranks", 1e-3)
         check.near(replay["slow-transfers"], longer, f"{what}: beyond the links", 1e-4)
         check.near(replay["contention"], 0.2, f"{what}: contention", 1e-4)
         check.near(replay["transfers"], 0.2, f"{what}: sizes", 1e-4)
@@ -189,6 +191,28 @@ def check_calibrated():
         worst = max(abs(predicted[key] / measured[key] - 1) for key in measured if measured[key] > 0)
         check.that(worst < 0.02, f"{scales}: a transfer is predicted {worst:%} off")
         tool.run("rm", "-rf", "slow", "again")
+
+
+def check_kernel_links():
+    """The same of kernels of PyTorch's profiler, where all ranks are given."""
+    pathlib.Path("kernels.yaml").write_text(
+        "platform: dgx-h100:1\nworkload: transformer\nmodel: llama3-8b\nparallel: {data: 2, pipeline: 2}\n"
+        "batch: {micro: 1, global: 8}\ncompute: {precision: bf16}\nschedule: 1f1b\nfold: off\n"
+        "output: {replicas: all}\nmemory: {reserve: 0}\n")
+    tool.run(STAGESIM, "run", "kernels.yaml", "-o", "slow", "--trace", "csv", "--quiet", "--scale", "nvlink=0.8")
+    faulty_traces.STAGES = 2
+    job = faulty_traces.Job("slow/operations.csv")
+    job.replay()
+    for rank in job.ranks:
+        profile = faulty_traces.Profile(job, rank, 0)
+        profile.size = lambda one: one.row["bytes"]
+        profile.write(f"rank-{rank}.json.gz")
+    ranks = [f"rank-{rank}.json.gz" for rank in job.ranks]
+    result = tool.run(STAGESIM, "explain", "kernels.yaml", *ranks, "--calibrate", "kernels-mine.yaml", "--quiet")
+    check.that(not result.stderr, result.stderr)
+    links = fitted_links("kernels-mine.yaml")
+    check.near(float(links["nvlink"]), 0.8, f"kernels: {links}", 5e-3)
+    tool.run("rm", "-rf", "slow")
 
 
 def check_wire():
@@ -240,6 +264,7 @@ def main():
         check_crossing()
         check_kernels()
         check_calibrated()
+        check_kernel_links()
         check_wire()
         check_missing()
         check_symmetric()
