@@ -274,7 +274,7 @@ def large():
 """
 for arguments, length, reasons in (
         ([], 2048, ["several configurations; expected --config with one of small, large"]),
-        (["--config", "smal"], 2048, ["--config: error: no function 'smal' in job.py; did you mean 'small'?"]),
+        (["--config", "smallx"], 2048, ["--config: error: no function 'smallx' in job.py; did you mean 'small'?"]),
         (["--config", "large"], 2048, ["job.py:6:5", "returns what was given to a function that is not followed"]),
         (["--config", "small"], 3000, ["training.num_tokens_per_microbatch_per_dp_rank 16384 is no multiple of "
                                        "training.max_context_length 3000"])):
