@@ -105,6 +105,14 @@ static uint64_t replicas_of_shards(struct combination *c)
     return settings_product(replicas, shards);
 }
 
+/* Where a file says how many ranks share a copy, or how many copies there are. */
+static struct place place_of_shards(const struct combination *c)
+{
+    const struct setting *copies = settings_find(c->settings, "@replicas"),
+                         *shards = settings_find(c->settings, "@shards");
+    return copies->from.at.line || !shards ? copies->from.at : shards->from.at;
+}
+
 static void put_data(struct combination *c)
 {
     uint64_t others = ranks_of_replica(c), shards = replicas_of_shards(c);
@@ -119,7 +127,7 @@ static void put_data(struct combination *c)
         c->data = shards;
         put_derived(c, "parallel.data", shards, settings_find(c->settings, "@replicas"), "copies x shards");
     } else if (shards)
-        diag_error(c->settings->diag, settings_find(c->settings, "@replicas")->from.at,
+        diag_error(c->settings->diag, place_of_shards(c),
                    "copies x shards %" PRIu64 " times tensor x pipeline x context %" PRIu64 " are not the %" PRIu64
                    " GPUs; expected a product of that many",
                    shards, others, c->ranks);
