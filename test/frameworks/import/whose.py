@@ -52,8 +52,9 @@ FILES = [
      "data_parallel_shard_degree = 2\n[parallelism]\ntensor_parallel_degree = 8\n", "torchtitan", {"layers": 80}),
     ("qwen3/config_registry.py", TITAN + 'def one():\n    return Trainer.Config(model_spec=model_registry("8B"), '
      "training=TrainingConfig(max_context_length=4096))\n", "torchtitan", {"layers": 36, "sequence": 4096}),
-    ("llama3/registry.py", TITAN + "def one(length=2048):\n    config = Trainer.Config("
-     'model_spec=model_registry("8B"))\n' "    config.parallelism = ParallelismConfig(tensor_parallel_degree=2)\n    return config\n", "torchtitan",
+    ("llama3/registry.py", TITAN + "def one(length=2048):\n    config = Trainer.Config(model_spec="
+     "model_registry('8B'))\n    config.parallelism = ParallelismConfig(tensor_parallel_degree=2)\n    return config\n",
+     "torchtitan",
      {"tensor": 2, "micro": 8}),
     ("poetry.toml", '[tool.poetry]\nname = "x"\n[build-system]\nrequires = []\n', "refused", ["none of the files"]),
     ("printed.json", '{"()": "Trainer.Config", "model_spec": {"()": "model_registry", "name": "llama3", "0": "8B"}, '
