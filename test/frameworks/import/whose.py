@@ -138,7 +138,7 @@ FILES = [
     ("compose.yaml", "services: {trainer: {image: x, command: [torchrun, train.py]}}\n", "refused",
      ["none of the files"]),
     ("train.log", "iteration 1/ 100 | elapsed time per iteration (ms): 123.4 |\n", "refused", [""]),
-    ("notes.md", "# Notes\n\nWe train with 8 GPUs.\n", "refused", [""]),
+    ("notes.md", "# Notes\n\n8 GPUs are enough.\n", "refused", [""]),
     ("empty.yaml", "", "refused", [""]),
     ("list.json", "[1, 2, 3]", "refused", [""]),
     ("setup.py", "from setuptools import setup\nsetup(name='x')\n", "refused", ["a Python program, which is not run"]),

@@ -303,10 +303,11 @@ def differs(known, real, path, seen):
         if isinstance(real, Made) and known[CALLEE][1] != real.callee:
             return f"{path}: made by {known[CALLEE]} for {real.callee}"
         given = {key for key, item in items.items() if is_given(item)}
-        if not given <= set(known) or not set(known) - {CALLEE} <= set(items):
+        sure = {key for key, value in known.items() if value is not None and key != CALLEE}
+        if not given <= set(known) or not sure <= set(items):
             return f"{path}: has {sorted(known)} for {sorted(items)}"
         return next(filter(None, (differs(known[key], items[key], f"{path}.{key}", seen)
-                                  for key in known if key != CALLEE)), "")
+                                  for key in sure)), "")
     if known[0] == "list":
         if not isinstance(real, (list, tuple)) or len(real) != len(known) - 1:
             return f"{path}: {known} for {real!r}"
