@@ -38,6 +38,7 @@ const struct command *const command_table[] = {
     &command_sweep,
     &command_train,
     &command_plan,
+    &command_month,
     &command_calibrate,
     &command_explain,
     &command_import,

@@ -26,7 +26,8 @@ static int check(struct simulation_context *context)
         last = request.jobs[i].submit;
     if (good)
         diag_print(stdout, "%s: ok\n%u jobs (%s) come within %s to %u nodes of %s\npolicy %s: %s\n",
-                   context->scenario->file, request.job_count, arrival_format_names[queue->log->format],
+                   context->scenario->file, request.job_count,
+                   queue->log->format == ARRIVALS_UNKNOWN ? "drawn" : arrival_format_names[queue->log->format],
                    readable_seconds(text, last - request.jobs[0].submit), request.nodes,
                    context->scenario->platform_name, queue_policy_name(queue->options.policy),
                    queue_policy_summary(queue->options.policy));

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/document.h"
 #include "base/paths.h"
+#include "cluster/months/month.h"
 #include "cluster/queue/queue_failures.h"
 #include "cluster/queue/queue_users.h"
 #include "job/schema/schema_value.h"
@@ -46,7 +47,7 @@ static const struct stagesim_field fields[] = {
      .most = 1000000,
      .doc = "how many processors of the log are a node; default: as many as GPUs in a node of the platform"},
     {"seed", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, seed), .least = 0, .most = 9007199254740992.0,
-     .doc = "with failures: seed of the random numbers; default 0"},
+     .doc = "seed of the random numbers by which nodes fail and months are drawn; default 0"},
     {"runs", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, runs), .least = 1, .most = 10000,
      .doc = "with failures: how often the jobs are simulated, each time with other failures; default 1"},
     {"gpu_hour", STAGESIM_FIELD_RATIO, offsetof(struct queue_values, gpu_hour), .least = 0, .most = 1e6,
@@ -274,7 +275,14 @@ static void read_log(struct reading *reading, uint64_t most)
         return;
     const char *path = path_of_file(reading->directory, file, node->at.line == 0, reading->arena);
     reading->queue->log_at = node->at;
-    reading->queue->log = arrival_log_load(path, node->at, (enum arrival_format)format, reading->arena, reading->diag);
+    if (format == ARRIVALS_UNKNOWN && month_is_named(file)) {
+        const struct month *month = month_load(path, node->at, NULL, 0, reading->arena, reading->diag);
+        reading->queue->log =
+            month ? month_generate(month, reading->queue->seed, path, node->at, reading->arena, reading->diag) : NULL;
+    } else {
+        reading->queue->log =
+            arrival_log_load(path, node->at, (enum arrival_format)format, reading->arena, reading->diag);
+    }
     if (!reading->queue->log)
         return;
     uint64_t count = reading->queue->log->count;

@@ -20,7 +20,7 @@ extern const struct command *const command_table[];
 extern const struct command command_run, command_compare, command_check, command_schedule, command_list,
     command_platform, command_collective, command_kernel, command_report, command_layouts, command_search,
     command_sweep, command_train, command_plan, command_calibrate, command_import, command_export, command_explain,
-    command_schema, command_serve;
+    command_schema, command_serve, command_month;
 
 /* Prints "stagesim NAME: text", the usage line and where to find help to standard error; returns EXIT_USAGE. */
 __attribute__((format(printf, 2, 3))) int command_usage(const struct command *command, const char *format, ...);

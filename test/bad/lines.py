@@ -13,7 +13,8 @@ COLUMNS, NAMES = 160, 8
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 # What a command says about a word that it does not know.
 WRONG = [f"{command} {arguments}" for command in ("run", "compare", "check", "sweep", "train", "search",
-                                                  "plan", "layouts", "schedule", "collective", "kernel", "calibrate",
+                                                  "plan", "month", "layouts", "schedule", "collective", "kernel",
+                                                  "calibrate",
                                                   "explain", "import", "export", "report", "list", "platform show",
                                                   "platform generate", "platform fit", "platform import")
          for arguments in ("qqqqqq", "--qqqqqq", "--format qqqqqq", "--engine qqqqqq", "--schedules qqqqqq job.yaml",

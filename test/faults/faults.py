@@ -54,6 +54,8 @@ COMMANDS = {
     "plan": (["plan", "t.yaml", "-o", "out", "--jobs", "1", "--clusters", "dgx-h100:1", "--tokens", "1e9", "--engine",
               "analytic", "--set", "transformer.price=2", "--set", "model.sequence=SIZE"], "out"),
     "check": (["check", "s.yaml"], None),
+    "month": (["month", "fit", "jobs.swf", "-o", "month.yaml"], "month.yaml"),
+    "month generate": (["month", "generate", "month.yml", "-o", "drawn.swf"], "drawn.swf"),
     "layouts": (["layouts", "l.yaml", "--top", "1"], None),
     "report": (["report", "saved"], None),
     "explain": (["explain", "s.yaml", "traced/operations.csv", "-o", "out", "--set", "stages.forward=TIME"], "out"),

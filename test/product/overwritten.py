@@ -28,6 +28,8 @@ COMMANDS = {
     "export": ["export", "t.yaml", "--to", "megatron"],
     "explain": ["explain", "s.yaml", "traced/operations.csv"],
     "import": ["import", "job.sh"],
+    "month fit": ["month", "fit", "jobs.swf"],
+    "month generate": ["month", "generate", "month.yml"],
     "platform generate": ["platform", "generate", "ring", "--nodes", "4"],
     "platform import": ["platform", "import", "node.xml"],
     "platform fit": ["platform", "fit", "measured.txt", "--platform", "platform.xml"],

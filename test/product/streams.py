@@ -37,6 +37,8 @@ COMMANDS = {"help": (["--help"], None), "version": (["--version"], None), "comma
             "search into": (["search", "t.yaml", "--top", "0", "-o", "out"], "out"),
             "plan": (["plan", "t.yaml", *PLAN], None), "plan into": (["plan", "t.yaml", *PLAN, "-o", "out"], "out"),
             "report": (["report", "saved"], None),
+            "month fit": (["month", "fit", "jobs.swf"], None),
+            "month generate": (["month", "generate", "month.yml"], None),
             "explain": (["explain", "s.yaml", "saved/operations.csv", "-o", "out"], "out"),
             "export": (["export", "t.yaml", "--to", "megatron"], None),
             "platform show": (["platform", "show", "platform.xml"], None),

@@ -139,11 +139,14 @@ schedule: 1f1b
 
 def write_inputs(folder):
     """Inputs of every command: s.yaml to run on platform.xml, t.yaml to search, l.yaml to lay out, node.xml to import,
-    measured.txt to fit."""
+    measured.txt to fit, a month.yml to draw jobs of, jobs.swf to fit one to."""
     write_mesh(folder / "platform.xml", 4, latency="1us", bandwidth="10GBps")
     write_scenario(folder / "s.yaml", "platform.xml", "1f1b", 4, 4, stages="forward: 1s, backward: 2s, message: 1MB")
     (folder / "t.yaml").write_text(SEARCHED)
     (folder / "l.yaml").write_text(LAID_OUT)
+    (folder / "month.yml").write_text("jobs_per_day: 30\ndays: 2\nsizes: [{gpus: 8, share: 1, run: 2h}]\n")
+    (folder / "jobs.swf").write_text("".join(f"{i + 1} {60 * i} -1 {90 + i} 8 -1 -1 8 -1 -1 1 -1 -1 -1 -1 -1 -1 -1\n"
+                                             for i in range(40)))
     for name, source in (("node.xml", "hwloc/two.xml"), ("measured.txt", "measured/printed.txt")):
         (folder / name).write_bytes((ROOT / "test/fuzz/corpus" / source).read_bytes())
 

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* By maximum likelihood, but for how many jobs come together, which is by moments. */
+#include "cluster/months/month.h"
+
+#include "base/arena.h"
+#include "base/rounded/rounded.h"
+#include "base/sum.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double DAY = 86400, HOUR = 3600, PI = 3.14159265358979323846;
+enum { OWN_LEAST = 30, STEPS = 200 };
+
+static int ascending(const void *left, const void *right)
+{
+    const double *a = left, *b = right;
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* ---- when jobs come ---- */
+
+struct coming {
+    const struct arrival *jobs;
+    size_t count;
+    double begin, end;
+};
+
+/* Hours of the log that are the i-th of a day, and jobs that came in them. */
+static void count_hours(const struct coming *coming, double spent[MONTH_HOURS], double came[MONTH_HOURS])
+{
+    for (int i = 0; i < MONTH_HOURS; i++)
+        spent[i] = came[i] = 0;
+    for (double hour = floor(coming->begin / HOUR); hour * HOUR < coming->end; hour++)
+        spent[(int)fmod(hour, MONTH_HOURS)] +=
+            (fmin(coming->end, (hour + 1) * HOUR) - fmax(coming->begin, hour * HOUR)) / HOUR;
+    for (size_t i = 0; i < coming->count; i++)
+        came[(int)fmod(coming->jobs[i].submit / HOUR, MONTH_HOURS)]++;
+}
+
+/* The variance of the jobs of an hour over their mean, which is 2 m - 1 where m come together: of a Poisson process of
+ * batches whose sizes are geometric, E(m^2)/E(m). */
+static void fit_together(const struct coming *coming, const double rates[MONTH_HOURS], struct month *month,
+                         struct month_errors *errors)
+{
+    size_t first = (size_t)ceil(coming->begin / HOUR), past = (size_t)floor(coming->end / HOUR), job = 0;
+    struct sum squares = {0}, fourth = {0}, means = {0};
+    month->together = 1;
+    if (past < first + 2 * MONTH_HOURS)
+        return;
+    double hours = (double)(past - first);
+    for (size_t hour = first; hour < past; hour++) {
+        double came = 0, mean = rates[hour % MONTH_HOURS];
+        for (; job < coming->count && coming->jobs[job].submit < (double)(hour + 1) * HOUR; job++)
+            came += coming->jobs[job].submit >= (double)hour * HOUR;
+        double square = (came - mean) * (came - mean);
+        sum_add(&squares, square);
+        sum_add(&fourth, square * square);
+        sum_add(&means, mean);
+    }
+    double scale = 1 / (1 - MONTH_HOURS / hours) / sum_total(&means);
+    double variance = sum_total(&fourth) / hours - pow(sum_total(&squares) / hours, 2);
+    month->together = fmax(1, (sum_total(&squares) * scale + 1) / 2);
+    errors->together = sqrt(fmax(0, variance) * hours) * scale / 2;
+}
+
+static void fit_coming(const struct coming *coming, struct month *month, struct month_errors *errors)
+{
+    double spent[MONTH_HOURS], came[MONTH_HOURS], rates[MONTH_HOURS], all = 0, known = 0;
+    count_hours(coming, spent, came);
+    for (int i = 0; i < MONTH_HOURS; i++) {
+        rates[i] = spent[i] > 0 ? came[i] / spent[i] : 0;
+        all += rates[i];
+        known += spent[i] > 0;
+    }
+    month->days = (coming->end - coming->begin) / DAY;
+    month->jobs_per_day = all * MONTH_HOURS / known;
+    fit_together(coming, rates, month, errors);
+    double wider = sqrt(2 * month->together - 1); /* than of jobs that come alone */
+    for (int i = 0; i < MONTH_HOURS; i++) {
+        bool seen = spent[i] > 0;
+        month->hours[i] = seen ? rates[i] * known / all : 1;
+        errors->hours[i] = seen ? wider * sqrt(fmax(1, came[i])) / spent[i] * known / all : 0;
+    }
+    errors->jobs_per_day = wider * month->jobs_per_day / sqrt((double)coming->count);
+}
+
+/* ---- how long they run ---- */
+
+/* Run times of a size, sorted; sums of their logarithms. */
+struct runs {
+    double *seconds;
+    size_t count;
+    double log_mean, log_deviation;
+};
+
+/* The derivative of the likelihood by the shape, over their number: it falls. Times are taken over their geometric
+ * mean, so that powers stay within bounds. */
+static double weibull_slope(const struct runs *runs, double shape, double *mean_power)
+{
+    struct sum powers = {0}, logs = {0};
+    for (size_t i = 0; i < runs->count; i++) {
+        double log = rounded_log(runs->seconds[i]) - runs->log_mean, power = rounded_exp(shape * log);
+        sum_add(&powers, power);
+        sum_add(&logs, power * log);
+    }
+    *mean_power = sum_total(&powers) / (double)runs->count;
+    return 1 / shape - sum_total(&logs) / sum_total(&powers);
+}
+
+/* Its likelihood's logarithm, over their number and without the sum of logarithms that both have. */
+static double fit_weibull(const struct runs *runs, double *scale, double *shape)
+{
+    double low = 0.02, high = 50, mean_power;
+    for (int i = 0; i < STEPS && high - low > 1e-12 * high; i++) {
+        double middle = sqrt(low * high);
+        if (weibull_slope(runs, middle, &mean_power) > 0)
+            low = middle;
+        else
+            high = middle;
+    }
+    *shape = sqrt(low * high);
+    weibull_slope(runs, *shape, &mean_power);
+    double log_scale = rounded_log(mean_power) / *shape; /* over the geometric mean */
+    *scale = rounded_exp(log_scale + runs->log_mean);
+    return rounded_log(*shape) - *shape * log_scale - 1;
+}
+
+static double below(const struct distribution *run, double seconds)
+{
+    if (run->kind == DISTRIBUTION_LOG_NORMAL)
+        return 0.5 * erfc(-(rounded_log(seconds) - run->a) / run->b / sqrt(2));
+    return run->kind == DISTRIBUTION_WEIBULL ? 1 - rounded_exp(-rounded_pow(seconds / run->a, run->b))
+                                             : seconds >= run->a;
+}
+
+static double distance_of(const struct runs *runs, const struct distribution *run)
+{
+    double most = 0, count = (double)runs->count;
+    for (size_t i = 0; i < runs->count; i++) {
+        double there = below(run, runs->seconds[i]);
+        most = fmax(most, fmax((double)(i + 1) / count - there, there - (double)i / count));
+    }
+    return most;
+}
+
+/* What is the likelier of the two. */
+static struct distribution fit_runs(struct runs *runs, struct month_size_errors *errors)
+{
+    struct sum logs = {0}, squares = {0};
+    double count = (double)runs->count, scale, shape;
+    for (size_t i = 0; i < runs->count; i++)
+        sum_add(&logs, rounded_log(runs->seconds[i]));
+    runs->log_mean = sum_total(&logs) / count;
+    for (size_t i = 0; i < runs->count; i++)
+        sum_add(&squares, pow(rounded_log(runs->seconds[i]) - runs->log_mean, 2));
+    runs->log_deviation = sqrt(sum_total(&squares) / count);
+    errors->jobs = (uint32_t)runs->count;
+    struct distribution run = distribution_fixed(runs->seconds[0]);
+    if (runs->log_deviation > 1e-6) {
+        double normal = -0.5 - rounded_log(runs->log_deviation) - 0.5 * rounded_log(2 * PI);
+        if (fit_weibull(runs, &scale, &shape) > normal) {
+            run = (struct distribution){.kind = DISTRIBUTION_WEIBULL, .a = scale, .b = shape};
+            /* Inverse of Fisher's information: Johnson, Kotz and Balakrishnan, Continuous Univariate Distributions. */
+            errors->a = 1.0530 * scale / shape / sqrt(count);
+            errors->b = 0.7797 * shape / sqrt(count);
+        } else {
+            run = (struct distribution){.kind = DISTRIBUTION_LOG_NORMAL, .a = runs->log_mean, .b = runs->log_deviation};
+            errors->a = runs->log_deviation / sqrt(count);
+            errors->b = runs->log_deviation / sqrt(2 * count);
+        }
+    }
+    errors->distance = distance_of(runs, &run);
+    return run;
+}
+
+/* ---- how large they are ---- */
+
+struct sized {
+    uint64_t size; /* GPUs, or nodes where they are not known */
+    double run;
+};
+
+static int by_size(const void *left, const void *right)
+{
+    const struct sized *a = left, *b = right;
+    if (a->size != b->size)
+        return a->size < b->size ? -1 : 1;
+    return a->run < b->run ? -1 : a->run > b->run;
+}
+
+/* Sizes of which there are enough jobs, ascending; where there are none, the most common one. */
+static size_t own_sizes(const struct sized *jobs, size_t count, uint64_t own[MONTH_SIZES_MAX])
+{
+    size_t kept = 0, most = 0, least = OWN_LEAST;
+    for (bool again = true; again; least *= 2) {
+        again = false;
+        kept = most = 0;
+        for (size_t from = 0, past; from < count; from = past) {
+            for (past = from; past < count && jobs[past].size == jobs[from].size;)
+                past++;
+            if (past - from >= least && kept < MONTH_SIZES_MAX)
+                own[kept++] = jobs[from].size;
+            else if (past - from >= least)
+                again = true;
+            most = past - from > most ? past - from : most;
+        }
+    }
+    for (size_t from = 0; kept == 0 && from < count; from++)
+        if (from + most <= count && jobs[from + most - 1].size == jobs[from].size)
+            own[kept++] = jobs[from].size;
+    return kept;
+}
+
+static size_t nearest(const uint64_t *own, size_t count, uint64_t size)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < count; i++)
+        if (fabs(log((double)own[i] / (double)size)) < fabs(log((double)own[best] / (double)size)))
+            best = i;
+    return best;
+}
+
+static void fit_sizes(const struct coming *coming, bool gpus, struct month *month, struct month_errors *errors,
+                      struct arena *arena)
+{
+    struct sized *jobs = array_zeroed(coming->count, sizeof *jobs);
+    double *seconds = array_zeroed(coming->count, sizeof *seconds), count = (double)coming->count;
+    uint64_t own[MONTH_SIZES_MAX];
+    for (size_t i = 0; i < coming->count; i++)
+        jobs[i] =
+            (struct sized){gpus ? coming->jobs[i].processors : coming->jobs[i].nodes, fmax(1e-3, coming->jobs[i].run)};
+    qsort(jobs, coming->count, sizeof *jobs, by_size);
+    month->size_count = own_sizes(jobs, coming->count, own);
+    month->sizes = arena_array(arena, month->size_count, sizeof *month->sizes);
+    for (size_t k = 0; k < month->size_count; k++) {
+        struct runs runs = {.seconds = seconds};
+        for (size_t i = 0; i < coming->count; i++)
+            if (nearest(own, month->size_count, jobs[i].size) == k)
+                seconds[runs.count++] = jobs[i].run;
+        qsort(seconds, runs.count, sizeof *seconds, ascending);
+        double share = (double)runs.count / count;
+        month->sizes[k] =
+            (struct month_size){gpus ? own[k] : 0, gpus ? 0 : own[k], share, fit_runs(&runs, &errors->sizes[k])};
+        errors->sizes[k].share = sqrt(share * (1 - share) / count);
+    }
+    free(jobs);
+    free(seconds);
+}
+
+/* ---- the rest ---- */
+
+static int by_text(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+static uint64_t count_users(const struct coming *coming)
+{
+    const char **users = array_zeroed(coming->count, sizeof *users);
+    size_t known = 0, different = 0;
+    for (size_t i = 0; i < coming->count; i++)
+        if (coming->jobs[i].user)
+            users[known++] = coming->jobs[i].user;
+    qsort(users, known, sizeof *users, by_text);
+    for (size_t i = 0; i < known; i++)
+        different += i == 0 || strcmp(users[i], users[i - 1]) != 0;
+    free(users);
+    return different;
+}
+
+/* Of no run is more than the longest. */
+static double mean_up_to(const struct distribution *run, double longest)
+{
+    if (run->kind != DISTRIBUTION_LOG_NORMAL || !isfinite(longest))
+        return fmin(longest, distribution_mean(run));
+    double place = (rounded_log(longest) - run->a) / run->b, root = sqrt(2);
+    return distribution_mean(run) * 0.5 * erfc(-(place - run->b) / root) + longest * 0.5 * erfc(place / root);
+}
+
+static void fit_ends(const struct coming *coming, struct month *month, struct month_errors *errors)
+{
+    double known = 0, failed = 0, cancelled = 0;
+    for (size_t i = 0; i < coming->count; i++) {
+        known += coming->jobs[i].status != STATUS_UNKNOWN;
+        failed += coming->jobs[i].status == STATUS_FAILED;
+        cancelled += coming->jobs[i].status == STATUS_CANCELLED;
+    }
+    if (!(known > 0))
+        return;
+    month->failed = failed / known;
+    month->cancelled = cancelled / known;
+    errors->failed = sqrt(month->failed * (1 - month->failed) / known);
+    errors->cancelled = sqrt(month->cancelled * (1 - month->cancelled) / known);
+}
+
+struct month *month_fit(const struct arrival_log *log, size_t from, size_t past, struct month_errors *errors,
+                        struct arena *arena)
+{
+    struct coming coming = {log->arrivals + from, past - from, from ? log->arrivals[from].submit : 0,
+                            log->arrivals[past - 1].submit};
+    struct month *month = arena_alloc(arena, sizeof *month);
+    bool gpus = false;
+    memset(errors, 0, sizeof *errors);
+    *month = (struct month){.source = arena_print(arena, "fitted to %zu jobs of %s", coming.count, log->file)};
+    for (size_t i = 0; i < coming.count; i++)
+        gpus |= coming.jobs[i].processors > 0;
+    if (!(coming.end > coming.begin))
+        coming.end = coming.begin + 1;
+    fit_coming(&coming, month, errors);
+    fit_sizes(&coming, gpus, month, errors, arena);
+    fit_ends(&coming, month, errors);
+    month->users = count_users(&coming);
+    for (size_t i = 0; i < coming.count; i++)
+        month->longest = fmax(month->longest, coming.jobs[i].run);
+    return month;
+}
+
+struct month_summary month_summary(const struct month *month)
+{
+    struct month_summary summary = {.jobs_per_day = month->jobs_per_day, .failed = month->failed};
+    for (size_t i = 0; i < month->size_count; i++) {
+        const struct month_size *size = &month->sizes[i];
+        double run = mean_up_to(&size->run, month->longest);
+        summary.mean_run += size->share * run;
+        summary.gpu_hours_per_day +=
+            size->share * run / 3600 * (double)(size->gpus ? size->gpus : size->nodes) * month->jobs_per_day;
+    }
+    return summary;
+}

@@ -1,0 +1,1 @@
+month fit queue-good.csv -o out

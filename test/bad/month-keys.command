@@ -1,0 +1,1 @@
+month generate month-keys.yml -o out

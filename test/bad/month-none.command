@@ -1,0 +1,1 @@
+month generate month-none.yml -o out

@@ -1,0 +1,1 @@
+month generate month-sizes.yml -o out
