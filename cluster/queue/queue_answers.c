@@ -161,7 +161,7 @@ void queue_answers_json(struct json_writer *json, const struct queue_view *view)
 
 /* ---- the page ---- */
 
-static void put_table(FILE *out, struct table *table, const char *heading)
+void queue_put_table(FILE *out, struct table *table, const char *heading)
 {
     fprintf(out, "<h2>%s</h2>\n<div class=\"wide\"><table class=\"sort\">\n<thead><tr>", heading);
     for (size_t column = 0; column < table_column_count(table); column++) {
@@ -185,9 +185,9 @@ static void put_table(FILE *out, struct table *table, const char *heading)
 
 void queue_answers_html(FILE *out, const struct queue_view *view)
 {
-    put_table(out, table_of_groups(view, &view->by_size, "size", SIZE_MAX), "By the size of jobs");
+    queue_put_table(out, table_of_groups(view, &view->by_size, "size", SIZE_MAX), "By the size of jobs");
     if (view->by_user.count)
-        put_table(out, table_of_groups(view, &view->by_user, "user", SIZE_MAX), "By user");
+        queue_put_table(out, table_of_groups(view, &view->by_user, "user", SIZE_MAX), "By user");
     if (view->months.runs > 1)
-        put_table(out, table_of_months(&view->months, &view->figures->energy), "Months of other failures");
+        queue_put_table(out, table_of_months(&view->months, &view->figures->energy), "Months of other failures");
 }

@@ -130,6 +130,7 @@ bool queue_html(FILE *out, const struct queue_view *view, struct fault *fault)
         fputs("<p class=\"note\">Hatched: the job has its nodes but stands still after a failure. Black: the node is "
               "in repair.</p>\n",
               out);
+    queue_alternatives_html(out, view);
     put_means(out, view);
     queue_answers_html(out, view);
     queue_failures_html(out, view);

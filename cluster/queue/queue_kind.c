@@ -144,7 +144,10 @@ static int run(struct simulation_context *context)
                                   throughput_counts(throughput),
                                   queue_groups_by_size(&run, &figures, context->arena),
                                   queue_groups_by_user(&run, &figures, context->arena),
-                                  months};
+                                  months,
+                                  {.count = 0}};
+        if (queue->alternatives)
+            view.alternatives = queue_alternatives_run(context->scenario, context->platform, &run, context->arena);
         hand_over(context, &view);
         if (context->request->print)
             queue_print(context->self->results, &view, context->request->format);

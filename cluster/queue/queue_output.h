@@ -6,7 +6,9 @@
 #include "analysis/pictures/canvas.h"
 #include "analysis/pictures/picture_form.h"
 #include "base/json_writer.h"
+#include "base/table.h"
 #include "base/tables/table_write.h"
+#include "cluster/queue/queue_alternatives.h"
 #include "cluster/queue/queue_scenario.h"
 #include "cluster/queue/throughput.h"
 #include "cluster/scheduling/figures.h"
@@ -21,7 +23,8 @@ struct queue_view {
     const struct queue_figures *figures;
     struct throughput_counts counts;
     struct queue_groups by_size, by_user;
-    struct queue_months months; /* runs of at most 1: there is but one */
+    struct queue_months months;             /* runs of at most 1: there is but one */
+    struct queue_alternatives alternatives; /* count 0: were not asked for */
 };
 
 /* Whether nodes may fail. */
@@ -68,6 +71,14 @@ void queue_energy_tiles(FILE *out, const struct queue_view *view);
 void queue_answers_print(FILE *out, const struct queue_view *view, enum table_format format);
 void queue_answers_json(struct json_writer *json, const struct queue_view *view);
 void queue_answers_html(FILE *out, const struct queue_view *view);
+
+/* What others would bring; nothing where it was not asked for. */
+void queue_alternatives_print(FILE *out, const struct queue_view *view, enum table_format format);
+void queue_alternatives_json(struct json_writer *json, const struct queue_view *view);
+void queue_alternatives_html(FILE *out, const struct queue_view *view);
+
+/* A table of a page, which sorts. Takes the table over. */
+void queue_put_table(FILE *out, struct table *table, const char *heading);
 
 /* "0-3 8": runs of nodes; returns text, cut with "..." where it is longer. */
 const char *queue_node_text(char *text, size_t size, const uint32_t *nodes, uint32_t count);

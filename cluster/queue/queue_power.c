@@ -158,6 +158,7 @@ static bool sum_nodes(struct drawing *drawing, const struct scenario *scenario, 
                 return false;
             }
         }
+        drawing->power.full_total += drawing->full[node];
         gpus[node] = layout->first[node + 1] - layout->first[node];
         drawing->power.gpu_total += gpus[node];
     }

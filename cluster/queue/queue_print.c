@@ -97,6 +97,7 @@ void queue_print(FILE *out, const struct queue_view *view, enum table_format for
     }
     table_finish(table, out, table_style_of(format, out));
     queue_answers_print(out, view, format);
+    queue_alternatives_print(out, view, format);
 }
 
 /* ---- files ---- */
@@ -267,6 +268,7 @@ void queue_json(FILE *out, const struct queue_view *view)
     queue_month_json(&json, view);
     queue_failures_json(&json, view);
     queue_answers_json(&json, view);
+    queue_alternatives_json(&json, view);
     json_object_begin(&json, "throughputs", false);
     json_integer(&json, "asked", view->counts.asked);
     json_integer(&json, "evaluated", view->counts.evaluated);

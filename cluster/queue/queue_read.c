@@ -17,6 +17,7 @@ struct queue_values {
     double slice, change, grow, shrink, half_life, save, resume;
     uint64_t rows, jobs, processors, seed, runs, block, quota;
     double gpu_hour, electricity;
+    bool alternatives;
     const char *currency;
 };
 
@@ -56,6 +57,9 @@ static const struct stagesim_field fields[] = {
      .doc = "price of a kilowatt hour, paid beside gpu_hour; default: none"},
     {"currency", STAGESIM_FIELD_TEXT, offsetof(struct queue_values, currency),
      .doc = "what prices are in, such as USD"},
+    {"alternatives", STAGESIM_FIELD_FLAG, offsetof(struct queue_values, alternatives),
+     .doc = "whether to say what 20 % more or fewer nodes, other policies, a taper and less power would bring; default "
+            "false"},
     {0},
 };
 static const struct fields_section section = {"queue", true, fields};
@@ -329,6 +333,7 @@ static void read_queue(struct reading *reading, const struct scenario *beside)
     queue->runs = values.runs;
     queue->quota = values.quota;
     queue->gpu_hour = values.gpu_hour;
+    queue->alternatives = values.alternatives;
     queue->kilowatt_hour = values.electricity;
     queue->currency = values.currency;
     queue_read_users(queue, reading->node, &reading->reader);

@@ -48,6 +48,7 @@ struct queue_scenario {
     uint64_t quota;                 /* nodes that a user has at a time; 0: any number */
     double gpu_hour, kilowatt_hour; /* prices; 0: not given */
     const char *currency;           /* NULL: none is named */
+    bool alternatives;              /* what others would bring is asked for */
 };
 
 extern const struct scenario_kind queue_kind;

@@ -71,6 +71,7 @@ struct queue_power {
     const double *idle;         /* [node]: watts while nothing is computed there */
     const uint32_t *gpus;       /* [node] */
     double gpu_idle, gpu_total; /* with a cap or a budget: watts of each; of all nodes */
+    double full_total;          /* watts of all nodes where all GPUs compute */
     double cap, budget;         /* of each GPU; of all. 0: none */
     const struct power_settings *settings;
     /* `cap` is of each GPU, 0: none. */
