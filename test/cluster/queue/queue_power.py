@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """queue_power.py STAGESIM: a month's energy, carbon, price and budget of power. Closed forms of one job and of two; a
-type on all nodes against `run` with the same budget; types between the clocks at which they are evaluated; gangs and
-elastic jobs. Random months with budgets are queue_failures.py's."""
+type on all nodes against `run` with the same budget; types between the clocks at which they are evaluated; gangs
+and elastic jobs; what alternatives bring, against the changed scenarios. Random months with budgets are
+queue_failures.py's."""
 import json
 import pathlib
 import sys
@@ -161,6 +162,33 @@ def turns_and_sizes(stagesim, folder):
             check.that(float(span["energy_j"]) <= most * seconds * (1 + 1e-9), f"{policy}: {span}")
 
 
+def alternatives(stagesim, folder):
+    """Each row is what the scenario with that change comes to."""
+    (folder / "type.yaml").write_text(TYPE)
+    log = "".join(f"{60 * i},{1 + i % 4},{200 if i % 2 else ''},{'' if i % 2 else 'job'}\n" for i in range(30))
+    more = "  types: {job: {scenario: type.yaml, iterations: 40, nodes_min: 1, nodes_max: 4}}\n  alternatives: true\n"
+    for platform in ("dgx-h100:6", "{preset: dgx-h100, nodes: 6, pod: 3}"):
+        write(folder, log, more)
+        text = (folder / "queue.yaml").read_text().replace(f"dgx-h100:{NODES}", platform)
+        (folder / "queue.yaml").write_text(text)
+        result = Run(stagesim, folder)
+        rows = result.summary["alternatives"]
+        check.that(len(rows) == 8 and {row["set"].split("=")[0].split(".")[0] for row in rows} ==
+                   {"platform", "queue", "power"}, f"rows: {rows}")
+        for row in rows:
+            if "reason" in row:
+                check.that(False, f"{row['what']}: {row['reason']}")
+                continue
+            single = Run(stagesim, folder, row["set"], "queue.alternatives=false").summary
+            wanted = [single["wait_s"]["mean"], single["wait_s"]["median"], single["completion_s"]["mean"],
+                      single["allocated"], single["node_time"]["useful"], single["energy"]["energy_j"]]
+            got = [row[key] for key in ("wait_s", "wait_median_s", "completion_s", "allocated", "useful", "energy_j")]
+            check.that(got == wanted, f"{row['what']}: {got}, alone {wanted}")
+        check.that("with 20 % more nodes (8) the median waiting falls from" in result.printed, result.printed)
+    single = Run(stagesim, folder, "queue.alternatives=false")
+    check.that("alternatives" not in single.summary and "What if" not in single.printed, "not asked for")
+
+
 def main():
     stagesim = binary_argument()
     with tempfile.TemporaryDirectory() as name:
@@ -171,6 +199,7 @@ def main():
         as_run(stagesim, folder)
         between_clocks(stagesim, folder)
         turns_and_sizes(stagesim, folder)
+        alternatives(stagesim, folder)
     sys.exit(check.done())
 
 
