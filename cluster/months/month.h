@@ -24,7 +24,7 @@ struct month {
     double together;           /* jobs that come at one time, mean of a geometric distribution */
     double failed, cancelled;  /* shares of all jobs */
     uint64_t users;            /* 0: not known. Of the k-th one are 1/k times as many as of the first */
-    double longest;              /* seconds after which a job is ended; INFINITY: none is */
+    double longest;            /* seconds after which a job is ended; INFINITY: none is */
     uint64_t seed;
     struct month_size *sizes; /* size_count of them; shares add up to 1 */
     size_t size_count;
