@@ -108,7 +108,8 @@ void queue_answers_print(FILE *out, const struct queue_view *view, enum table_fo
     print(out, table_of_groups(view, &view->by_size, "size", SIZE_MAX), "By the size of jobs\n", format);
     if (view->by_user.count)
         print(out, table_of_groups(view, &view->by_user, "user", USERS_MAX_PRINTED), "By user\n", format);
-    snprintf(heading, sizeof heading, "In %u months of other failures\n", view->months.runs);
+    snprintf(heading, sizeof heading, "In %u months%s\n", view->months.runs,
+             view->queue->month ? "" : " of other failures");
     if (view->months.runs > 1)
         print(out, table_of_months(&view->months, &view->figures->energy), heading, format);
 }
@@ -189,5 +190,5 @@ void queue_answers_html(FILE *out, const struct queue_view *view)
     if (view->by_user.count)
         queue_put_table(out, table_of_groups(view, &view->by_user, "user", SIZE_MAX), "By user");
     if (view->months.runs > 1)
-        queue_put_table(out, table_of_months(&view->months, &view->figures->energy), "Months of other failures");
+        queue_put_table(out, table_of_months(&view->months, &view->figures->energy), "Months");
 }

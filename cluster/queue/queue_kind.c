@@ -133,8 +133,10 @@ static int run(struct simulation_context *context)
                 queue_run(&request, context->arena, &run, &failed);
     if (good) {
         queue_figures(&run, context->arena, &figures);
+        struct queue_redraw redraw = {context->scenario, throughput, &context->diag};
         if (queue->runs > 1)
-            good = queue_months_run(&request, &figures, (uint32_t)queue->runs, &months, &other, &failed);
+            good = queue_months_run(&request, &figures, (uint32_t)queue->runs, queue->month ? queue_redraw : NULL,
+                                    &redraw, &months, &other, &failed);
     }
     if (good) {
         struct queue_view view = {context->scenario,
@@ -157,7 +159,7 @@ static int run(struct simulation_context *context)
     if (!good && (run.stuck || other.stuck))
         diag_error(&context->diag, queue->log_at,
                    "nodes fail so often that job %s does not come to its end; expected fewer failures, or checkpoints",
-                   request.jobs[failed].name);
+                   failed < request.job_count ? request.jobs[failed].name : "a job");
     throughput_destroy(throughput);
     return !good ? EXIT_BAD_INPUT : fault.text[0] ? EXIT_FAILED : EXIT_DONE;
 }

@@ -15,14 +15,16 @@ struct drawing {
     const struct queue_job *jobs;
     struct throughput *throughput;
     struct throughput_watts watts;
-    double *full; /* [node] */
-    double most;  /* the largest stretch */
+    double *full;        /* [node] */
+    bool alike;          /* all nodes draw the same */
+    double cap, stretch; /* the last one asked for, and what it comes to */
+    double most;         /* the largest stretch */
     struct diag *diag;
 };
 
 /* ---- what a cap does ---- */
 
-static double stretch_at(const struct drawing *drawing, double cap)
+static double stretch_of(const struct drawing *drawing, double cap)
 {
     const struct power_settings *settings = drawing->power.settings;
     const struct throughput_watts *watts = &drawing->watts;
@@ -32,8 +34,19 @@ static double stretch_at(const struct drawing *drawing, double cap)
                                       : power_clock(watts->idle, watts->full, settings->alpha, cap));
 }
 
-static double sum_of(const double *watts, const uint32_t *nodes, uint32_t count)
+/* Jobs ask for the same cap, one after the other. */
+static double stretch_at(struct drawing *drawing, double cap)
 {
+    if (drawing->stretch > 0 && cap == drawing->cap)
+        return drawing->stretch;
+    drawing->cap = cap;
+    return drawing->stretch = stretch_of(drawing, cap);
+}
+
+static double sum_of(const struct drawing *drawing, const double *watts, const uint32_t *nodes, uint32_t count)
+{
+    if (drawing->alike)
+        return watts[0] * count;
     double sum = 0;
     for (uint32_t i = 0; i < count; i++)
         sum += watts[nodes[i]];
@@ -41,12 +54,13 @@ static double sum_of(const double *watts, const uint32_t *nodes, uint32_t count)
 }
 
 /* It computes all the time. */
-static struct queue_draw draw_logged(const struct drawing *drawing, uint32_t job, const uint32_t *nodes, uint32_t count,
+static struct queue_draw draw_logged(struct drawing *drawing, uint32_t job, const uint32_t *nodes, uint32_t count,
                                      double cap)
 {
     const struct power_settings *settings = drawing->power.settings;
     const struct throughput_watts *watts = &drawing->watts;
-    double idle = sum_of(drawing->power.idle, nodes, count), full = sum_of(drawing->full, nodes, count);
+    double idle = sum_of(drawing, drawing->power.idle, nodes, count),
+           full = sum_of(drawing, drawing->full, nodes, count);
     bool capped = cap > 0 && cap < watts->full;
     double part = capped ? (cap - watts->idle) / (watts->full - watts->idle) : 1;
     double bound = settings->compute_bound >= 0 && !settings->table_count ? settings->compute_bound : 1;
@@ -70,11 +84,11 @@ static struct beat beat_at(const struct drawing *drawing, uint32_t type, const u
     return (struct beat){figures.iteration, (figures.joules - idle * figures.iteration) / busy};
 }
 
-static struct queue_draw draw_capped(const struct drawing *drawing, uint32_t type, const uint32_t *nodes,
-                                     uint32_t count, double cap)
+static struct queue_draw draw_capped(struct drawing *drawing, uint32_t type, const uint32_t *nodes, uint32_t count,
+                                     double cap)
 {
     const struct throughput_watts *watts = &drawing->watts;
-    double idle = sum_of(drawing->power.idle, nodes, count), step = (drawing->most - 1) / STRETCHES;
+    double idle = sum_of(drawing, drawing->power.idle, nodes, count), step = (drawing->most - 1) / STRETCHES;
     double place = (stretch_at(drawing, cap) - 1) / step, below = fmin(floor(place), STRETCHES - 1);
     struct beat first = beat_at(drawing, type, nodes, count, 1, idle);
     struct beat low = beat_at(drawing, type, nodes, count, 1 + step * below, idle);
@@ -86,7 +100,7 @@ static struct queue_draw draw_capped(const struct drawing *drawing, uint32_t typ
 
 static struct queue_draw draw(void *user, uint32_t job, const uint32_t *nodes, uint32_t count, double cap)
 {
-    const struct drawing *drawing = user;
+    struct drawing *drawing = user;
     uint32_t type = drawing->queue->type_of[job];
     struct throughput_figures figures;
     if (type == UINT32_MAX)
@@ -202,6 +216,10 @@ bool queue_power_create(const struct scenario *scenario, struct throughput *thro
     if (!sum_nodes(drawing, scenario, layout, idle, gpus))
         return !settings->given;
     drawing->power.gpu_idle = drawing->watts.idle;
+    drawing->power.gpu_full = drawing->watts.full;
+    drawing->alike = true;
+    for (uint32_t node = 1; node < layout->node_count; node++)
+        drawing->alike &= idle[node] == idle[0] && drawing->full[node] == drawing->full[0];
     drawing->watts.alpha = settings->alpha;
     drawing->watts.compute_bound = settings->table_count ? 1 : settings->compute_bound;
     if (is_capped(settings) && !check_least(drawing, scenario))

@@ -2,6 +2,7 @@
 #include "cluster/queue/queue_prepare.h"
 
 #include "base/arena.h"
+#include "cluster/months/month.h"
 #include "cluster/queue/queue_failures.h"
 #include "cluster/queue/queue_power.h"
 #include "cluster/queue/queue_users.h"
@@ -174,4 +175,24 @@ bool queue_prepare(const struct scenario *scenario, struct throughput *throughpu
                                       .gpu_hour = queue->gpu_hour,
                                       .kilowatt_hour = queue->kilowatt_hour};
     return queue_open_accounts(queue, jobs, request, arena, diag) && good;
+}
+
+bool queue_redraw(void *user, uint32_t run, struct arena *arena, struct queue_request *request)
+{
+    const struct queue_redraw *redraw = user;
+    struct scenario *scenario = arena_alloc(arena, sizeof *scenario);
+    struct queue_scenario *queue = arena_alloc(arena, sizeof *queue);
+    const struct queue_scenario *given = redraw->scenario->whole;
+    *scenario = *redraw->scenario;
+    *queue = *given;
+    scenario->whole = queue;
+    queue->log = month_generate(queue->month, queue->seed + run, given->log->file, given->log_at, arena, redraw->diag);
+    if (!queue->log)
+        return false;
+    queue->job_count = given->jobs_most && given->jobs_most < queue->log->count ? given->jobs_most : queue->log->count;
+    uint32_t *types = arena_array(arena, queue->job_count + 1, sizeof *types);
+    for (uint64_t i = 0; i < queue->job_count; i++)
+        types[i] = UINT32_MAX;
+    queue->type_of = types;
+    return queue_prepare(scenario, redraw->throughput, arena, redraw->diag, request);
 }

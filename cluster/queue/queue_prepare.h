@@ -11,4 +11,12 @@
 bool queue_prepare(const struct scenario *scenario, struct throughput *throughput, struct arena *arena,
                    struct diag *diag, struct queue_request *request);
 
+/* For queue_months_run: the jobs of another run are drawn of the scenario's month. */
+struct queue_redraw {
+    const struct scenario *scenario;
+    struct throughput *throughput;
+    struct diag *diag;
+};
+bool queue_redraw(void *user, uint32_t run, struct arena *arena, struct queue_request *request);
+
 #endif

@@ -50,7 +50,9 @@ static const struct stagesim_field fields[] = {
     {"seed", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, seed), .least = 0, .most = 9007199254740992.0,
      .doc = "seed of the random numbers by which nodes fail and months are drawn; default 0"},
     {"runs", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, runs), .least = 1, .most = 10000,
-     .doc = "with failures: how often the jobs are simulated, each time with other failures; default 1"},
+     .doc =
+         "with failures, or a month of which jobs are drawn: how many months are simulated, each with other failures "
+         "and other jobs; default 1"},
     {"gpu_hour", STAGESIM_FIELD_RATIO, offsetof(struct queue_values, gpu_hour), .least = 0, .most = 1e6,
      .doc = "price of a GPU for an hour, in any currency; default: none"},
     {"electricity", STAGESIM_FIELD_RATIO, offsetof(struct queue_values, electricity), .least = 0, .most = 1e6,
@@ -279,8 +281,9 @@ static void read_log(struct reading *reading, uint64_t most)
         return;
     const char *path = path_of_file(reading->directory, file, node->at.line == 0, reading->arena);
     reading->queue->log_at = node->at;
-    if (format == ARRIVALS_UNKNOWN && month_is_named(file)) {
-        const struct month *month = month_load(path, node->at, NULL, 0, reading->arena, reading->diag);
+    if (reading->queue->drawn) {
+        const struct month *month = reading->queue->month =
+            month_load(path, node->at, NULL, 0, reading->arena, reading->diag);
         reading->queue->log =
             month ? month_generate(month, reading->queue->seed, path, node->at, reading->arena, reading->diag) : NULL;
     } else {
@@ -290,6 +293,7 @@ static void read_log(struct reading *reading, uint64_t most)
     if (!reading->queue->log)
         return;
     uint64_t count = reading->queue->log->count;
+    reading->queue->jobs_most = most;
     reading->queue->job_count = most && most < count ? most : count;
     match_types(reading);
 }
@@ -344,6 +348,8 @@ static void read_queue(struct reading *reading, const struct scenario *beside)
         diag_error(reading->diag, node_place(reading->root, "queue.switch"),
                    "changing rows takes %gs of a slice of %gs; expected less, so that something is left to run in",
                    values.change, values.slice);
+    const struct node *log = node_get(reading->node, "log");
+    queue->drawn = log && log->kind == NODE_SCALAR && month_is_named(log->text) && !node_get(reading->node, "format");
     queue_take_failures(queue, reading->root, beside, reading->diag);
     read_types(reading);
     read_log(reading, values.jobs);

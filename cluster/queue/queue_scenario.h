@@ -36,6 +36,7 @@ struct queue_scenario {
     struct place log_at;
     uint64_t processors_per_node; /* of the log; 0: GPUs of the platform's nodes */
     uint64_t job_count;           /* of the log, the first ones */
+    uint64_t jobs_most;           /* that were asked for; 0: all */
     const struct queue_type *types;
     uint32_t type_count;
     const uint32_t *type_of;                  /* [job_count]; UINT32_MAX: it runs as long as the log says */
@@ -48,8 +49,12 @@ struct queue_scenario {
     uint64_t quota;                 /* nodes that a user has at a time; 0: any number */
     double gpu_hour, kilowatt_hour; /* prices; 0: not given */
     const char *currency;           /* NULL: none is named */
+    const struct month *month;      /* of which the log was drawn; NULL: it was read */
+    bool drawn;                     /* it is to be */
     bool alternatives;              /* what others would bring is asked for */
 };
+
+struct month;
 
 extern const struct scenario_kind queue_kind;
 

@@ -35,24 +35,36 @@ static void note(const struct queue_figures *figures, double values[MONTH_FIGURE
     values[MONTH_COST] = figures->energy.cost;
 }
 
+/* One of the runs. */
+static bool run_month(const struct queue_request *request, uint32_t number, struct queue_run *run, uint32_t *failed,
+                      struct arena *arena, double values[MONTH_FIGURES])
+{
+    struct queue_failures failures;
+    struct queue_request other = *request;
+    struct queue_figures figures;
+    if (request->failures) {
+        failures = *request->failures;
+        failures.run = number;
+        other.failures = &failures;
+    }
+    if (!queue_run(&other, arena, run, failed))
+        return false;
+    queue_figures(run, arena, &figures);
+    note(&figures, values);
+    return true;
+}
+
 bool queue_months_run(const struct queue_request *request, const struct queue_figures *first, uint32_t runs,
-                      struct queue_months *months, struct queue_run *run, uint32_t *failed)
+                      queue_month_jobs *jobs, void *user, struct queue_months *months, struct queue_run *run,
+                      uint32_t *failed)
 {
     double(*values)[MONTH_FIGURES] = array_zeroed(runs, sizeof *values), *sorted = array_zeroed(runs, sizeof *sorted);
     bool good = true;
     note(first, values[0]);
     for (uint32_t i = 1; i < runs && good; i++) {
         struct arena *arena = arena_create();
-        struct queue_failures failures = *request->failures;
         struct queue_request other = *request;
-        struct queue_figures figures;
-        failures.run = i;
-        other.failures = &failures;
-        good = queue_run(&other, arena, run, failed);
-        if (good) {
-            queue_figures(run, arena, &figures);
-            note(&figures, values[i]);
-        }
+        good = (!jobs || jobs(user, i, arena, &other)) && run_month(&other, i, run, failed, arena, values[i]);
         arena_destroy(arena);
     }
     months->runs = runs;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same jobs under other failures: between what their figures lie. */
+/* The same jobs under other failures, or other jobs of the same kind: between what their figures lie. */
 #ifndef STAGESIM_QUEUE_MONTHS_H
 #define STAGESIM_QUEUE_MONTHS_H
 
@@ -30,8 +30,13 @@ struct queue_months {
     } figures[MONTH_FIGURES];
 };
 
-/* Runs 1 .. runs - 1 beside run 0, whose figures are known. False as queue_run. */
+/* The jobs of a run, where not all runs have the same ones; memory from the arena. False with the mistake reported. */
+typedef bool queue_month_jobs(void *user, uint32_t run, struct arena *arena, struct queue_request *request);
+
+/* Runs 1 .. runs - 1 beside run 0, whose figures are known. `jobs` NULL: all have the same. False as queue_run, and
+ * where `jobs` was. */
 bool queue_months_run(const struct queue_request *request, const struct queue_figures *first, uint32_t runs,
-                      struct queue_months *months, struct queue_run *run, uint32_t *failed);
+                      queue_month_jobs *jobs, void *user, struct queue_months *months, struct queue_run *run,
+                      uint32_t *failed);
 
 #endif

@@ -68,11 +68,12 @@ struct queue_draw {
 
 /* What nodes draw. Everything is borrowed. */
 struct queue_power {
-    const double *idle;         /* [node]: watts while nothing is computed there */
-    const uint32_t *gpus;       /* [node] */
-    double gpu_idle, gpu_total; /* with a cap or a budget: watts of each; of all nodes */
-    double full_total;          /* watts of all nodes where all GPUs compute */
-    double cap, budget;         /* of each GPU; of all. 0: none */
+    const double *idle;        /* [node]: watts while nothing is computed there */
+    const uint32_t *gpus;      /* [node] */
+    double gpu_idle, gpu_full; /* with a cap or a budget: watts of each */
+    double gpu_total;          /* of all nodes */
+    double full_total;         /* watts of all nodes where all GPUs compute */
+    double cap, budget;        /* of each GPU; of all. 0: none */
     const struct power_settings *settings;
     /* `cap` is of each GPU, 0: none. */
     struct queue_draw (*draw)(void *user, uint32_t job, const uint32_t *nodes, uint32_t count, double cap);

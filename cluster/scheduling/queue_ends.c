@@ -8,6 +8,21 @@ static bool sooner(const struct queue_end *a, const struct queue_end *b)
     return a->time < b->time || (a->time == b->time && a->job < b->job);
 }
 
+static void push_end(struct queue *queue, struct queue_end end);
+
+/* Takes out those that are void: where jobs change their rates all the time, nearly all are. */
+static void drop_void(struct queue *queue)
+{
+    size_t count = queue->end_count;
+    queue->end_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct queue_end end = queue->ends[i];
+        if (queue->tasks[end.job].version == end.version)
+            push_end(queue, end);
+    }
+    queue->end_most = 4 * queue->end_count + 4096;
+}
+
 static void push_end(struct queue *queue, struct queue_end end)
 {
     queue->ends = array_grow(queue->ends, &queue->end_capacity, queue->end_count + 1, sizeof *queue->ends);
@@ -45,5 +60,7 @@ const struct queue_end *queue_next_end(struct queue *queue)
 void queue_set_end(struct queue *queue, uint32_t job, double time)
 {
     queue->tasks[job].ends = time;
+    if (queue->end_count >= queue->end_most)
+        drop_void(queue);
     push_end(queue, (struct queue_end){time, job, ++queue->tasks[job].version});
 }

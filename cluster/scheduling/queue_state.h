@@ -17,6 +17,7 @@ struct queue_task {
     double due;             /* when the scheduler takes it to end */
     double full;            /* its rate without a cap */
     double watts;           /* while it works */
+    double gpus;            /* of its nodes, that it uses: with a budget */
     double charged, joules; /* up to when its energy is counted; of its span */
     uint32_t *nodes;        /* it has, [count]; changed only while it does not run */
     uint32_t count;
@@ -38,10 +39,10 @@ struct queue {
     struct queue_run *run;
     struct queue_task *tasks;
     double now;
-    uint32_t first, last, waiting; /* of those that wait */
-    struct queue_end *ends;        /* a heap, the soonest first */
-    size_t end_count, end_capacity, span_capacity;
-    struct node_pool *pool;  /* of policies that give a node to one job only */
+    uint32_t first, last, waiting;                           /* of those that wait */
+    struct queue_end *ends;                                  /* a heap, the soonest first */
+    size_t end_count, end_capacity, end_most, span_capacity; /* end_most: when void ones go, 0: not yet said */
+    struct node_pool *pool;                                  /* of policies that give a node to one job only */
     double wake;             /* when the policy wants to decide, whatever happens; INFINITY: not at all */
     void *own;               /* the policy's */
     uint32_t failed;         /* NO_JOB: none has */

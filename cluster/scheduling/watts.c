@@ -40,10 +40,21 @@ static void draw_anew(struct queue *queue, uint32_t job)
     task->watts = draw.watts;
 }
 
+static double gpus_of(const struct queue *queue, uint32_t job)
+{
+    const struct queue_task *task = &queue->tasks[job];
+    double gpus = 0;
+    for (uint32_t i = 0; i < task->count; i++)
+        gpus += queue->request->power->gpus[task->nodes[i]];
+    return gpus * queue->request->jobs[job].share;
+}
+
 void watts_resume(struct queue *queue, uint32_t job)
 {
     struct watts *watts = queue->watts;
     draw_anew(queue, job);
+    if (queue->request->power->budget > 0)
+        queue->tasks[job].gpus = gpus_of(queue, job);
     if (watts->listed[job] || !(queue->request->power->budget > 0))
         return;
     watts->jobs = array_grow(watts->jobs, &watts->capacity, watts->count + 1, sizeof *watts->jobs);
@@ -77,26 +88,17 @@ void watts_charge(struct queue *queue, uint32_t job)
 
 /* ---- a budget ---- */
 
-static double gpus_of(const struct queue *queue, uint32_t job)
-{
-    const struct queue_task *task = &queue->tasks[job];
-    double gpus = 0;
-    for (uint32_t i = 0; i < task->count; i++)
-        gpus += queue->request->power->gpus[task->nodes[i]];
-    return gpus * queue->request->jobs[job].share;
-}
-
 /* What all others draw idle is set aside; those of jobs that have nodes have the rest, each as much. */
 static double cap_of(const struct queue *queue)
 {
     const struct queue_power *power = queue->request->power;
     double gpus = 0;
     for (uint32_t i = 0; i < queue->watts->count; i++)
-        gpus += gpus_of(queue, queue->watts->jobs[i]);
+        gpus += queue->tasks[queue->watts->jobs[i]].gpus;
     if (!(gpus > 0))
         return queue->watts->cap;
     double share = (power->budget - power->gpu_idle * (power->gpu_total - gpus)) / gpus;
-    return power->cap > 0 ? fmin(power->cap, share) : share;
+    return fmin(power->cap > 0 ? fmin(power->cap, share) : share, power->gpu_full); /* more changes nothing */
 }
 
 /* Goes on from now at the rate under the new cap. */

@@ -162,11 +162,25 @@ def as_log(stagesim, folder):
     check.that("median" in swept and "95" in swept, f"seeds of a sweep: {swept}")
 
 
+def many_months(stagesim, folder):
+    """`runs` are the months of the seeds behind."""
+    (folder / "month.yaml").write_text(describe(1).replace("days: 60", "days: 2"))
+    (folder / "queue.yaml").write_text("platform: dgx-h100:64\nqueue: {log: month.yaml, seed: 3}\n")
+    waits = []
+    for seed in range(3, 8):
+        run(stagesim, "run", "queue.yaml", "-o", "out", "--quiet", "--set", f"queue.seed={seed}", cwd=folder)
+        waits.append(json.loads((folder / "out" / "summary.json").read_text())["completion_s"]["mean"])
+    run(stagesim, "run", "queue.yaml", "-o", "out", "--quiet", "--set", "queue.runs=5", cwd=folder)
+    months = json.loads((folder / "out" / "summary.json").read_text())["months"]
+    got = [months["completion_s"][key] for key in ("p10", "p50", "p90")]
+    check.that(got == [sorted(waits)[i] for i in (0, 2, 4)], f"five months: {got}, seeds alone {sorted(waits)}")
+
+
 def main():
     stagesim = binary_argument()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for test in (given_back, published, as_log, waiting):
+        for test in (given_back, published, as_log, many_months, waiting):
             (folder / test.__name__).mkdir()
             test(stagesim, folder / test.__name__)
     sys.exit(check.done())
