@@ -3,6 +3,7 @@
 
 #include "base/chakra/chakra.h"
 #include "base/paths.h"
+#include "traces/chakra_run.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -37,12 +38,10 @@ static int64_t whole_of(const struct chakra_node *node, const char *name, int64_
 /* Of a node on the CPU: what it launched comes as a node of its own. False: nothing that takes time. */
 static bool kind_of(const struct chakra_node *node, bool host, enum recorded_kind *kind)
 {
-    static const enum recorded_kind kinds[CHAKRA_TYPES] = {
-        [CHAKRA_MEMORY_LOAD] = RECORDED_MEMORY, [CHAKRA_MEMORY_STORE] = RECORDED_MEMORY,
-        [CHAKRA_COMPUTE] = RECORDED_COMPUTE,    [CHAKRA_SEND] = RECORDED_SEND,
-        [CHAKRA_RECEIVE] = RECORDED_RECEIVE,    [CHAKRA_COLLECTIVE] = RECORDED_COLLECTIVE};
-    *kind = host ? RECORDED_HOST : kinds[node->type];
-    return node->type > CHAKRA_METADATA && node->type < CHAKRA_TYPES;
+    bool known = node->type > CHAKRA_METADATA && node->type < CHAKRA_TYPES;
+    if (known)
+        *kind = host ? RECORDED_HOST : chakra_run_kind(node);
+    return known;
 }
 
 static void describe(struct trace_reader *reader, const struct chakra_node *node, struct recorded_operation *operation)
@@ -85,13 +84,37 @@ static bool take_node(struct trace_reader *reader, const struct chakra_node *nod
     return !host && node->start_micros;
 }
 
+/* All files are of a run of stagesim, or none is. */
+static void settle_format(struct trace_reader *reader, bool of_run)
+{
+    struct recorded *recorded = reader->recorded;
+    if (reader->first && recorded->timeline != of_run)
+        diag_error(reader->diag, (struct place){reader->file, 0, 0},
+                   "it is %sof a run of stagesim, and files before it are %s; expected all or none",
+                   of_run ? "" : "not ", of_run ? "not" : "all");
+    recorded->timeline = of_run;
+    recorded->format = of_run ? "Chakra's execution trace (stagesim)" : "Chakra's execution trace";
+}
+
 static bool read_nodes(struct trace_reader *reader, FILE *in, struct fault *fault)
 {
     struct chakra_reader *chakra = chakra_open(in, reader->file, fault);
     struct chakra_node node;
+    struct chakra_run *run = NULL;
     bool placed = false;
-    while (chakra && chakra_next(chakra, &node, fault))
-        placed |= take_node(reader, &node);
+    while (chakra && chakra_next(chakra, &node, fault)) {
+        if (!run && reader->recorded->count == reader->first && chakra_run_is(&node))
+            run = chakra_run_create(reader);
+        if (run && chakra_run_is(&node))
+            chakra_run_take(run, &node);
+        else if (!run)
+            placed |= take_node(reader, &node);
+    }
+    if (run)
+        chakra_run_finish(run);
+    placed |= run != NULL;
+    settle_format(reader, run != NULL);
+    chakra_run_destroy(run);
     if (chakra && chakra_unknown_fields(chakra))
         recorded_note(reader->recorded,
                       "%s: %llu fields are not of the schema that is known (the file is of '%.40s'): passed over",
@@ -120,7 +143,6 @@ bool chakra_trace_read(struct trace_reader *reader)
         diag_error(reader->diag, (struct place){reader->file, 0, 0}, "%s",
                    fault.text +
                        (strncmp(fault.text, reader->file, strlen(reader->file)) ? 0 : strlen(reader->file) + 2));
-    reader->recorded->format = "Chakra's execution trace";
     reader->number = rank_of(reader->file);
     return good;
 }

@@ -85,21 +85,6 @@ void drawn_link(struct drawn *drawn, uint32_t from, uint32_t to)
     drawn->streams[to].other = from;
 }
 
-/* "0.3" or "0.3a"; what follows it. */
-static const char *read_pair(const char *text, uint16_t *stage, uint32_t *micro_batch)
-{
-    char *end;
-    unsigned long first = strtoul(text, &end, 10);
-    *stage = end > text && first < RECORDED_NO_STAGE ? (uint16_t)first : RECORDED_NO_STAGE;
-    *micro_batch = RECORDED_NONE;
-    if (*end == '.') {
-        const char *digits = end + 1;
-        unsigned long second = strtoul(digits, &end, 10);
-        *micro_batch = end > digits && second < RECORDED_NONE ? (uint32_t)second : RECORDED_NONE;
-    }
-    return end + (*end == 'a' || *end == 'b');
-}
-
 static void add_deed(struct drawn *drawn, uint32_t operation, enum recorded_work work, uint16_t stage,
                      uint32_t micro_batch)
 {
@@ -131,7 +116,7 @@ void drawn_operation(struct drawn *drawn, uint32_t stream, const char *text, dou
         return;
     uint16_t stage, second;
     uint32_t micro_batch, other;
-    const char *rest = read_pair(text + size + 1, &stage, &micro_batch);
+    const char *rest = words_pair(text + size + 1, &stage, &micro_batch);
     operation->stage = stage;
     operation->micro_batch = micro_batch;
     if (micro_batch == RECORDED_NONE)
@@ -139,7 +124,7 @@ void drawn_operation(struct drawn *drawn, uint32_t stream, const char *text, dou
     add_deed(drawn, index, block ? RECORDED_FORWARD : (enum recorded_work)operation->work, stage, micro_batch);
     if (*rest != '+')
         return;
-    read_pair(rest + 1, &second, &other);
+    words_pair(rest + 1, &second, &other);
     if (block)
         add_deed(drawn, index, RECORDED_BACKWARD, second, other);
     if (second != RECORDED_NO_STAGE && other != RECORDED_NONE)

@@ -226,6 +226,8 @@ static bool read_file(struct recorded *recorded, struct trace_file *file, const 
     trace_file_close(file);
     if (!good || diag->errors != errors)
         return false;
+    if (recorded->timeline)
+        reader.rank = RECORDED_NONE; /* it is no profile of a rank, whose steps are to be found */
     if (recorded->count == reader.first) {
         diag_error(diag, (struct place){path, 0, 0},
                    "it has no operation of a training: none of a device, and no "

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "traces/words.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum recorded_work words_work(const char *text, size_t size)
@@ -40,4 +41,18 @@ bool words_stream(const char *text, size_t size, enum recorded_kind *kind)
             return true;
         }
     return false;
+}
+
+const char *words_pair(const char *text, uint16_t *stage, uint32_t *micro_batch)
+{
+    char *end;
+    unsigned long first = strtoul(text, &end, 10);
+    *stage = end > text && first < RECORDED_NO_STAGE ? (uint16_t)first : RECORDED_NO_STAGE;
+    *micro_batch = RECORDED_NONE;
+    if (*end == '.') {
+        const char *digits = end + 1;
+        unsigned long second = strtoul(digits, &end, 10);
+        *micro_batch = end > digits && second < RECORDED_NONE ? (uint32_t)second : RECORDED_NONE;
+    }
+    return end + (*end == 'a' || *end == 'b');
 }

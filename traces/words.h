@@ -11,4 +11,8 @@ enum recorded_work words_work(const char *text, size_t size);
  * "from 0 grad", "group 2". False: none of them. */
 bool words_stream(const char *text, size_t size, enum recorded_kind *kind);
 
+/* Stage and micro-batch of "0.3" or "0.3a", as names of operations have them (RECORDED_NO_STAGE, RECORDED_NONE: it has
+ * none); what follows. */
+const char *words_pair(const char *text, uint16_t *stage, uint32_t *micro_batch);
+
 #endif

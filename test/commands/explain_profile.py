@@ -291,6 +291,9 @@ def check_chakra():
     newer = explain(write_chakra("newer.3.et", rank.events, more=field(77, 1)))
     check.that(any("1 fields are not of the schema" in note and "1.0.1" in note for note in newer["notes"]),
                f"Chakra, a newer schema: {newer.get('notes')}")
+    tool.run(STAGESIM, "run", ROOT / "scenarios/demo.yaml", "-o", "run", "--trace", "chakra", "--quiet")
+    message = explain("run/chakra/rank.0.et", "job.3.et", expect=1)
+    check.that("job.3.et: error: it is not of a run of stagesim, and files before it are all" in message, message)
     pathlib.Path("cut.0.et").write_bytes(pathlib.Path("job.3.et").read_bytes()[:200])
     check.that("cut.0.et: error: " in explain("cut.0.et", expect=1), "Chakra, cut")
 

@@ -99,11 +99,12 @@ def check_options():
 
 
 def check_viewers():
-    """Blocks of a forward and a backward in traces for viewers."""
+    """Blocks of a forward and a backward in traces for others."""
     for schedule in ("dualpipe", "combined-1f1b", "mepipe"):
-        record(SHAPES[0], schedule, "csv,chrome,paje")
-        for file in ("timeline.chrome.json", "timeline.paje"):
-            names, found = recognised(f"out/{file}")
+        record(SHAPES[0], schedule, "csv,chrome,paje,chakra")
+        ranks = sorted(pathlib.Path("out/chakra").glob("*.et"))
+        for file in ("timeline.chrome.json", "timeline.paje", "chakra"):
+            names, found = recognised(*(ranks if file == "chakra" else [f"out/{file}"]))
             check.that(schedule in names, f"{schedule}, {file}: {found}")
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""explain_viewers.py STAGESIM: traces that a run wrote for viewers, Chrome's and Paje's, are explained as its
+"""explain_viewers.py STAGESIM: traces that a run wrote for others, Chrome's, Paje's and Chakra's, are explained as its
 operations.csv is: the step, its parts and who is the worst. Others' Chrome traces give what names and times say; cut
 and broken ones are refused with their place."""
 import json
@@ -33,10 +33,12 @@ def check_run(name, schedule, options):
     text = faulty_traces.SCENARIO.replace("schedule: 1f1b", f"schedule: {schedule}") + "output: {replicas: all}\n" \
         "fold: off\n"
     pathlib.Path("scenario.yaml").write_text(text)
-    tool.run(STAGESIM, "run", "scenario.yaml", "-o", "out", "--trace", "csv,chrome,paje", "--quiet", *options)
+    tool.run(STAGESIM, "run", "scenario.yaml", "-o", "out", "--trace", "csv,chrome,paje,chakra", "--quiet", *options)
     table = explain("scenario.yaml", "out/operations.csv")
-    for file in FILES:
-        found, what = explain("scenario.yaml", f"out/{file}"), f"{name}, {file}"
+    ranks = sorted(pathlib.Path("out/chakra").glob("*.et"))
+    for file in (*FILES, "chakra"):
+        traces, what = ranks if file == "chakra" else [f"out/{file}"], f"{name}, {file}"
+        found = explain("scenario.yaml", *traces)
         check.that(not found["notes"], f"{what}: {found['notes']}")
         check.near(found["measured_s"], table["measured_s"], f"{what}: the step", 1e-9)
         check.that(found["pipeline"] == table["pipeline"], f"{what}: {found['pipeline']}, {table['pipeline']}")

@@ -68,6 +68,7 @@ static uint64_t whole(double value)
 
 static void add_identity(struct trace *trace, uint32_t id, const struct operation *operation)
 {
+    add_whole(trace, "position", trace->replay->program->mesh->position_of[trace->rank]);
     add_whole(trace, "stream", operation->stream);
     add_whole(trace, "operation", id);
     add_text(trace, "kind", kind_name(operation->kind));
