@@ -24,6 +24,7 @@ struct attempt {
     double *pace;         /* [job]: seconds of an iteration */
     double lasts;         /* seconds that the whole takes without contention, about */
     uint64_t spent;       /* operations */
+    const char *unfolded; /* see struct crowd */
     struct fault *fault;
 };
 
@@ -69,14 +70,18 @@ static bool simulate(struct attempt *attempt)
             attempt->spent +=
                 (uint64_t)run->job->program->positions[position].operation_count * run->job->program->mesh->replicas;
     }
-    return job_runs_simulate(attempt->runs, attempt->count, world->platform, world->engine, attempt->fault);
+    struct job_site site = {.whole = world->platform, .engine = world->engine, .fold = world->fold};
+    bool done = job_runs_simulate(attempt->runs, attempt->count, &site, attempt->fault);
+    attempt->unfolded = site.reason[0] ? arena_copy(world->arena, site.reason) : NULL;
+    return done;
 }
 
 static struct crowd *crowd_of(const struct attempt *attempt, const struct cycle *cycle, uint32_t repeats)
 {
     struct arena *arena = attempt->world->arena;
     struct crowd *crowd = arena_alloc(arena, sizeof *crowd);
-    *crowd = (struct crowd){.count = attempt->count, .repeats = repeats, .simulated = attempt->spent};
+    *crowd = (struct crowd){
+        .count = attempt->count, .repeats = repeats, .simulated = attempt->spent, .unfolded = attempt->unfolded};
     crowd->jobs = arena_array(arena, attempt->count, sizeof *crowd->jobs);
     if (repeats)
         crowd->cycle = *cycle;
@@ -339,11 +344,12 @@ static bool estimate_pace(struct attempt *attempt)
 {
     enum { FEW = 3 };
     const struct crowd_world *world = attempt->world;
+    struct job_site site = {.whole = world->platform, .engine = &engine_analytic};
     for (uint32_t i = 0; i < attempt->count; i++) {
         struct job_run run;
         struct arena *arena = arena_create();
         bool ok = job_run_again(attempt->wanted[i], FEW, arena, world->diag, &run) &&
-                  job_runs_simulate(&run, 1, world->platform, &engine_analytic, attempt->fault);
+                  job_runs_simulate(&run, 1, &site, attempt->fault);
         if (ok) {
             const double *ends = ends_of(&run, arena);
             attempt->pace[i] = fmax(ends[FEW - 1] - ends[0], 1e-12) / (FEW - 1);

@@ -23,9 +23,10 @@ struct crowd_job {
 struct crowd {
     struct crowd_job *jobs; /* [count] */
     uint32_t count;
-    struct cycle cycle; /* length 0: all iterations were simulated */
-    uint32_t repeats;   /* how many more times the jobs go through the cycle */
-    uint64_t simulated; /* operations, also of runs in vain */
+    struct cycle cycle;   /* length 0: all iterations were simulated */
+    uint32_t repeats;     /* how many more times the jobs go through the cycle */
+    uint64_t simulated;   /* operations, also of runs in vain */
+    const char *unfolded; /* why no ranks stand for others; NULL: some do */
 };
 
 /* What crowds are made of. */
@@ -33,6 +34,7 @@ struct crowd_world {
     struct platform *platform; /* the whole */
     const struct engine *engine;
     bool steady; /* iterations may be left out */
+    bool fold;   /* ranks that are alike may be simulated once */
     struct arena *arena;
     struct diag *diag;
 };

@@ -4,10 +4,14 @@
 #include "base/arena.h"
 #include "base/isolate.h"
 #include "cluster/jobs/job_platform.h"
+#include "simulator/engines/class_network.h"
+#include "simulator/run/folded_run.h"
 #include "studies/choice.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -46,18 +50,54 @@ struct outcome {
     uint64_t activities[JOBS_MAX];
 };
 
-static struct engine_job *chain(struct job_run *runs, uint32_t count, struct platform *whole, struct arena *arena)
+static struct engine_job job_of(const struct job_run *run, struct platform *whole)
+{
+    return (struct engine_job){.program = run->job->program,
+                               .platform = whole,
+                               .hosts = run->hosts,
+                               .begins = run->start,
+                               .lasts = run->lasts};
+}
+
+static struct timeline *timeline_for(const struct job_run *run, const struct folding *folding,
+                                     const struct job_site *site, bool shared)
+{
+    const struct program *program = run->job->program;
+    struct timeline *timeline =
+        folding ? folding_timeline(folding, program, shared) : timeline_create_folded(program, NULL, shared);
+    timeline->rounding = site->engine->rounding;
+    timeline_note_latencies(timeline, site->whole, run->hosts);
+    return timeline;
+}
+
+/* Jobs with their timelines; those for which others are simulated have none yet. */
+static struct engine_job *list_jobs(struct job_run *runs, uint32_t count, struct job_site *site, bool apart,
+                                    struct arena *arena)
 {
     struct engine_job *jobs = arena_array(arena, count, sizeof *jobs);
     for (uint32_t i = 0; i < count; i++)
-        jobs[i] = (struct engine_job){.program = runs[i].job->program,
-                                      .platform = whole,
-                                      .hosts = runs[i].hosts,
-                                      .timeline = runs[i].timeline,
-                                      .begins = runs[i].start,
-                                      .lasts = runs[i].lasts,
-                                      .beside = i + 1 < count ? &jobs[i + 1] : NULL};
+        jobs[i] = job_of(&runs[i], site->whole);
+    folded_beside(site->engine, jobs, count, site->fold, arena, site->reason, sizeof site->reason);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t like = jobs[i].folding ? jobs[i].folding->network->like : i;
+        runs[i].like = like == i ? NULL : &runs[like];
+        if (!runs[i].like)
+            jobs[i].timeline = runs[i].timeline = timeline_for(&runs[i], jobs[i].folding, site, apart);
+    }
     return jobs;
+}
+
+/* Puts those that are simulated beside each other, in their order; returns the first. */
+static struct engine_job *chain(const struct job_run *runs, struct engine_job *jobs, uint32_t count)
+{
+    struct engine_job *first = NULL;
+    for (uint32_t i = count; i-- > 0;) {
+        if (runs[i].like)
+            continue;
+        jobs[i].beside = first;
+        first = &jobs[i];
+    }
+    return first;
 }
 
 /* From the time of the simulation to the job's own. What waits for nothing is ready before it starts. */
@@ -75,14 +115,15 @@ static void shift(struct timeline *timeline, double start)
     }
 }
 
-static void run_apart(struct engine_job *jobs, uint32_t count, struct outcome *outcome)
+static void run_apart(struct engine_job *first, struct outcome *outcome)
 {
     pid_t parent = getpid(), pid = fork();
+    uint32_t count = 0;
     if (pid == 0) {
         isolate_bond(parent);
-        outcome->ok = engine_simgrid.run(jobs, &outcome->fault);
-        for (uint32_t i = 0; i < count; i++)
-            outcome->activities[i] = jobs[i].timeline->activities;
+        outcome->ok = engine_simgrid.run(first, &outcome->fault);
+        for (const struct engine_job *job = first; job; job = job->beside)
+            outcome->activities[count++] = job->timeline->activities;
         _exit(0);
     }
     int status = -1;
@@ -90,8 +131,8 @@ static void run_apart(struct engine_job *jobs, uint32_t count, struct outcome *o
     if ((pid < 0 || status != 0 || !outcome->ok) && !outcome->fault.text[0])
         fault_set(&outcome->fault, pid < 0 ? "no process could be made: %s" : "the simulation ended early%s",
                   pid < 0 ? strerror(errno) : "");
-    for (uint32_t i = 0; i < count; i++)
-        jobs[i].timeline->activities = outcome->activities[i];
+    for (const struct engine_job *job = first; job; job = job->beside)
+        job->timeline->activities = outcome->activities[count++];
 }
 
 /* Without contention nobody is beside anybody. */
@@ -106,27 +147,43 @@ static bool run_here(struct engine_job *jobs, uint32_t count, const struct engin
     return true;
 }
 
-bool job_runs_simulate(struct job_run *runs, uint32_t count, struct platform *whole, const struct engine *engine,
-                       struct fault *fault)
+/* The times of a job for which another one was simulated, class by class. */
+static void copy_times(struct job_run *run, const struct folding *folding, const struct folding *other,
+                       const struct job_site *site)
+{
+    const struct timeline *from = run->like->timeline;
+    struct timeline *to = run->timeline = timeline_for(run, folding, site, false);
+    const struct mesh *mesh = run->job->program->mesh;
+    uint32_t *entry_of = array_zeroed(folding->network->platform.host_count, sizeof *entry_of); /* [class] */
+    for (uint32_t entry = 0; entry < from->rank_count; entry++)
+        entry_of[other->network->place_of[from->ranks[entry]]] = entry;
+    for (uint32_t entry = 0; entry < to->rank_count; entry++) {
+        uint32_t count = run->job->program->positions[mesh->position_of[to->ranks[entry]]].operation_count;
+        memcpy(to->moments[entry], from->moments[entry_of[folding->network->place_of[to->ranks[entry]]]],
+               count * sizeof **to->moments);
+    }
+    free(entry_of);
+}
+
+bool job_runs_simulate(struct job_run *runs, uint32_t count, struct job_site *site, struct fault *fault)
 {
     struct arena *arena = arena_create();
-    bool apart = engine == &engine_simgrid;
+    bool apart = site->engine == &engine_simgrid;
     struct outcome *outcome = mmap(NULL, sizeof *outcome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    for (uint32_t i = 0; i < count; i++) {
-        runs[i].timeline = timeline_create_folded(runs[i].job->program, NULL, apart);
-        runs[i].timeline->rounding = engine->rounding;
-        timeline_note_latencies(runs[i].timeline, whole, runs[i].hosts);
-    }
-    struct engine_job *jobs = chain(runs, count, whole, arena);
+    struct engine_job *jobs = list_jobs(runs, count, site, apart, arena);
     bool ok = outcome != MAP_FAILED || fault_set(fault, "there was no memory");
     if (ok && apart) {
-        run_apart(jobs, count, outcome);
+        run_apart(chain(runs, jobs, count), outcome);
         ok = !outcome->fault.text[0] || fault_set(fault, "%s", outcome->fault.text);
     } else if (ok) {
-        ok = run_here(jobs, count, engine, fault);
+        ok = run_here(jobs, count, site->engine, fault);
     }
     for (uint32_t i = 0; i < count && ok && apart; i++)
-        shift(runs[i].timeline, runs[i].start);
+        if (!runs[i].like)
+            shift(runs[i].timeline, runs[i].start);
+    for (uint32_t i = 0; i < count && ok; i++)
+        if (runs[i].like)
+            copy_times(&runs[i], jobs[i].folding, jobs[runs[i].like - runs].folding, site);
     if (!ok)
         job_runs_finish(runs, count);
     if (outcome != MAP_FAILED)

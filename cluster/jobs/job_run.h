@@ -20,7 +20,16 @@ struct job_run {
     double lasts; /* seconds that all jobs take about where this is a part of it, which the engine makes its clock for;
                      0: not known */
     double start; /* seconds after the beginning of the simulation */
-    struct timeline *timeline; /* filled by job_runs_simulate, in the job's own time: it starts at 0. The caller's */
+    struct timeline *timeline;  /* filled by job_runs_simulate, in the job's own time: it starts at 0. The caller's */
+    const struct job_run *like; /* of those simulated together the one that was simulated for it; NULL: itself */
+};
+
+/* Where and how jobs are simulated. */
+struct job_site {
+    struct platform *whole;
+    const struct engine *engine;
+    bool fold;        /* ranks that are alike may be simulated once */
+    char reason[256]; /* filled by job_runs_simulate: why no ranks were; "": some were */
 };
 
 /* Builds the job for that many iterations, on hosts of the whole platform. False with the mistakes reported. Memory
@@ -34,8 +43,7 @@ bool job_run_again(const struct job_run *run, uint32_t iterations, struct arena 
 
 /* Simulates jobs on one platform, in a process of its own. False with the fault filled when that fails: then there are
  * no timelines. */
-bool job_runs_simulate(struct job_run *runs, uint32_t count, struct platform *whole, const struct engine *engine,
-                       struct fault *fault);
+bool job_runs_simulate(struct job_run *runs, uint32_t count, struct job_site *site, struct fault *fault);
 
 void job_runs_finish(struct job_run *runs, uint32_t count);
 

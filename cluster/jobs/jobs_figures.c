@@ -77,8 +77,9 @@ static void measure_iterations(struct job_figures *job)
 }
 
 /* The program of the crowd's run on the hosts of this one: alike, but for where it is. */
-static bool take(struct finding *finding, uint32_t index, const struct known_crowd *known, uint32_t member)
+static bool take(struct finding *finding, const uint32_t *members, const struct known_crowd *known, uint32_t member)
 {
+    uint32_t index = members[member];
     struct arena *arena = finding->world->arena;
     struct job_figures *job = &finding->figures->jobs[index];
     const struct crowd_job *simulated = &known->crowd->jobs[member];
@@ -94,6 +95,8 @@ static bool take(struct finding *finding, uint32_t index, const struct known_cro
     job->duration = simulated->duration;
     job->together = job->duration / job->iterations;
     job->like = known->first;
+    bool own = known->first == members[0] && !simulated->run.like;
+    job->ranks = own ? job->run.timeline->rank_count : 0;
     job->cycle = known->crowd->cycle;
     job->cycle.start += wanted->start - simulated->run.start;
     job->repeats = known->crowd->repeats;
@@ -117,10 +120,12 @@ static bool find_together(struct finding *finding, const uint32_t *component)
         finding->figures->components += size > 0;
         finding->figures->simulated_components += finding->figures->runs - runs;
         for (uint32_t i = 0; i < size; i++) {
-            if (!take(finding, members[i], known, i))
+            if (!take(finding, members, known, i))
                 return false;
             finding->figures->jobs[members[i]].component = first;
         }
+        if (size && known->crowd->unfolded)
+            finding->figures->unfolded = known->crowd->unfolded;
     }
     return true;
 }
@@ -186,6 +191,8 @@ static void report_all(struct finding *finding)
         description.engine = finding->world->engine->name;
         job->report = report_create(&description, job->run.timeline, job->run.part, finding->world->arena);
         figures->makespan = fmax(figures->makespan, job->run.start + job->duration);
+        figures->ranks += job->run.part->host_count;
+        figures->simulated_ranks += job->ranks;
     }
 }
 

@@ -20,8 +20,9 @@ struct job_figures {
     double shortest, longest; /* iteration together, of those simulated */
     double duration;          /* together, with all iterations */
     uint32_t iterations, left_out, left_out_alone;
-    uint32_t component;                            /* the first job that it shares links with, or itself */
-    uint32_t like;                                 /* the first job of the component that was simulated for its own */
+    uint32_t component; /* the first job that it shares links with, or itself */
+    uint32_t like;      /* the first job of the component that was simulated for its own */
+    uint32_t ranks;     /* that were simulated for its times together; 0: those of a job that is alike were */
     struct job_meeting meetings[JOB_MEETINGS_MAX]; /* longest first */
     uint32_t meeting_count;
     struct report *report; /* of its timeline together */
@@ -53,7 +54,9 @@ struct jobs_figures {
     struct cluster_link_kind *kinds; /* most contended first */
     uint32_t kind_count;
     uint32_t components, simulated_components;
-    uint32_t runs; /* simulations */
+    uint32_t ranks, simulated_ranks; /* of all jobs; of these those that were simulated together */
+    const char *unfolded;            /* where some jobs have no ranks that stand for others, why; NULL: all have */
+    uint32_t runs;                   /* simulations */
     double makespan;
     struct crowd **crowds; /* whose timelines these are */
     uint32_t crowd_count;

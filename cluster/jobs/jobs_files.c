@@ -17,6 +17,7 @@ static void write_job(struct json_writer *json, const struct jobs_figures *figur
     json_object_begin(json, NULL, true);
     json_text(json, "name", job->run.described->name);
     json_integer(json, "ranks", job->run.part->host_count);
+    json_integer(json, "simulated_ranks", job->ranks);
     json_number(json, "start_s", job->run.start);
     json_number(json, "end_s", job->run.start + job->duration);
     json_integer(json, "iterations", job->iterations);
@@ -101,6 +102,10 @@ void jobs_summary_write(FILE *out, const struct jobs_figures *figures, const str
     json_integer(&json, "components", figures->components);
     json_integer(&json, "simulated_components", figures->simulated_components);
     json_integer(&json, "simulations", figures->runs);
+    json_integer(&json, "ranks", figures->ranks);
+    json_integer(&json, "simulated_ranks", figures->simulated_ranks);
+    if (figures->unfolded)
+        json_text(&json, "fold_reason", figures->unfolded);
     json_array_begin(&json, "jobs", true);
     for (uint32_t i = 0; i < figures->count; i++)
         write_job(&json, figures, &figures->jobs[i]);
@@ -125,14 +130,16 @@ static bool allow(const struct run_files *files, const struct trace_job *jobs, u
     return !fault->refused;
 }
 
-static bool write_traces(const struct run_files *files, const struct jobs_figures *figures, struct platform *whole,
+static bool write_traces(const struct run_files *files, const struct jobs_figures *figures, bool all_replicas,
                          struct fault *fault)
 {
+    struct platform *whole = figures->jobs[0].run.whole;
     struct arena *arena = arena_create();
     struct trace_job *jobs = arena_array(arena, figures->count, sizeof *jobs);
     for (uint32_t i = 0; i < figures->count; i++) {
         const struct job_run *run = &figures->jobs[i].run;
-        jobs[i] = (struct trace_job){{run->timeline, whole, run->hosts, false, NULL}, run->described->name, run->start};
+        jobs[i] = (struct trace_job){
+            {run->timeline, whole, run->hosts, all_replicas, NULL}, run->described->name, run->start};
     }
     if (!allow(files, jobs, figures->count, arena, fault)) {
         arena_destroy(arena);
@@ -161,5 +168,6 @@ bool jobs_files_write(const struct run_files *files, const struct jobs_figures *
 {
     jobs_summary_write(files->summary, figures, description);
     jobs_view_write(files->saved, view);
-    return write_traces(files, figures, figures->jobs[0].run.whole, fault) && jobs_view_draw(files, view, fault);
+    return write_traces(files, figures, description->scenario->all_replicas, fault) &&
+           jobs_view_draw(files, view, fault);
 }

@@ -40,12 +40,12 @@ static const struct fields_section job_section = {"job", true, job_fields};
 static const char *const job_others[] = {"scenario", NULL};
 
 /* What counts for all jobs, and is not looked at in their scenarios. */
-static const char *const shared_keys[] = {"platform", "loader",  "what_if", "engine",
+static const char *const shared_keys[] = {"platform", "loader",  "what_if", "engine", "fold",
                                           "steady",   "simgrid", "output",  NULL};
 /* What a job's scenario has that is no part of it here. */
 static const char *const dropped_keys[] = {"name", "iterations", "search", "inputs", NULL};
 /* Keys of the top level: those, and the cluster's own. */
-const char *const jobs_keys[] = {"platform", "loader", "what_if", "engine",       "steady", "simgrid",
+const char *const jobs_keys[] = {"platform", "loader", "what_if", "engine",       "fold",   "steady", "simgrid",
                                  "output",   "name",   "jobs",    "interference", "inputs", NULL};
 
 struct reading {

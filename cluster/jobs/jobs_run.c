@@ -56,9 +56,10 @@ static bool check_one(struct simulation_context *context, const struct cluster_j
 {
     struct job_run run;
     struct fault fault = {""};
+    struct job_site site = {.whole = context->platform, .engine = &engine_analytic};
     if (!job_run_create(job, context->platform, hosts, 1, context->arena, &context->diag, &run))
         return false;
-    if (!job_runs_simulate(&run, 1, context->platform, &engine_analytic, &fault)) {
+    if (!job_runs_simulate(&run, 1, &site, &fault)) {
         diag_error(&context->diag, job->at, "%s: %s", job->name, fault.text);
         return false;
     }
@@ -187,6 +188,7 @@ int jobs_run(struct simulation_context *context)
                                 .engine =
                                     context->scenario->engine == ENGINE_ANALYTIC ? &engine_analytic : &engine_simgrid,
                                 .steady = context->scenario->steady == STEADY_AUTO,
+                                .fold = context->scenario->fold == FOLD_AUTO,
                                 .arena = context->arena,
                                 .diag = &context->diag};
     if (!jobs_place(jobs, context->platform, &hosts, context->arena, &context->diag))

@@ -135,6 +135,12 @@ void jobs_remarks(FILE *out, const struct jobs_figures *figures, const struct jo
                 "same jobs on hosts and links that are alike.\n",
                 figures->components, figures->simulated_components,
                 figures->simulated_components == 1 ? "was" : "were");
+    if (figures->simulated_ranks < figures->ranks)
+        fprintf(out, "%u of %u ranks simulated; ranks that are alike, of any jobs, stand for each other.\n",
+                figures->simulated_ranks, figures->ranks);
+    else if (description->engine != &engine_analytic && description->scenario->fold == FOLD_AUTO)
+        fprintf(out, "All %u ranks simulated: %s.\n", figures->ranks,
+                figures->unfolded ? figures->unfolded : "no two are alike");
     for (uint32_t i = 0, said = 0; i < figures->count && said < 4; i++) {
         const struct job_figures *job = &figures->jobs[i];
         if (job->component != i || job->like != i || !job->repeats)

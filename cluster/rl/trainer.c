@@ -140,12 +140,13 @@ static bool simulate_job(struct scenario *scenario, struct platform *platform, s
     struct cluster_job described = {.name = scenario->name, .scenario = scenario, .iterations = 1};
     struct job_run run;
     struct fault fault = {""};
+    struct job_site site = {.whole = platform, .engine = &engine_analytic};
     uint32_t *hosts = arena_array(arena, scenario->mesh.ranks, sizeof *hosts);
     for (uint32_t i = 0; i < scenario->mesh.ranks; i++)
         hosts[i] = i;
     if (!job_run_create(&described, platform, hosts, 1, arena, diag, &run))
         return false;
-    if (!job_runs_simulate(&run, 1, platform, &engine_analytic, &fault)) {
+    if (!job_runs_simulate(&run, 1, &site, &fault)) {
         diag_error(diag, scenario_place(scenario, "parallel"), "%s", fault.text);
         return false;
     }

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/bulk.h"
 #include "simulator/collectives/assignment.h"
+#include "simulator/engines/class_part.h"
 #include "simulator/engines/classes.h"
 #include "simulator/engines/fold_links.h"
 #include "simulator/engines/overlap.h"
@@ -26,67 +27,73 @@ bool class_graph_refuse(struct class_graph *graph, const char *reason)
 
 /* ---- flows and their routes ---- */
 
-static void add_flow(struct class_graph *graph, uint32_t from, uint32_t to, uint32_t owner, uint64_t colour)
+/* Adds a flow of which all but its links is known. */
+static void add_flow(struct class_graph *graph, struct graph_flow flow)
 {
     struct platform_route route;
-    graph->platform->route(graph->platform, graph->hosts[from], graph->hosts[to], &route);
+    uint32_t from = graph->hosts[flow.from], to = graph->hosts[flow.to];
+    graph->platform->route(graph->platform, from, to, &route);
     graph->flows = bulk_grow(graph->flows, &graph->flow_capacity, graph->flow_count + 1, sizeof *graph->flows);
     graph->links =
         bulk_grow(graph->links, &graph->link_capacity, graph->link_count + route.link_count, sizeof *graph->links);
     if (route.link_count)
         memcpy(&graph->links[graph->link_count], route.links, route.link_count * sizeof *route.links);
     if (graph->latencies)
-        colour = classes_mix_latency(colour, route.latency);
-    colour = refine_mix(colour, platform_scope_of(graph->platform, graph->hosts[from], graph->hosts[to]));
-    graph->flows[graph->flow_count++] = (struct graph_flow){.from = from,
-                                                            .to = to,
-                                                            .owner = owner,
-                                                            .link_count = route.link_count,
-                                                            .first_link = graph->link_count,
-                                                            .latency = route.latency,
-                                                            .colour = colour};
+        flow.colour = classes_mix_latency(flow.colour, route.latency);
+    flow.colour = refine_mix(flow.colour, platform_scope_of(graph->platform, from, to));
+    flow.link_count = route.link_count;
+    flow.first_link = graph->link_count;
+    flow.latency = route.latency;
+    graph->flows[graph->flow_count++] = flow;
     graph->link_count += route.link_count;
 }
 
-static void list_messages(struct class_graph *graph)
+static void list_messages(struct class_graph *graph, const struct graph_part *part)
 {
-    const struct mesh *mesh = graph->program->mesh;
+    const struct mesh *mesh = part->program->mesh;
     for (uint32_t rank = 0; rank < mesh->ranks; rank++) {
-        const struct position *position = &graph->program->positions[mesh->position_of[rank]];
+        const struct position *position = &part->program->positions[mesh->position_of[rank]];
         for (uint32_t i = 0; i < position->stream_count; i++)
             if (position->streams[i].type == OPERATION_SEND)
-                add_flow(graph, rank, mesh_rank(mesh, position->streams[i].peer, mesh->replica_of[rank]), UINT32_MAX,
-                         refine_mix(1, i));
+                add_flow(graph, (struct graph_flow){.from = part->first_rank + rank,
+                                                    .to = part->first_rank + mesh_rank(mesh, position->streams[i].peer,
+                                                                                       mesh->replica_of[rank]),
+                                                    .owner = UINT32_MAX,
+                                                    .colour = refine_mix(1, i)});
     }
-    graph->message_count = graph->flow_count;
 }
 
-static void list_set(struct class_graph *graph, const struct collective_flows *flows, uint64_t colour)
+static void list_set(struct class_graph *graph, const struct graph_part *part, const struct collective_flows *flows,
+                     uint64_t colour)
 {
     for (size_t i = 0; i < flows->count; i++) {
         struct collective_phase_flow flow = collective_flow_at(flows, i);
         uint64_t own = refine_mix(refine_mix(colour, flow.phase), flow.steps);
         own = flows->start == START_CHAIN ? refine_mix(own, i) : own;
-        add_flow(graph, graph->ranks[flow.from], graph->ranks[flow.to], (uint32_t)graph->owner_count - 1,
-                 refine_mix_number(own, flow.share));
+        add_flow(graph, (struct graph_flow){.from = part->first_rank + graph->ranks[flow.from],
+                                            .to = part->first_rank + graph->ranks[flow.to],
+                                            .owner = (uint32_t)graph->owner_count - 1,
+                                            .colour = refine_mix_number(own, flow.share),
+                                            .together = flows->start == START_TOGETHER && !flows->ends_apart});
     }
 }
 
-static bool list_instance(struct class_graph *graph, uint32_t group, uint32_t number)
+static bool list_instance(struct class_graph *graph, uint32_t part, uint32_t group, uint32_t number)
 {
     uint32_t count;
-    const struct collective_flows *const *sets = assignment_all_flows(graph->program, group, &count);
+    const struct program *program = graph->parts[part].program;
+    const struct collective_flows *const *sets = assignment_all_flows(program, group, &count);
     size_t flows = 0;
     for (uint32_t set = 0; set < count; set++)
         flows += sets[set]->count;
     if (graph->flow_count + flows > FLOWS_MAX)
         return class_graph_refuse(graph, "collectives have too many flows to look for equal ones");
-    group_ranks(graph->program, &graph->program->groups[group], number, graph->ranks);
+    group_ranks(program, &program->groups[group], number, graph->ranks);
     graph->owners = bulk_grow(graph->owners, &graph->owner_capacity, graph->owner_count + 1, sizeof *graph->owners);
-    graph->owners[graph->owner_count++] =
-        (struct graph_owner){.group = group, .instance = number, .first_flow = graph->flow_count, .flow_count = flows};
+    graph->owners[graph->owner_count++] = (struct graph_owner){
+        .part = part, .group = group, .instance = number, .first_flow = graph->flow_count, .flow_count = flows};
     for (uint32_t set = 0; set < count; set++)
-        list_set(graph, sets[set], refine_mix(refine_mix(2, group), set));
+        list_set(graph, &graph->parts[part], sets[set], refine_mix(refine_mix(2, group), set));
     return true;
 }
 
@@ -100,17 +107,30 @@ static bool goes_by_members(const struct program *program, uint32_t group)
     return false;
 }
 
-static bool list_groups(struct class_graph *graph)
+static bool list_groups(struct class_graph *graph, uint32_t part)
 {
-    const struct program *program = graph->program;
+    const struct program *program = graph->parts[part].program;
     for (uint32_t group = 0; group < program->group_count; group++) {
         if (!program->groups[group].collective_count)
             continue;
         if (goes_by_members(program, group))
             return class_graph_refuse(graph, "members of a collective go on one by one");
         for (uint32_t i = 0; i < group_instances(program, &program->groups[group]); i++)
-            if (!list_instance(graph, group, i))
+            if (!list_instance(graph, part, group, i))
                 return false;
+    }
+    return true;
+}
+
+static bool list_parts(struct class_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->part_count; i++) {
+        struct graph_part *part = &graph->parts[i];
+        part->first_flow = graph->flow_count;
+        list_messages(graph, part);
+        if (!list_groups(graph, i))
+            return false;
+        part->flow_count = graph->flow_count - part->first_flow;
     }
     return true;
 }
@@ -146,12 +166,12 @@ static bool drop_roomy(struct class_graph *graph)
 
 uint32_t class_graph_link(const struct class_graph *graph, uint32_t link)
 {
-    return graph->program->mesh->ranks + link;
+    return graph->rank_count + link;
 }
 
 uint32_t class_graph_flow(const struct class_graph *graph, size_t flow)
 {
-    return graph->program->mesh->ranks + graph->platform->link_count + (uint32_t)flow;
+    return graph->rank_count + graph->platform->link_count + (uint32_t)flow;
 }
 
 uint32_t class_graph_owner(const struct class_graph *graph, size_t owner)
@@ -159,36 +179,51 @@ uint32_t class_graph_owner(const struct class_graph *graph, size_t owner)
     return class_graph_flow(graph, graph->flow_count) + (uint32_t)owner;
 }
 
-static void add_nodes(struct class_graph *graph)
+static void add_ranks(struct class_graph *graph, const struct graph_part *part)
 {
-    struct refine *refine = &graph->refine;
-    for (uint32_t rank = 0; rank < graph->program->mesh->ranks; rank++)
-        refine_add_node(refine, classes_rank_colour(graph->program, graph->platform, graph->hosts, rank));
-    for (uint32_t link = 0; link < graph->platform->link_count; link++)
-        refine_add_node(refine, refine_mix_number(refine_mix(3, graph->platform->links[link].sharing),
-                                                  graph->platform->links[link].bandwidth));
-    for (size_t i = 0; i < graph->flow_count; i++)
-        refine_add_node(refine, refine_mix(4, graph->flows[i].colour));
-    for (size_t i = 0; i < graph->owner_count; i++) {
-        const struct graph_owner *owner = &graph->owners[i];
-        const struct group *group = &graph->program->groups[owner->group];
-        group_ranks(graph->program, group, owner->instance, graph->ranks);
-        double share = overlap_share(graph->platform, graph->hosts, graph->ranks, group_size(graph->program, group));
-        uint64_t colour = refine_mix(refine_mix(5, owner->group), owner->turn);
-        uint32_t node = refine_add_node(refine, refine_mix_number(colour, share));
-        for (uint32_t m = 0; m < group_size(graph->program, group); m++)
-            refine_add_pair(refine, node, graph->ranks[m], EDGE_HAS, EDGE_IN);
-    }
+    for (uint32_t rank = 0; rank < part->program->mesh->ranks; rank++)
+        refine_add_node(&graph->refine,
+                        refine_mix(part->colour, classes_rank_colour(part->program, graph->platform,
+                                                                     graph->hosts + part->first_rank, rank)));
 }
 
+static void add_owner(struct class_graph *graph, const struct graph_owner *owner)
+{
+    const struct graph_part *part = &graph->parts[owner->part];
+    const struct group *group = &part->program->groups[owner->group];
+    uint32_t size = group_size(part->program, group);
+    group_ranks(part->program, group, owner->instance, graph->ranks);
+    double share = overlap_share(graph->platform, graph->hosts + part->first_rank, graph->ranks, size);
+    uint64_t colour = refine_mix(refine_mix(5, owner->group), owner->turn);
+    uint32_t node = refine_add_node(&graph->refine, refine_mix_number(colour, share));
+    for (uint32_t m = 0; m < size; m++)
+        refine_add_pair(&graph->refine, node, part->first_rank + graph->ranks[m], EDGE_HAS, EDGE_IN);
+}
+
+static void add_nodes(struct class_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->part_count; i++)
+        add_ranks(graph, &graph->parts[i]);
+    for (uint32_t link = 0; link < graph->platform->link_count; link++)
+        refine_add_node(&graph->refine, refine_mix_number(refine_mix(3, graph->platform->links[link].sharing),
+                                                          graph->platform->links[link].bandwidth));
+    for (size_t i = 0; i < graph->flow_count; i++)
+        refine_add_node(&graph->refine, refine_mix(4, graph->flows[i].colour));
+    for (size_t i = 0; i < graph->owner_count; i++)
+        add_owner(graph, &graph->owners[i]);
+}
+
+/* Flows that begin and end together depend on their instance, and ranks on it, whoever has which of them. */
 static void add_edges(struct class_graph *graph)
 {
     struct refine *refine = &graph->refine;
     for (size_t i = 0; i < graph->flow_count; i++) {
         const struct graph_flow *flow = &graph->flows[i];
         uint32_t node = class_graph_flow(graph, i);
-        refine_add_pair(refine, node, flow->from, EDGE_FROM, EDGE_STARTS);
-        refine_add_pair(refine, node, flow->to, EDGE_TO, EDGE_ARRIVES);
+        if (!flow->together) {
+            refine_add_pair(refine, node, flow->from, EDGE_FROM, EDGE_STARTS);
+            refine_add_pair(refine, node, flow->to, EDGE_TO, EDGE_ARRIVES);
+        }
         if (flow->owner != UINT32_MAX)
             refine_add_pair(refine, node, class_graph_owner(graph, flow->owner), EDGE_OF, EDGE_OF);
         for (uint32_t k = 0; k < flow->link_count; k++)
@@ -199,33 +234,48 @@ static void add_edges(struct class_graph *graph)
 
 bool class_graph_list(struct class_graph *graph)
 {
-    list_messages(graph);
-    if (!list_groups(graph) || !drop_roomy(graph))
+    if (!list_parts(graph) || !drop_roomy(graph))
         return false;
     precedence_find(graph);
+    if (graph->part_count > 1)
+        precedence_find_parts(graph);
     return true;
 }
 
 bool class_graph_refine(struct class_graph *graph)
 {
-    if (!class_graph_list(graph))
-        return false;
+    refine_destroy(&graph->refine);
+    graph->refine = (struct refine){0};
     add_nodes(graph);
     add_edges(graph);
     return refine_run(&graph->refine) ||
            class_graph_refuse(graph, "differences travel along too many ranks to look for equal ones");
 }
 
-struct class_graph class_graph_begin(const struct program *program, struct platform *platform, const uint32_t *hosts,
+struct class_graph class_graph_begin(const struct class_part *parts, uint32_t count, struct platform *platform,
                                      struct arena *arena, char *reason, size_t size)
 {
-    return (struct class_graph){.program = program,
+    struct class_graph graph = {.parts = array_zeroed(count, sizeof *graph.parts),
+                                .part_count = count,
                                 .platform = platform,
-                                .hosts = hosts,
                                 .arena = arena,
-                                .ranks = array_zeroed(program->mesh->ranks, sizeof(uint32_t)),
-                                .reason = reason,
                                 .reason_size = size};
+    uint32_t most = 0;
+    graph.reason = reason;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t ranks = parts[i].program->mesh->ranks;
+        graph.parts[i] = (struct graph_part){.program = parts[i].program,
+                                             .first_rank = graph.rank_count,
+                                             .colour = count > 1 ? class_part_colour(&parts[i], platform) : 0};
+        graph.rank_count += ranks;
+        most = ranks > most ? ranks : most;
+    }
+    graph.hosts = array_zeroed(graph.rank_count, sizeof *graph.hosts);
+    graph.ranks = array_zeroed(most, sizeof *graph.ranks);
+    for (uint32_t i = 0; i < count; i++)
+        memcpy(graph.hosts + graph.parts[i].first_rank, parts[i].hosts,
+               parts[i].program->mesh->ranks * sizeof *graph.hosts);
+    return graph;
 }
 
 void class_graph_finish(struct class_graph *graph)
@@ -234,6 +284,8 @@ void class_graph_finish(struct class_graph *graph)
     bulk_free(graph->flows, graph->flow_capacity * sizeof *graph->flows);
     bulk_free(graph->links, graph->link_capacity * sizeof *graph->links);
     bulk_free(graph->owners, graph->owner_capacity * sizeof *graph->owners);
+    free(graph->parts);
+    free(graph->hosts);
     free(graph->ranks);
 }
 

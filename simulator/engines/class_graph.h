@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The graph of a program on a platform whose nodes are ranks, links that can bind, flows, and instances of groups.
- * Nodes that refining it leaves alike are of one class. */
+/* The graph of programs that run side by side on a platform, whose nodes are ranks, links that can bind, flows, and
+ * instances of groups. Nodes that refining it leaves alike are of one class. */
 #ifndef STAGESIM_CLASS_GRAPH_H
 #define STAGESIM_CLASS_GRAPH_H
 
@@ -9,6 +9,15 @@
 #include "simulator/program/program.h"
 
 struct arena;
+struct class_part;
+
+/* What the graph has of a part. Ranks are numbered through all parts. */
+struct graph_part {
+    const struct program *program;
+    uint32_t first_rank;
+    size_t first_flow, flow_count;
+    uint64_t colour; /* parts of one colour are alike, but for routes */
+};
 
 /* A message stream of a rank, or a flow of an instance of a group. */
 struct graph_flow {
@@ -18,18 +27,21 @@ struct graph_flow {
     size_t first_link; /* into links; those that can bind */
     double latency;
     uint64_t colour;
+    bool
+        together; /* it begins with all flows of its instance, when all members have come, and they end with the last */
 };
 
 struct graph_owner {
-    uint32_t group, instance;
+    uint32_t part, group, instance;
     size_t first_flow, flow_count; /* of all sets, one after the other */
     uint32_t turn, turns;          /* see precedence.h; of a group all have as many turns */
 };
 
 struct class_graph {
-    const struct program *program;
+    struct graph_part *parts; /* [part_count] */
+    uint32_t part_count, rank_count;
     struct platform *platform;
-    const uint32_t *hosts;
+    uint32_t *hosts; /* [rank] */
     struct arena *arena;
     struct graph_flow *flows;
     size_t flow_count, flow_capacity;
@@ -37,9 +49,8 @@ struct class_graph {
     size_t link_count, link_capacity;
     struct graph_owner *owners;
     size_t owner_count, owner_capacity;
-    size_t message_count; /* of the flows, they come first */
     struct refine refine;
-    uint32_t *ranks; /* scratch: of an instance */
+    uint32_t *ranks; /* scratch: of an instance, numbered within its part */
     char *reason;
     size_t reason_size;
     bool latencies; /* routes that differ in one are not alike */
@@ -54,13 +65,13 @@ struct class_numbering {
 /* Says in the graph's text why there are no classes; false. */
 bool class_graph_refuse(struct class_graph *graph, const char *reason);
 
-/* A graph of a program's ranks on hosts, nothing listed yet; whoever begins it finishes it. `reason` of `size` bytes
+/* A graph of the parts' ranks on hosts, nothing listed yet; whoever begins it finishes it. `reason` of `size` bytes
  * takes why there are no classes. All borrowed. */
-struct class_graph class_graph_begin(const struct program *program, struct platform *platform, const uint32_t *hosts,
+struct class_graph class_graph_begin(const struct class_part *parts, uint32_t count, struct platform *platform,
                                      struct arena *arena, char *reason, size_t size);
 /* Lists the flows, with the links that can bind, and finds turns; false: this cannot be, for a reason that is given. */
 bool class_graph_list(struct class_graph *graph);
-/* Lists the flows and finds the coarsest partition; false: there is none, for a reason that is given. */
+/* Finds the coarsest partition of what was listed; false: there is none, for a reason that is given. */
 bool class_graph_refine(struct class_graph *graph);
 void class_graph_finish(struct class_graph *graph);
 

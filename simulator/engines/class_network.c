@@ -29,8 +29,9 @@ struct routes {
 
 struct builder {
     struct class_graph *graph;
-    struct class_network *network;
+    struct class_network *networks; /* [part] */
     struct class_numbering ranks, links, flows;
+    uint32_t *part_of; /* [rank] */
     struct routes *routes;
     size_t kept, side; /* flows of collectives so far; their ends lie on a square of that side */
     bool *taken;       /* [class of flows] */
@@ -109,17 +110,18 @@ static void add_route(struct builder *builder, size_t number, uint32_t from, uin
 static void connect_messages(struct builder *builder)
 {
     const struct class_graph *graph = builder->graph;
-    for (size_t i = 0; i < graph->message_count; i++) {
+    for (size_t i = 0; i < graph->flow_count; i++) {
         const struct graph_flow *flow = &graph->flows[i];
-        if (builder->network->first_of[flow->from] == flow->from)
-            add_route(builder, i, builder->ranks.class_of[flow->from], builder->ranks.class_of[flow->to]);
+        uint32_t class = builder->ranks.class_of[flow->from];
+        if (flow->owner == UINT32_MAX && builder->ranks.first[class] == flow->from)
+            add_route(builder, i, class, builder->ranks.class_of[flow->to]);
     }
 }
 
 /* The first member that is alike. */
-static uint32_t like_member(const struct builder *builder, uint32_t member)
+static uint32_t like_member(const struct builder *builder, const struct graph_owner *owner, uint32_t member)
 {
-    const uint32_t *ranks = builder->graph->ranks, *first_of = builder->network->first_of;
+    const uint32_t *ranks = builder->graph->ranks, *first_of = builder->networks[owner->part].first_of;
     for (uint32_t m = 0; m < member; m++)
         if (first_of[ranks[m]] == first_of[ranks[member]])
             return m;
@@ -168,17 +170,17 @@ static void keep_set(struct builder *builder, struct class_flows *set, const str
 static void keep_instance(struct builder *builder, const struct graph_owner *owner)
 {
     struct class_graph *graph = builder->graph;
-    const struct program *program = graph->program;
+    const struct program *program = graph->parts[owner->part].program;
     const struct group *group = &program->groups[owner->group];
     uint32_t size = group_size(program, group), count;
     const struct collective_flows *const *sets = assignment_all_flows(program, owner->group, &count);
     struct class_instance *instance = arena_alloc(graph->arena, sizeof *instance);
     *instance = (struct class_instance){count, arena_array(graph->arena, count + (size_t)1, sizeof *instance->sets)};
-    builder->network->instances[owner->group][owner->instance] = instance;
+    builder->networks[owner->part].instances[owner->group][owner->instance] = instance;
     group_ranks(program, group, owner->instance, graph->ranks);
     uint32_t *like = array_zeroed(size, sizeof *like);
     for (uint32_t m = 0; m < size; m++)
-        like[m] = like_member(builder, m);
+        like[m] = like_member(builder, owner, m);
     size_t first = owner->first_flow;
     for (uint32_t set = 0; set < count; set++) {
         keep_set(builder, &instance->sets[set], sets[set], first, like);
@@ -187,17 +189,23 @@ static void keep_instance(struct builder *builder, const struct graph_owner *own
     free(like);
 }
 
+static void make_instances(struct builder *builder, uint32_t part)
+{
+    struct arena *arena = builder->graph->arena;
+    const struct program *program = builder->graph->parts[part].program;
+    struct class_network *network = &builder->networks[part];
+    network->instances = arena_array(arena, program->group_count + (size_t)1, sizeof *network->instances);
+    for (uint32_t group = 0; group < program->group_count; group++)
+        network->instances[group] = arena_array(arena, group_instances(program, &program->groups[group]) + (size_t)1,
+                                                sizeof **network->instances);
+}
+
 /* Of instances that are alike the first. */
 static void keep_instances(struct builder *builder)
 {
     struct class_graph *graph = builder->graph;
-    const struct program *program = graph->program;
-    builder->network->instances =
-        arena_array(graph->arena, program->group_count + (size_t)1, sizeof *builder->network->instances);
-    for (uint32_t group = 0; group < program->group_count; group++)
-        builder->network->instances[group] =
-            arena_array(graph->arena, group_instances(program, &program->groups[group]) + (size_t)1,
-                        sizeof **builder->network->instances);
+    for (uint32_t part = 0; part < graph->part_count; part++)
+        make_instances(builder, part);
     struct class_numbering owners = class_graph_number(graph, class_graph_owner(graph, 0), graph->owner_count);
     for (size_t i = 0; i < graph->owner_count; i++)
         if (owners.first[owners.class_of[i]] == i)
@@ -210,7 +218,7 @@ static void keep_instances(struct builder *builder)
 static void make_hosts(struct builder *builder)
 {
     struct class_graph *graph = builder->graph;
-    struct platform *platform = &builder->network->platform;
+    struct platform *platform = &builder->networks->platform;
     platform->host_count = builder->ranks.count + 2 * (uint32_t)builder->side;
     platform->hosts = arena_array(graph->arena, platform->host_count + (size_t)1, sizeof *platform->hosts);
     for (uint32_t i = 0; i < platform->host_count; i++) {
@@ -227,7 +235,7 @@ static void make_hosts(struct builder *builder)
 static void make_links(struct builder *builder)
 {
     struct class_graph *graph = builder->graph;
-    struct platform *platform = &builder->network->platform;
+    struct platform *platform = &builder->networks->platform;
     platform->link_count = builder->links.count;
     platform->links = arena_array(graph->arena, platform->link_count + (size_t)1, sizeof *platform->links);
     for (uint32_t i = 0; i < platform->link_count; i++) {
@@ -246,75 +254,140 @@ static void make_routes(struct builder *builder)
         routes->places *= 2;
     routes->table = arena_array(graph->arena, routes->places, sizeof *routes->table);
     builder->routes = routes;
-    builder->network->platform = (struct platform){.file = graph->platform->file,
-                                                   .route = route_of_pair,
-                                                   .reaches = always_reaches,
-                                                   .weight = weight_of_pair,
-                                                   .handle = routes};
+    builder->networks->platform = (struct platform){.file = graph->platform->file,
+                                                    .route = route_of_pair,
+                                                    .reaches = always_reaches,
+                                                    .weight = weight_of_pair,
+                                                    .handle = routes};
 }
 
-static struct class_network *build(struct class_graph *graph)
+/* ---- parts ---- */
+
+/* Numbers the ranks of a part by their classes. */
+static void number_part(const struct builder *builder, uint32_t index)
 {
-    uint32_t ranks = graph->program->mesh->ranks;
-    struct class_network *network = arena_alloc(graph->arena, sizeof *network);
-    struct builder builder = {.graph = graph,
-                              .network = network,
-                              .ranks = class_graph_number(graph, 0, ranks),
-                              .links =
-                                  class_graph_number(graph, class_graph_link(graph, 0), graph->platform->link_count),
-                              .flows = class_graph_number(graph, class_graph_flow(graph, 0), graph->flow_count)};
+    const struct class_graph *graph = builder->graph;
+    const struct graph_part *part = &graph->parts[index];
+    struct class_network *network = &builder->networks[index];
+    uint32_t ranks = part->program->mesh->ranks;
+    uint32_t *seen = array_zeroed(builder->ranks.count, sizeof *seen); /* the first of the class, and 1 */
     *network = (struct class_network){.first_of = arena_array(graph->arena, ranks, sizeof(uint32_t)),
-                                      .place_of = arena_array(graph->arena, ranks, sizeof(uint32_t)),
-                                      .count = builder.ranks.count};
+                                      .place_of = arena_array(graph->arena, ranks, sizeof(uint32_t))};
     for (uint32_t rank = 0; rank < ranks; rank++) {
-        network->place_of[rank] = builder.ranks.class_of[rank];
-        network->first_of[rank] = builder.ranks.first[builder.ranks.class_of[rank]];
+        uint32_t class = builder->ranks.class_of[part->first_rank + rank];
+        if (!seen[class]) {
+            seen[class] = rank + 1;
+            network->count++;
+        }
+        network->place_of[rank] = class;
+        network->first_of[rank] = seen[class] - 1;
     }
-    builder.side = (size_t)ceil(sqrt((double)builder.flows.count + 1));
-    builder.taken = array_zeroed(builder.flows.count, sizeof *builder.taken);
-    make_routes(&builder);
-    make_hosts(&builder);
-    connect_messages(&builder);
-    keep_instances(&builder);
-    make_links(&builder);
-    uint32_t *links = arena_array(graph->arena, builder.routes->link_count + 1, sizeof *links);
-    if (builder.routes->link_count)
-        memcpy(links, builder.routes->links, builder.routes->link_count * sizeof *links);
-    free(builder.routes->links);
-    builder.routes->links = links;
-    free(builder.taken);
-    class_numbering_finish(&builder.ranks);
-    class_numbering_finish(&builder.links);
-    class_numbering_finish(&builder.flows);
-    return network;
+    free(seen);
 }
 
-struct class_network *class_network_create(const struct program *program, struct platform *platform,
-                                           const uint32_t *hosts, struct arena *arena, char *reason, size_t size,
-                                           bool *distinct)
+/* The part of the first ranks of its classes; its own number where these are of several, and *mixed then. */
+static uint32_t like_part(const struct builder *builder, uint32_t index, bool *mixed)
 {
-    struct class_graph graph = class_graph_begin(program, platform, hosts, arena, reason, size);
-    graph.latencies = true;
-    struct class_network *network = NULL;
-    if (class_graph_refine(&graph))
-        network = build(&graph);
-    *distinct = network && network->count == program->mesh->ranks;
-    if (*distinct) {
-        class_graph_refuse(&graph, "no two ranks are alike: hosts or routes differ");
-        network = NULL;
-    }
-    class_graph_finish(&graph);
-    return network;
+    const struct graph_part *part = &builder->graph->parts[index];
+    const uint32_t *place_of = builder->networks[index].place_of;
+    uint32_t like = builder->part_of[builder->ranks.first[place_of[0]]];
+    bool one = builder->networks[like].count == builder->networks[index].count;
+    for (uint32_t rank = 0; rank < part->program->mesh->ranks; rank++)
+        one = one && builder->part_of[builder->ranks.first[place_of[rank]]] == like;
+    *mixed |= !one;
+    return one ? like : index;
 }
 
-uint32_t class_network_count(const struct program *program, struct platform *platform, const uint32_t *hosts,
-                             struct arena *arena)
+/* Which parts are simulated for which. False: some are alike in some of their ranks only. */
+static bool compare_parts(struct builder *builder)
+{
+    const struct class_graph *graph = builder->graph;
+    bool mixed = false;
+    builder->part_of = arena_array(graph->arena, graph->rank_count + (size_t)1, sizeof *builder->part_of);
+    for (uint32_t i = 0; i < graph->part_count; i++) {
+        for (uint32_t rank = 0; rank < graph->parts[i].program->mesh->ranks; rank++)
+            builder->part_of[graph->parts[i].first_rank + rank] = i;
+        number_part(builder, i);
+    }
+    for (uint32_t i = 0; i < graph->part_count; i++)
+        builder->networks[i].like = like_part(builder, i, &mixed);
+    return !mixed;
+}
+
+/* ---- all ---- */
+
+static void number_classes(struct builder *builder)
+{
+    struct class_graph *graph = builder->graph;
+    builder->ranks = class_graph_number(graph, 0, graph->rank_count);
+    builder->links = class_graph_number(graph, class_graph_link(graph, 0), graph->platform->link_count);
+    builder->flows = class_graph_number(graph, class_graph_flow(graph, 0), graph->flow_count);
+}
+
+static void forget_classes(struct builder *builder)
+{
+    class_numbering_finish(&builder->ranks);
+    class_numbering_finish(&builder->links);
+    class_numbering_finish(&builder->flows);
+}
+
+static void build(struct builder *builder)
+{
+    builder->side = (size_t)ceil(sqrt((double)builder->flows.count + 1));
+    builder->taken = array_zeroed(builder->flows.count, sizeof *builder->taken);
+    make_routes(builder);
+    make_hosts(builder);
+    connect_messages(builder);
+    keep_instances(builder);
+    make_links(builder);
+    for (uint32_t i = 1; i < builder->graph->part_count; i++)
+        builder->networks[i].platform = builder->networks->platform;
+    free(builder->taken);
+}
+
+/* False: there are none, for a reason that is given. */
+static bool find_classes(struct builder *builder)
+{
+    struct class_graph *graph = builder->graph;
+    for (bool again = true;; again = false) {
+        if (!class_graph_refine(graph))
+            return false;
+        number_classes(builder);
+        if (compare_parts(builder))
+            return true;
+        forget_classes(builder);
+        if (!again)
+            return class_graph_refuse(graph, "jobs are alike in some of their ranks only");
+        for (uint32_t i = 0; i < graph->part_count; i++)
+            graph->parts[i].colour = refine_mix(graph->parts[i].colour, i);
+    }
+}
+
+struct class_network *class_network_create(const struct class_part *parts, uint32_t count, struct platform *platform,
+                                           struct arena *arena, char *reason, size_t size, bool *distinct)
+{
+    struct class_graph graph = class_graph_begin(parts, count, platform, arena, reason, size);
+    graph.latencies = true;
+    struct builder builder = {.graph = &graph, .networks = arena_array(arena, count, sizeof *builder.networks)};
+    bool found = class_graph_list(&graph) && find_classes(&builder);
+    *distinct = found && builder.ranks.count == graph.rank_count;
+    if (*distinct)
+        class_graph_refuse(&graph, "no two ranks are alike: hosts or routes differ");
+    else if (found)
+        build(&builder);
+    if (found)
+        forget_classes(&builder);
+    class_graph_finish(&graph);
+    return found && !*distinct ? builder.networks : NULL;
+}
+
+uint32_t class_network_count(const struct class_part *part, struct platform *platform, struct arena *arena)
 {
     char reason[256];
-    struct class_graph graph = class_graph_begin(program, platform, hosts, arena, reason, sizeof reason);
+    struct class_graph graph = class_graph_begin(part, 1, platform, arena, reason, sizeof reason);
     uint32_t count = 0;
-    if (class_graph_refine(&graph)) {
-        struct class_numbering ranks = class_graph_number(&graph, 0, program->mesh->ranks);
+    if (class_graph_list(&graph) && class_graph_refine(&graph)) {
+        struct class_numbering ranks = class_graph_number(&graph, 0, graph.rank_count);
         count = ranks.count;
         class_numbering_finish(&ranks);
     }

@@ -12,7 +12,7 @@
 
 #include "platforms/platform.h"
 #include "simulator/collectives/flows.h"
-#include "simulator/program/program.h"
+#include "simulator/engines/class_part.h"
 
 #include <stdbool.h>
 
@@ -32,22 +32,22 @@ struct class_instance {
     struct class_flows *sets; /* as in assignment_all_flows */
 };
 
+/* Of one part; parts that run side by side share the platform. */
 struct class_network {
-    uint32_t *first_of; /* [rank]: the first rank of its class */
+    uint32_t *first_of; /* [rank]: the first rank of the part of its class */
     uint32_t *place_of; /* [rank]: host of its class in the network */
     uint32_t count;     /* classes of ranks */
+    uint32_t like;      /* the part that is simulated for it: itself, or one before it whose ranks are alike, all */
     struct platform platform;
     struct class_instance ***instances; /* [group][instance], NULL: another one stands for it */
 };
 
-/* NULL where this is no gain or cannot be, and reason[0 .. size) says why; no two ranks are alike: `distinct`. Memory
- * from the arena. */
-struct class_network *class_network_create(const struct program *program, struct platform *platform,
-                                           const uint32_t *hosts, struct arena *arena, char *reason, size_t size,
-                                           bool *distinct);
+/* [count], one for each of the parts that run side by side. NULL where this is no gain or cannot be, and
+ * reason[0 .. size) says why; no two ranks are alike: `distinct`. Memory from the arena. */
+struct class_network *class_network_create(const struct class_part *parts, uint32_t count, struct platform *platform,
+                                           struct arena *arena, char *reason, size_t size, bool *distinct);
 
 /* Classes of ranks that there would be if routes that differ in nothing but a latency were equal; 0: not known. */
-uint32_t class_network_count(const struct program *program, struct platform *platform, const uint32_t *hosts,
-                             struct arena *arena);
+uint32_t class_network_count(const struct class_part *part, struct platform *platform, struct arena *arena);
 
 #endif

@@ -29,10 +29,12 @@ struct engine_job {
     bool apart;   /* another run may follow in this process */
     bool resumes; /* operations whose times the timeline has are done; the analytic engine, without folding */
     struct class_store *classes;     /* shared with other runs; NULL: none are */
+    uint32_t number;                 /* among those that run side by side */
     double begins;                   /* seconds after the beginning at which the job does, with those beside it */
     const struct engine_job *beside; /* another that runs at the same time, over the same links, on other hosts, and may
-                                        have one beside it; NULL: none. SimGrid's engine, without folding; the others'
-                                        timelines are filled as well, all in the time of the whole */
+                                        have one beside it; NULL: none. SimGrid's engine, without folding or with
+                                        foldings of all (folded_beside); the others' timelines are filled as well, all
+                                        in the time of the whole */
     bool transfers_free; /* messages and collectives take no time, the latter once all members have come; the analytic
                             engine */
 };

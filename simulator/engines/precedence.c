@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "simulator/engines/class_graph.h"
+#include "simulator/engines/leads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,9 +28,9 @@ struct users {
     uint32_t *taken; /* [turn]: by somebody beside the owner of that number, and 1 */
 };
 
-static void take_turns(const struct class_graph *graph, struct users *users, uint32_t owner)
+static void take_turns(const struct class_graph *graph, struct users *users, const struct graph_owner *own,
+                       uint32_t owner)
 {
-    const struct graph_owner *own = &graph->owners[owner];
     for (size_t i = own->first_flow; i < own->first_flow + own->flow_count; i++)
         for (uint32_t k = 0; k < graph->flows[i].link_count; k++) {
             uint32_t link = graph->links[graph->flows[i].first_link + k];
@@ -41,9 +42,8 @@ static void take_turns(const struct class_graph *graph, struct users *users, uin
         }
 }
 
-static void enter(const struct class_graph *graph, struct users *users, uint32_t owner)
+static void enter(const struct class_graph *graph, struct users *users, const struct graph_owner *own, uint32_t owner)
 {
-    const struct graph_owner *own = &graph->owners[owner];
     for (size_t i = own->first_flow; i < own->first_flow + own->flow_count; i++)
         for (uint32_t k = 0; k < graph->flows[i].link_count; k++) {
             uint32_t link = graph->links[graph->flows[i].first_link + k];
@@ -56,39 +56,92 @@ static void enter(const struct class_graph *graph, struct users *users, uint32_t
         }
 }
 
-/* Owners first .. end - 1 are the instances of a group. */
-static void find_turns(struct class_graph *graph, struct users *users, size_t first, size_t end)
+/* Owners first .. end - 1 are alike. */
+static void find_turns(const struct class_graph *graph, struct users *users, struct graph_owner *owners, size_t first,
+                       size_t end)
 {
     uint32_t turns = 1;
     memset(users->first, 0, graph->platform->link_count * sizeof *users->first);
     users->count = 0;
     for (size_t owner = first; owner < end; owner++) {
         uint32_t turn = 0;
-        take_turns(graph, users, (uint32_t)owner);
+        take_turns(graph, users, &owners[owner], (uint32_t)owner);
         while (users->taken[turn] == owner + 1)
             turn++;
-        graph->owners[owner].turn = turn;
+        owners[owner].turn = turn;
         turns = turn + 1 > turns ? turn + 1 : turns;
-        enter(graph, users, (uint32_t)owner);
+        enter(graph, users, &owners[owner], (uint32_t)owner);
     }
     for (size_t owner = first; owner < end; owner++)
-        graph->owners[owner].turns = turns;
+        owners[owner].turns = turns;
 }
 
-void precedence_find(struct class_graph *graph)
+/* Whether owners that are alike may keep a lead, and so need turns. */
+static bool may_lead(const struct class_graph *graph, const struct graph_owner *owner)
+{
+    return !group_waits(graph->parts[owner->part].program, owner->group);
+}
+
+static bool always_leads(const struct class_graph *graph, const struct graph_owner *owner)
+{
+    (void)graph, (void)owner;
+    return true;
+}
+
+/* Owners of one group of one part follow each other. */
+static void find_all_turns(const struct class_graph *graph, struct graph_owner *owners, size_t count,
+                           bool (*leads)(const struct class_graph *graph, const struct graph_owner *owner))
 {
     struct users users = {.first = array_zeroed(graph->platform->link_count + (size_t)1, sizeof *users.first),
                           .newest = array_zeroed(graph->platform->link_count + (size_t)1, sizeof *users.newest),
-                          .taken = array_zeroed(graph->owner_count + 1, sizeof *users.taken)};
-    for (size_t first = 0, end; first < graph->owner_count; first = end) {
-        for (end = first; end < graph->owner_count && graph->owners[end].group == graph->owners[first].group;)
+                          .taken = array_zeroed(count + 1, sizeof *users.taken)};
+    for (size_t first = 0, end; first < count; first = end) {
+        for (end = first;
+             end < count && owners[end].part == owners[first].part && owners[end].group == owners[first].group;)
             end++;
-        find_turns(graph, &users, first, end);
+        if (leads(graph, &owners[first]))
+            find_turns(graph, &users, owners, first, end);
+        else
+            for (size_t owner = first; owner < end; owner++)
+                owners[owner].turns = 1;
     }
     free(users.first);
     free(users.newest);
     free(users.taken);
     free(users.items);
+}
+
+void precedence_find(struct class_graph *graph)
+{
+    find_all_turns(graph, graph->owners, graph->owner_count, may_lead);
+}
+
+static int by_colour(const void *left, const void *right)
+{
+    const struct graph_part *const *a = left, *const *b = right;
+    if ((*a)->colour != (*b)->colour)
+        return (*a)->colour < (*b)->colour ? -1 : 1;
+    return ((*a)->first_rank > (*b)->first_rank) - ((*a)->first_rank < (*b)->first_rank);
+}
+
+void precedence_find_parts(struct class_graph *graph)
+{
+    uint32_t count = graph->part_count;
+    struct graph_part **sorted = array_zeroed(count, sizeof(struct graph_part *));
+    struct graph_owner *owners = array_zeroed(count, sizeof *owners);
+    for (uint32_t i = 0; i < count; i++)
+        sorted[i] = &graph->parts[i];
+    qsort(sorted, count, sizeof(struct graph_part *), by_colour);
+    for (uint32_t i = 0; i < count; i++)
+        owners[i] =
+            (struct graph_owner){.part = i && sorted[i]->colour == sorted[i - 1]->colour ? owners[i - 1].part : i,
+                                 .first_flow = sorted[i]->first_flow,
+                                 .flow_count = sorted[i]->flow_count};
+    find_all_turns(graph, owners, count, always_leads);
+    for (uint32_t i = 0; i < count; i++)
+        sorted[i]->colour = refine_mix(sorted[i]->colour, owners[i].turn);
+    free(owners);
+    free(sorted);
 }
 
 double precedence_weight(uint32_t turn, uint32_t turns)

@@ -20,6 +20,9 @@ struct class_graph;
  * their order. After the links that cannot bind were dropped. */
 void precedence_find(struct class_graph *graph);
 
+/* The same for parts that are alike, which then are no longer of one colour. */
+void precedence_find_parts(struct class_graph *graph);
+
 /* By what the latency of a flow is multiplied where it is a weight, for the turn of `turns`. */
 double precedence_weight(uint32_t turn, uint32_t turns);
 

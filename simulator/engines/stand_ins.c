@@ -41,13 +41,14 @@ static double weight_of(const struct platform *platform, uint32_t from, uint32_t
 static void add_members(const struct class_graph *graph, struct stand_ins *stand_ins, struct places *places,
                         const struct graph_owner *owner)
 {
-    const struct group *group = &graph->program->groups[owner->group];
-    uint32_t size = group_size(graph->program, group);
-    group_ranks(graph->program, group, owner->instance, graph->ranks);
-    stand_ins->first[owner->group][owner->instance] = stand_ins->platform.host_count;
+    const struct graph_part *part = &graph->parts[owner->part];
+    const struct group *group = &part->program->groups[owner->group];
+    uint32_t size = group_size(part->program, group);
+    group_ranks(part->program, group, owner->instance, graph->ranks);
+    stand_ins[owner->part].first[owner->group][owner->instance] = stand_ins->platform.host_count;
     for (uint32_t m = 0; m < size; m++) {
         uint32_t host = stand_ins->platform.host_count++, place = host - places->base->host_count;
-        places->own[place] = graph->hosts[graph->ranks[m]];
+        places->own[place] = graph->hosts[part->first_rank + graph->ranks[m]];
         places->weight[place] = precedence_weight(owner->turn, owner->turns);
         stand_ins->platform.hosts[host] = places->base->hosts[places->own[place]];
     }
@@ -69,30 +70,39 @@ static void rename_all(struct platform *platform, struct arena *arena)
     platform->links = links;
 }
 
+/* Room for the first members of a part's groups. */
+static uint32_t **make_first(const struct program *program, struct arena *arena)
+{
+    uint32_t **first = arena_array(arena, program->group_count + (size_t)1, sizeof *first);
+    for (uint32_t group = 0; group < program->group_count; group++)
+        first[group] =
+            arena_array(arena, group_instances(program, &program->groups[group]) + (size_t)1, sizeof **first);
+    return first;
+}
+
 static struct stand_ins *stand_in(const struct class_graph *graph, size_t members)
 {
     struct arena *arena = graph->arena;
-    struct stand_ins *stand_ins = arena_alloc(arena, sizeof *stand_ins);
+    struct stand_ins *stand_ins = arena_array(arena, graph->part_count, sizeof *stand_ins);
     struct places *places = arena_alloc(arena, sizeof *places);
     uint32_t hosts = graph->platform->host_count;
     *places = (struct places){graph->platform, arena_array(arena, members + 1, sizeof *places->own),
                               arena_array(arena, members + 1, sizeof *places->weight)};
-    *stand_ins = (struct stand_ins){
-        *graph->platform, arena_array(arena, graph->program->group_count + (size_t)1, sizeof *stand_ins->first)};
+    stand_ins->platform = *graph->platform;
     stand_ins->platform.hosts = arena_array(arena, hosts + members + 1, sizeof *stand_ins->platform.hosts);
     memcpy(stand_ins->platform.hosts, graph->platform->hosts, hosts * sizeof *graph->platform->hosts);
     stand_ins->platform.route = find_route;
     stand_ins->platform.reaches = reaches;
     stand_ins->platform.weight = weight_of;
     stand_ins->platform.handle = places;
-    for (uint32_t group = 0; group < graph->program->group_count; group++)
-        stand_ins->first[group] =
-            arena_array(arena, group_instances(graph->program, &graph->program->groups[group]) + (size_t)1,
-                        sizeof **stand_ins->first);
+    for (uint32_t i = 0; i < graph->part_count; i++)
+        stand_ins[i].first = make_first(graph->parts[i].program, arena);
     for (size_t i = 0; i < graph->owner_count; i++)
         if (graph->owners[i].turns > 1)
             add_members(graph, stand_ins, places, &graph->owners[i]);
     rename_all(&stand_ins->platform, arena);
+    for (uint32_t i = 1; i < graph->part_count; i++)
+        stand_ins[i].platform = stand_ins->platform;
     return stand_ins;
 }
 
@@ -104,17 +114,19 @@ static bool has_known_links(const struct platform *platform)
     return true;
 }
 
-struct stand_ins *stand_ins_create(const struct program *program, struct platform *platform, const uint32_t *hosts,
+struct stand_ins *stand_ins_create(const struct class_part *parts, uint32_t count, struct platform *platform,
                                    struct arena *arena)
 {
     char reason[256];
-    struct class_graph graph = class_graph_begin(program, platform, hosts, arena, reason, sizeof reason);
+    struct class_graph graph = class_graph_begin(parts, count, platform, arena, reason, sizeof reason);
     size_t members = 0;
     if (!class_graph_list(&graph))
         graph.owner_count = 0;
-    for (size_t i = 0; i < graph.owner_count; i++)
+    for (size_t i = 0; i < graph.owner_count; i++) {
+        const struct program *program = parts[graph.owners[i].part].program;
         if (graph.owners[i].turns > 1)
             members += group_size(program, &program->groups[graph.owners[i].group]);
+    }
     struct stand_ins *stand_ins = has_known_links(platform) ? stand_in(&graph, members) : NULL;
     class_graph_finish(&graph);
     return stand_ins;

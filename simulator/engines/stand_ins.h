@@ -5,7 +5,7 @@
 #define STAGESIM_STAND_INS_H
 
 #include "platforms/platform.h"
-#include "simulator/program/program.h"
+#include "simulator/engines/class_part.h"
 
 struct arena;
 
@@ -16,9 +16,9 @@ struct stand_ins {
     uint32_t **first; /* [group][instance]: the host for its first member, the others follow; 0: it has no turn */
 };
 
-/* NULL: there are links of which nobody knows how they are shared. The platform has to live as long; memory from the
- * arena. */
-struct stand_ins *stand_ins_create(const struct program *program, struct platform *platform, const uint32_t *hosts,
+/* [count], one for each of the parts that run side by side, which share the platform. NULL: there are links of which
+ * nobody knows how they are shared. The platform has to live as long; memory from the arena. */
+struct stand_ins *stand_ins_create(const struct class_part *parts, uint32_t count, struct platform *platform,
                                    struct arena *arena);
 
 #endif

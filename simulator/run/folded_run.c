@@ -133,33 +133,90 @@ static bool has_profiles(const struct engine_job *job)
     return false;
 }
 
-/* Of the groups of a job that runs on its platform, and not on a network of classes. */
-static struct stand_ins *find_stand_ins(const struct engine *engine, const struct engine_job *job,
-                                        const struct folding *folding, struct arena *arena)
+/* Of the groups of jobs that run on their platform, and not on a network of classes. */
+static struct stand_ins *find_stand_ins(const struct engine *engine, const struct engine_job *jobs, uint32_t count,
+                                        struct arena *arena)
 {
-    if (!engine->weighs || engine->weighs() || has_profiles(job) || folding->network || job->beside ||
-        program_offloads(job->program))
-        return NULL;
-    return stand_ins_create(job->program, job->platform, job->hosts, arena);
+    bool may = engine->weighs && !engine->weighs();
+    struct class_part *parts = arena_array(arena, count, sizeof *parts);
+    for (uint32_t i = 0; i < count && may; i++) {
+        parts[i] = (struct class_part){jobs[i].program, jobs[i].hosts, jobs[i].begins};
+        may = !has_profiles(&jobs[i]) && !program_offloads(jobs[i].program);
+    }
+    return may ? stand_ins_create(parts, count, jobs->platform, arena) : NULL;
+}
+
+/* Why flows of the engine cannot be classed on a platform; NULL: they can. */
+static const char *refuses_classes(const struct engine *engine, const struct platform *platform)
+{
+    const struct platform_routing *routing = &platform->library.routing;
+    if (engine->weighs())
+        return engine->weighs();
+    if (routing->policy == ROUTING_ECMP && routing->flows > 1) /* classes count a flow once a link */
+        return "transfers are cut into flows over several links";
+    return NULL;
 }
 
 /* With contention: a network of classes in place of the platform. */
 static void find_network(const struct engine *engine, const struct engine_job *job, struct folding *folding,
                          struct arena *arena)
 {
-    const char *weighs = engine->weighs();
-    const struct platform_routing *routing = &job->platform->library.routing;
-    bool cut = routing->policy == ROUTING_ECMP && routing->flows > 1; /* classes count a flow once a link */
-    if (weighs || cut)
-        snprintf(folding->reason, sizeof folding->reason, "%s",
-                 weighs ? weighs : "transfers are cut into flows over several links");
+    const char *refuses = refuses_classes(engine, job->platform);
+    struct class_part part = {job->program, job->hosts, 0};
+    if (refuses)
+        snprintf(folding->reason, sizeof folding->reason, "%s", refuses);
     else
-        folding->network = class_network_create(job->program, job->platform, job->hosts, arena, folding->reason,
-                                                sizeof folding->reason, &folding->distinct);
+        folding->network = class_network_create(&part, 1, job->platform, arena, folding->reason, sizeof folding->reason,
+                                                &folding->distinct);
     if (!folding->network)
         return;
     folding->classes = folding->network->count;
     folding->equals = folding->network->first_of;
+}
+
+/* NULL where nothing is folded. */
+static struct folding *fold_beside(const struct engine *engine, const struct engine_job *jobs, uint32_t count,
+                                   struct arena *arena, char *reason, size_t size)
+{
+    struct class_part *parts = arena_array(arena, count, sizeof *parts);
+    const char *refuses = engine->weighs ? refuses_classes(engine, jobs->platform) : "there is no contention";
+    bool distinct;
+    for (uint32_t i = 0; i < count && !refuses; i++) {
+        parts[i] = (struct class_part){jobs[i].program, jobs[i].hosts, jobs[i].begins};
+        if (has_profiles(&jobs[i]))
+            refuses = "the platform has profiles: speeds or bandwidths change over time";
+        else if (program_offloads(jobs[i].program))
+            refuses = "stashes move to host memory";
+    }
+    struct class_network *networks = NULL;
+    if (refuses)
+        snprintf(reason, size, "%s", refuses);
+    else
+        networks = class_network_create(parts, count, jobs->platform, arena, reason, size, &distinct);
+    if (!networks)
+        return NULL;
+    struct folding *foldings = arena_array(arena, count, sizeof *foldings);
+    for (uint32_t i = 0; i < count; i++)
+        foldings[i] = (struct folding){.slices = jobs[i].program->mesh->replicas,
+                                       .classes = networks[i].count,
+                                       .equals = networks[i].first_of,
+                                       .network = &networks[i]};
+    return foldings;
+}
+
+void folded_beside(const struct engine *engine, struct engine_job *jobs, uint32_t count, bool fold, struct arena *arena,
+                   char *reason, size_t size)
+{
+    struct folding *foldings = NULL;
+    snprintf(reason, size, "%s", fold ? "" : "the scenario says fold: off");
+    if (fold)
+        foldings = fold_beside(engine, jobs, count, arena, reason, size);
+    struct stand_ins *stand_ins = foldings ? NULL : find_stand_ins(engine, jobs, count, arena);
+    for (uint32_t i = 0; i < count; i++) {
+        jobs[i].number = i;
+        jobs[i].folding = foldings ? &foldings[i] : NULL;
+        jobs[i].stand_ins = stand_ins ? &stand_ins[i] : NULL;
+    }
 }
 
 static void find_classes(const struct engine_job *job, struct folding *folding, struct arena *arena)
@@ -230,14 +287,14 @@ bool folded_run(const struct engine *engine, const struct engine_job *job, bool 
         run->folding = folding_of_classes(engine, job, arena);
     if (fold && engine == &engine_simgrid && !run->folding->classes && !program_offloads(job->program))
         run->folding = folding_of_replicas(job, run->folding->distinct, arena);
-    if (run->folding->classes)
-        here.stand_ins = find_stand_ins(engine, job, run->folding, arena);
+    if (run->folding->classes && !run->folding->network)
+        here.stand_ins = find_stand_ins(engine, job, 1, arena);
     bool ok = run->folding->classes && run_folded(engine, &here, run, fault);
     folding_finish(run->folding);
     if (!ok && !fault->text[0]) {
         if (run->folding->classes)
             run->folding = folding_none("replicas turned out to disturb each other in too many different ways", arena);
-        here.stand_ins = find_stand_ins(engine, job, run->folding, arena);
+        here.stand_ins = find_stand_ins(engine, job, 1, arena);
         ok = here.apart ? run_apart(engine, &here, run) : run_all_ranks(engine, &here, run, fault);
     }
     return ok;
@@ -246,6 +303,6 @@ bool folded_run(const struct engine *engine, const struct engine_job *job, bool 
 uint32_t folded_run_classes_but_latency(const struct engine *engine, const struct engine_job *job, struct arena *arena)
 {
     if (engine->weighs)
-        return class_network_count(job->program, job->platform, job->hosts, arena);
+        return class_network_count(&(struct class_part){job->program, job->hosts, 0}, job->platform, arena);
     return classes_without_contention(job->program, job->platform, job->hosts, false, arena).count;
 }

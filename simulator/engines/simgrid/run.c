@@ -37,7 +37,7 @@ void run_stagger(const struct run *run, uint32_t count)
 
 void run_stagger_group(const struct run *run, uint32_t number)
 {
-    run_stagger(run, STAGGER_MESSAGES + (run->network || run->stand_ins ? 0 : number % STAGGER_GROUPS));
+    run_stagger(run, STAGGER_MESSAGES + (run->network || run->stand_ins ? run->job->number : number) % STAGGER_GROUPS);
 }
 
 bool operation_is_done(const struct rank *rank, uint32_t id)

@@ -197,7 +197,8 @@ void run_await_beginning(const struct run *run);
 /* Sleeps for that many staggers, see STAGGER. */
 void run_stagger(const struct run *run, uint32_t count);
 /* What comes from group number `number` comes behind messages; apart from other groups where routes have no links of
- * their own, which is where SimGrid has read the platform and keeps it. */
+ * their own, which is where SimGrid has read the platform and keeps it. Groups of other jobs are always apart: jobs
+ * that are alike do not stay together where that is an unstable point. */
 void run_stagger_group(const struct run *run, uint32_t number);
 void sleep_until(double time);
 /* A mailbox with a name of its own, addressed to an actor; NULL: whoever takes a message out of it. */

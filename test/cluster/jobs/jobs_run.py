@@ -207,7 +207,7 @@ def check_own_runs(folder):
 
 def check_figures(folder):
     """The worked example of doc/cluster.md: who meets whom on the trunk, and for how long."""
-    cluster = {**pairs_of([(0.6, 400, 0), (0.6, 400, 0.2)]), "interference": True}
+    cluster = {**pairs_of([(0.6, 400, 0), (0.6, 400, 0.2)]), "interference": True, "output": {"replicas": "all"}}
     found = summary(folder, cluster, "--trace", "paje,chrome,chrome-gz,perfetto,csv", "--picture", "svg", "--report")
     if not found:
         return

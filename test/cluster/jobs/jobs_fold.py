@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""jobs_fold.py STAGESIM [CASES [SEED]]: ranks of all jobs of a cluster in classes, against every rank of every job, on
+random clusters; which jobs are simulated for which; what is refused."""
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "support"))
+import tool  # noqa: E402
+
+check = tool.Checker()
+binary = tool.binary_argument()
+
+
+def summary_of(folder, cluster, *options):
+    """The summary of a run, or None."""
+    with open(os.path.join(folder, "cluster.yaml"), "w", encoding="utf-8") as file:
+        json.dump(cluster, file)
+    out = tempfile.mkdtemp(dir=folder)
+    got = subprocess.run([binary, "run", "cluster.yaml", "--quiet", "-o", out, *options], cwd=folder,
+                         capture_output=True, text=True, check=False)
+    if not check.that(got.returncode == 0, f"{cluster}\n{got.stderr}"):
+        return None
+    with open(os.path.join(out, "summary.json"), encoding="utf-8") as file:
+        return json.load(file)
+
+
+# ---- random clusters ----
+
+def draw_scenario(draw, ranks):
+    """A job of so many ranks, or fewer."""
+    tensor = draw.choice([size for size in (1, 2, 4, 8) if size <= ranks])
+    pipeline = draw.choice([1, 1, 2]) if ranks // tensor >= 2 else 1
+    job = {"workload": "transformer",
+           "model": {"layers": 4, "hidden": 1024, "heads": 16, "sequence": 1024, "vocabulary": 32000},
+           "parallel": {"tensor": tensor, "pipeline": pipeline, "data": ranks // tensor // pipeline},
+           "batch": {"micro_batches": draw.choice([1, 2, 4]), "micro": 1},
+           "schedule": "1f1b" if pipeline > 1 else "gpipe"}
+    if draw.random() < 0.3:
+        job["transformer"] = {"zero": draw.choice([1, 3])}
+    return job
+
+
+def draw_cluster(draw):
+    nodes = draw.choice([4, 6, 8])
+    platform = {"preset": draw.choice(["dgx-h100", "dgx-a100"]), "nodes": nodes, "pod": draw.choice([1, 2, nodes // 2]),
+                "oversubscription": draw.choice([1, 1, 2, 4])}
+    jobs, left = {}, 8 * nodes
+    for i in range(draw.choice([1, 2, 3])):
+        ranks, copies = draw.choice([2, 4, 8, 16]), draw.choice([1, 1, 2, 3])
+        if ranks * copies > left:
+            continue
+        left -= ranks * copies
+        jobs[f"j{i}"] = {"scenario": draw_scenario(draw, ranks), "iterations": draw.choice([1, 2, 3]), "copies": copies,
+                         "placement": draw.choice(["packed", "spread", "random", "rail"]),
+                         "start": f"{draw.choice([0, 0, 1, 7.5])}ms"}
+    return {"platform": platform, "jobs": jobs} if jobs else draw_cluster(draw)
+
+
+FIGURES = ("iteration_s", "iteration_alone_s", "end_s", "iteration_shortest_s", "iteration_longest_s", "bubble_ratio")
+
+
+def compare(case, cluster, short, long):
+    for one, other in zip(short["jobs"], long["jobs"]):
+        for figure in FIGURES:
+            error = abs(one[figure] - other[figure]) / max(other[figure], 1e-9)
+            check.that(error < 1e-6, f"case {case}, {one['name']}: {figure} {one[figure]} and {other[figure]}\n"
+                                     f"{json.dumps(cluster)}")
+
+
+def check_random(folder, numbers, seed):
+    """Every other cluster is also run as a whole, jobs that share no link together."""
+    folded = 0
+    for case in numbers:
+        cluster = draw_cluster(random.Random(f"{seed}/{case}"))
+        short, long = summary_of(folder, cluster), summary_of(folder, cluster, "--set", "fold=off")
+        if not short or not long:
+            continue
+        folded += short["simulated_ranks"] < long["simulated_ranks"]
+        compare(case, cluster, short, long)
+        kinds = (sorted(run["link_kinds"], key=lambda kind: kind["name"]) for run in (short, long))
+        for one, other in zip(*kinds):
+            check.that(one["name"] == other["name"] and abs(one["busy"] - other["busy"]) < 1e-6,
+                       f"case {case}: links {one} and {other}")
+        whole = summary_of(folder, cluster, "--set", "fold=off", "--set", "steady=off") if case % 2 else None
+        if whole:
+            check.that(whole["simulated_ranks"] == whole["ranks"], "the long way simulates all")
+            compare(case, cluster, short, whole)
+    check.that(folded > len(numbers) / 2, f"{folded} of {len(numbers)} were folded")
+
+
+def main():
+    cases = range(int(sys.argv[2])) if len(sys.argv) > 2 else tool.sampled(range(32))
+    with tempfile.TemporaryDirectory() as folder:
+        check_random(folder, cases, sys.argv[3] if len(sys.argv) > 3 else "folding")
+    return check.done()
+
+
+sys.exit(main())
