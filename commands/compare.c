@@ -315,8 +315,17 @@ static bool open_all(struct comparison *comparison, struct output *output, struc
 /* What is written after all runs. */
 static bool foresee(const struct comparison *comparison, struct output *output, struct fault *fault)
 {
-    static const char *const top[] = {"comparison.csv", "comparison.json", "comparison.svg", "comparison.png",
-                                      "comparison.pdf", "report.html",     "about.json",     NULL};
+    static const char *const top[] = {"comparison.csv",
+                                      "comparison.json",
+                                      "comparison.svg",
+                                      "comparison.png",
+                                      "comparison.pdf",
+                                      "report.html",
+                                      "about.json",
+                                      "steps.svg",
+                                      "steps.png",
+                                      "steps.pdf",
+                                      NULL};
     bool fine = output_foresee(output, top, fault);
     for (size_t i = 0; i < comparison->count && fine; i++) {
         const char *run[] = {arena_print(comparison->arena, "%sscenario.yaml", comparison->runs[i].directory), NULL};

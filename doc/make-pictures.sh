@@ -45,6 +45,13 @@ mv "$work/compare/comparison.png" "$images/comparison.png"
     --picture-width 84mm --font-size 7 -o "$work/paper" --quiet >"$work/log"
 mv "$work/paper/comparison.svg" "$images/paper.svg"
 
+# Schedules by the mean and p95 of their steps.
+whole=gpipe,1f1b,eager-1f1b,chimera,interleaved,group-interleaved,seq1f1b,slimpipe,mario,hanayo,bitpipe
+"$stagesim" compare "$(dirname "$0")/../scenarios/demo.yaml" --quantiles --set tails=uneven-sequences \
+    --schedules "$whole,interleaved-zb,zb-h1,v-half,v-min,dualpipe-v,mepipe" --engine analytic \
+    --picture svg -o "$work/steps" --quiet >"$work/log"
+mv "$work/steps/steps.svg" "$images/steps.svg"
+
 # Data against model parallelism.
 "$(dirname "$0")/../tools/batch-sweep.py" "$stagesim" "$images/accelerators.svg" >"$work/log"
 

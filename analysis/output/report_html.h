@@ -15,8 +15,8 @@
  * the fault filled when it could not be made; errors of writing stay on the stream. */
 bool report_html(FILE *out, const struct report *report, const struct gantt *gantt, struct fault *fault);
 
-/* The page of several runs; links are relative addresses. */
+/* The page of several runs; links are relative addresses. False with the fault filled. */
 struct comparison_view;
-void report_html_comparison(FILE *out, const struct comparison_view *view);
+bool report_html_comparison(FILE *out, const struct comparison_view *view, struct fault *fault);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/output/comparison_output.h"
+#include "analysis/output/comparison_steps.h"
 #include "analysis/output/html.h"
 #include "analysis/output/page_timeline.h"
 #include "analysis/output/report_html.h"
@@ -249,12 +250,14 @@ static void nearest(FILE *out, const struct comparison_view *view)
     arena_destroy(arena);
 }
 
-void report_html_comparison(FILE *out, const struct comparison_view *view)
+bool report_html_comparison(FILE *out, const struct comparison_view *view, struct fault *fault)
 {
     html_begin(out, view->title, NULL);
     verdict(out, view->rows, view->count);
     table(out, view->rows, view->links, view->count);
+    bool done = comparison_steps_section(out, view->rows, view->count, fault);
     nearest(out, view);
     timelines(out, view->gantts, view->links, view->count);
     html_end(out);
+    return done;
 }

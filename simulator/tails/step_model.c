@@ -215,6 +215,7 @@ struct step_model *step_model_create(const struct step_net *net, const struct ta
     find_forwards(model, arena);
     find_even(model, arena);
     find_last(model);
+    model->ready = net->program->workers > 1 ? step_ready_create(net, arena) : NULL;
     if (settings->trace)
         find_reference(model, arena);
     return model;
@@ -232,6 +233,8 @@ bool step_model_has(const struct step_model *model, enum tails_change change)
         return model->even != NULL;
     case CHANGE_LAST:
         return fmax(fabs(model->as_others[0] - 1), fabs(model->as_others[1] - 1)) > ALIKE;
+    case CHANGE_READY:
+        return model->ready != NULL;
     default:
         return settings->pause != NULL;
     }

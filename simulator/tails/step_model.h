@@ -7,6 +7,7 @@
 #include "platforms/platform.h"
 #include "simulator/tails/quick_draw.h"
 #include "simulator/tails/step_net.h"
+#include "simulator/tails/step_ready.h"
 #include "simulator/tails/tails.h"
 
 /* Steps that are drawn side by side. */
@@ -40,7 +41,8 @@ struct step_model {
     double *even;            /* [worker * 2 + backward]: what makes workers take equally long; NULL: they do */
     uint32_t last;           /* stage */
     double as_others[2]; /* [backward]: what makes the last stage take as long as the others on average; 1: it does */
-    double *reference;   /* [stage * 2 + backward]: seconds of a micro-batch's; NULL: no trace */
+    struct step_ready *ready; /* NULL: see step_ready_create */
+    double *reference;        /* [stage * 2 + backward]: seconds of a micro-batch's; NULL: no trace */
 };
 
 /* hosts[rank] as of a job; shares as in the model. Memory from the arena; the others have to live as long. */

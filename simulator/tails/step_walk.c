@@ -91,6 +91,8 @@ struct step_walk *step_walk_create(const struct step_model *model, struct arena 
     *walk = (struct step_walk){.model = model, .draw = step_draw_create(model, arena)};
     walk->ends = arena_array_unset(arena, (size_t)net->count * STEP_LANES, sizeof *walk->ends);
     walk->on_even_path = arena_array(arena, net->count, sizeof *walk->on_even_path);
+    walk->seconds =
+        model->ready ? arena_array_unset(arena, (size_t)net->count * STEP_LANES, sizeof *walk->seconds) : NULL;
     walk->added = arena_array(arena, (size_t)model->workers * model->replicas, sizeof *walk->added);
     pass(walk, false, longest);
     if (fabs(longest[0] - net->length) > ROUNDING * net->length) {
@@ -101,10 +103,26 @@ struct step_walk *step_walk_create(const struct step_model *model, struct arena 
     return walk;
 }
 
+/* The same without a fixed order. */
+static void pass_ready(struct step_walk *walk, double longest[STEP_LANES])
+{
+    for (uint32_t node = 0; node < walk->model->net->count; node++) {
+        double *seconds = &walk->seconds[node * (size_t)STEP_LANES];
+        for (int lane = 0; lane < STEP_LANES; lane++)
+            seconds[lane] = walk->model->net->seconds[node];
+        step_draw_seconds(walk->draw, node, seconds);
+    }
+    for (int lane = 0; lane < STEP_LANES; lane++)
+        longest[lane] = step_ready_seconds(walk->model->ready, walk->seconds + lane, STEP_LANES);
+}
+
 void step_walk_seconds(struct step_walk *walk, uint64_t first, enum tails_change change, double seconds[STEP_LANES])
 {
     step_draw_begin(walk->draw, first, change);
-    pass(walk, true, seconds);
+    if (change == CHANGE_READY)
+        pass_ready(walk, seconds);
+    else
+        pass(walk, true, seconds);
 }
 
 /* ---- what the steps say ---- */

@@ -10,6 +10,7 @@ struct step_walk {
     const struct step_model *model;
     struct step_draw *draw;
     double *ends;       /* [node * STEP_LANES + lane] */
+    double *seconds;    /* the same: scratch of steps without a fixed order */
     bool *on_even_path; /* [node]: a computation on the longest path of the step in which nothing varies */
     double *added;      /* [worker * replicas + replica]: scratch */
 };

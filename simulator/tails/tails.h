@@ -57,7 +57,15 @@ struct tails_settings {
     uint64_t seed;
 };
 
-enum tails_change { CHANGE_SLOWEST, CHANGE_BALANCED, CHANGE_EVEN, CHANGE_LAST, CHANGE_TOGETHER, TAILS_CHANGES };
+enum tails_change {
+    CHANGE_SLOWEST,
+    CHANGE_BALANCED,
+    CHANGE_EVEN,
+    CHANGE_LAST,
+    CHANGE_TOGETHER,
+    CHANGE_READY,
+    TAILS_CHANGES
+};
 extern const char *const tails_change_names[]; /* [enum tails_change], NULL-terminated */
 extern const char *const tails_change_words[]; /* for people: "without the slowest 3 % of the workers" */
 

@@ -7,13 +7,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-const char *const tails_change_names[] = {"without_slowest", "balanced", "even_stages",
-                                          "even_last_stage", "together", NULL};
+const char *const tails_change_names[] = {"without_slowest", "balanced",    "even_stages", "even_last_stage",
+                                          "together",        "first_ready", NULL};
 const char *const tails_change_words[] = {"the slowest 3 % of workers as fast as others",
                                           "sequences balanced, all micro-batches alike",
                                           "stages that take equally long",
                                           "the last stage as long as the others",
                                           "all pausing in the same steps",
+                                          "workers that run what is ready first",
                                           NULL};
 
 /* ---- steps ---- */

@@ -76,6 +76,16 @@ def outputs(stagesim, folder):
     check.that(float(list(csv.DictReader(io.StringIO(one)))[0]["step_p99_s"]) == figures["p99_s"], "one processor")
 
 
+def drawn(stagesim, folder):
+    """The picture of means and p95, by itself and on the page; without drawn steps there is neither."""
+    for out, tails in (("varied", ["--quantiles", "--set", "tails={like: usual, steps: 100}"]), ("alike", [])):
+        run(stagesim, "compare", "job.yaml", "--schedules", "gpipe,chimera", "--quiet", "--picture", "svg", "--report",
+            "-o", out, *tails, cwd=folder)
+        page = (folder / out / "report.html").read_text()
+        check.that(("Steps that vary" in page) == bool(tails), f"the page of {out}")
+        check.that((folder / out / "steps.svg").exists() == bool(tails), f"steps.svg of {out}")
+
+
 def compared(stagesim, folder):
     text = run(stagesim, "compare", "job.yaml", "--schedules", "gpipe,chimera,1f1b", "--quantiles", "--set",
                "tails={like: uneven-sequences, steps: 200}", "--format", "csv", cwd=folder).stdout
@@ -190,7 +200,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "job.yaml").write_text(STAGES_JOB)
-        for test in (closed_forms, outputs, compared, keys, kernels, recorded, no_step, idle):
+        for test in (closed_forms, outputs, drawn, compared, keys, kernels, recorded, no_step, idle):
             test(stagesim, folder)
     return check.done()
 

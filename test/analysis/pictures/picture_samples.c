@@ -99,8 +99,7 @@ static void comparisons(void)
     const char *links[] = {"sample-gpipe/report.html", NULL, "sample-chimera/report.html"};
     struct comparison_view view = {
         "Three <schedules> & \"more\"", (const struct gantt *const *)gantts, rows, links, NULL, 3};
-    report_html_comparison(out, &view);
-    check(!ferror(out), &fault, out);
+    check(report_html_comparison(out, &view, &fault) && !ferror(out), &fault, out);
     for (size_t i = 0; i < 3; i++)
         gantt_destroy(gantts[i]);
 }
