@@ -96,9 +96,14 @@ bool explain_page(const struct explanation *e, FILE *out, struct fault *fault)
     fputs("<p class=\"verdict\">", out);
     html_text(out, e->verdict);
     fputs("</p>\n<p>", out);
-    fprintf(out, "%zu ranks, %zu steps; %u workers, %u stages, %u micro-batches; schedule ", e->recorded->rank_count,
-            e->step_count, e->found.workers, e->found.stages, e->found.micro_batches);
-    html_text(out, explain_schedule_text(&e->found, e->arena));
+    const struct recognised *found = &e->found;
+    fprintf(out,
+            "%zu rank%s, %zu step%s; %u worker%s, %u stage%s, %u micro-batch%s%s; schedule: ", e->recorded->rank_count,
+            readable_plural(e->recorded->rank_count), e->step_count, readable_plural(e->step_count), found->workers,
+            readable_plural(found->workers), found->stages, readable_plural(found->stages), found->micro_batches,
+            found->micro_batches == 1 ? "" : "es",
+            found->slices > 1 ? arena_print(e->arena, " of %u slices", found->slices) : "");
+    html_text(out, explain_schedule_text(found, e->arena));
     fputs("</p>\n", out);
     for (size_t i = 0; i < e->recorded->note_count; i++) {
         fputs("<p class=\"note\">", out);

@@ -159,7 +159,8 @@ void order_find(const struct recorded *recorded, struct arena *arena, struct ord
         }
     }
     double slots = 3.0 * order->stages * order->micro_batches;
-    if (order->workers && order->workers <= ORDER_WORKERS_MAX && slots <= ORDER_SLOTS_MAX)
+    bool sparse = slots > ORDER_SPARSE_MOST * (double)pieces.count; /* far less than a step is there */
+    if (order->workers && order->workers <= ORDER_WORKERS_MAX && slots <= ORDER_SLOTS_MAX && !sparse)
         divide(&pieces, order, arena);
     free(pieces.pieces);
 }

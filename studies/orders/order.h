@@ -10,7 +10,7 @@
 struct arena;
 
 /* Larger orders are not compared. */
-enum { ORDER_SLOTS_MAX = 1 << 20, ORDER_WORKERS_MAX = 4096 };
+enum { ORDER_SLOTS_MAX = 1 << 20, ORDER_WORKERS_MAX = 4096, ORDER_SPARSE_MOST = 64 };
 
 /* What a rank does in a step: keys[first] .. keys[first + count]. */
 struct order_part {

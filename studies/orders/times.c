@@ -40,25 +40,25 @@ static void find_means(const struct recorded *recorded, const struct order *orde
 static double *find_messages(const struct recorded *recorded, const struct order *order, struct arena *arena)
 {
     uint32_t highest = recorded->ranks[recorded->rank_count - 1].number, workers = order->workers;
-    uint32_t *worker_of = arena_array(arena, highest + (size_t)1, sizeof *worker_of);
-    double *least = arena_array(arena, (size_t)workers * order->stages, sizeof *least),
+    uint32_t *worker_of = arena_array(arena, highest + (size_t)1, sizeof *worker_of),
+             *sender = arena_array(arena, order->stages, sizeof *sender);
+    double *least = arena_array(arena, order->stages, sizeof *least),
            *longest = arena_array(arena, workers, sizeof *longest);
     for (size_t i = 0; i < recorded->rank_count; i++)
         worker_of[recorded->ranks[i].number] = recorded->ranks[i].stage;
     for (size_t i = 0; i < recorded->count; i++) {
         const struct recorded_operation *operation = &recorded->operations[i];
-        uint32_t from = recorded->ranks[recorded_rank_of(recorded, operation)].stage;
+        uint32_t from = recorded->ranks[recorded_rank_of(recorded, operation)].stage, stage = operation->stage;
         if (operation->kind != RECORDED_SEND || operation->work != RECORDED_ACTIVATION || isnan(operation->data) ||
-            operation->peer > highest || operation->stage >= order->stages || from >= workers ||
+            operation->peer > highest || stage >= order->stages || from >= workers ||
             worker_of[operation->peer] != from + 1)
             continue;
-        double *own = &least[(size_t)from * order->stages + operation->stage],
-               seconds = operation->end - operation->data;
-        *own = *own > 0 ? fmin(*own, seconds) : seconds;
+        double seconds = operation->end - operation->data;
+        least[stage] = least[stage] > 0 ? fmin(least[stage], seconds) : seconds;
+        sender[stage] = from;
     }
-    for (uint32_t worker = 0; worker < workers; worker++)
-        for (uint32_t stage = 0; stage < order->stages; stage++)
-            longest[worker] = fmax(longest[worker], rounded(least[(size_t)worker * order->stages + stage]));
+    for (uint32_t stage = 0; stage < order->stages; stage++)
+        longest[sender[stage]] = fmax(longest[sender[stage]], rounded(least[stage]));
     return longest;
 }
 

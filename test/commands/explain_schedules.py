@@ -134,11 +134,29 @@ def check_wrong():
         check.that(found["schedule"] == "wrong", f"a wrong order with its scenario: {found}")
 
 
+def check_sparse():
+    """Of a step of which hardly anything is there, or whose numbers are damaged, no order is told."""
+    record(SHAPES[0], "1f1b")
+    with open("out/operations.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    first = next(row for row in rows if row["kind"] == "F")
+    for column, value in (("micro_batch", "80000"), ("micro_batch", "4000000000"), ("stage", "65000")):
+        before, first[column] = first[column], value
+        with open("sparse.csv", "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, first.keys(), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+        first[column] = before
+        _, found = recognised("sparse.csv")
+        check.that(found["schedule_compared"] == 0, f"{column} {value}: {found}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as scratch:
         os.chdir(scratch)
         write_links(pathlib.Path("links.xml"), 16)
         check_wrong()
+        check_sparse()
         check_viewers()
         check_options()
         check_table()
