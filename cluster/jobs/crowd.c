@@ -35,23 +35,6 @@ static const struct position *position_at(const struct timeline *timeline, uint3
     return &timeline->program->positions[timeline->program->mesh->position_of[timeline->ranks[entry]]];
 }
 
-/* When each iteration ended on all ranks. */
-static double *ends_of(const struct job_run *run, struct arena *arena)
-{
-    double *ends = arena_array(arena, run->iterations + (size_t)1, sizeof *ends);
-    for (uint32_t entry = 0; entry < run->timeline->rank_count; entry++) {
-        const struct position *position = position_at(run->timeline, entry);
-        for (uint32_t id = 0; id < position->operation_count; id++) {
-            uint32_t iteration = position->operations[id].iteration;
-            if (iteration < run->iterations)
-                ends[iteration] = fmax(ends[iteration], run->timeline->moments[entry][id].end);
-        }
-    }
-    for (uint32_t i = 1; i < run->iterations; i++)
-        ends[i] = fmax(ends[i], ends[i - 1]);
-    return ends;
-}
-
 /* Builds and simulates the jobs with attempt->iterations. False with the fault filled or mistakes reported. */
 static bool simulate(struct attempt *attempt)
 {
@@ -88,7 +71,7 @@ static struct crowd *crowd_of(const struct attempt *attempt, const struct cycle 
     for (uint32_t i = 0; i < attempt->count; i++) {
         struct crowd_job *job = &crowd->jobs[i];
         job->run = attempt->runs[i];
-        job->ends = ends_of(&job->run, arena);
+        job->ends = job_run_ends(&job->run, arena);
         job->duration = job->ends[job->run.iterations - 1] + repeats * crowd->cycle.length;
         job->left_out = job->run.described->iterations - job->run.iterations;
     }
@@ -229,7 +212,7 @@ static bool lasts(const struct attempt *attempt, const struct cycle *cycle, cons
 {
     struct arena *arena = arena_create();
     double differences[DIFFERENCES] = {0}, reference[DIFFERENCES + 1];
-    const double *ends = ends_of(&attempt->runs[0], arena);
+    const double *ends = job_run_ends(&attempt->runs[0], arena);
     uint32_t step = cycle->beats * beats[0], last = attempt->runs[0].iterations;
     bool enough = last >= 2 + DIFFERENCES * step;
     for (uint32_t back = 0; back <= DIFFERENCES && enough; back++)
@@ -286,7 +269,7 @@ static void measure_pace(struct attempt *attempt)
     struct arena *arena = arena_create();
     for (uint32_t i = 0; i < attempt->count; i++) {
         const struct job_run *run = &attempt->runs[i];
-        const double *ends = ends_of(run, arena);
+        const double *ends = job_run_ends(run, arena);
         uint32_t half = run->iterations / 2, last = run->iterations - 1;
         if (last > half && ends[last] > ends[half])
             attempt->pace[i] = (ends[last] - ends[half]) / (last - half);
@@ -351,7 +334,7 @@ static bool estimate_pace(struct attempt *attempt)
         bool ok = job_run_again(attempt->wanted[i], FEW, arena, world->diag, &run) &&
                   job_runs_simulate(&run, 1, &site, attempt->fault);
         if (ok) {
-            const double *ends = ends_of(&run, arena);
+            const double *ends = job_run_ends(&run, arena);
             attempt->pace[i] = fmax(ends[FEW - 1] - ends[0], 1e-12) / (FEW - 1);
             job_runs_finish(&run, 1);
         }

@@ -199,3 +199,20 @@ void job_runs_finish(struct job_run *runs, uint32_t count)
         runs[i].timeline = NULL;
     }
 }
+
+double *job_run_ends(const struct job_run *run, struct arena *arena)
+{
+    double *ends = arena_array(arena, run->iterations + (size_t)1, sizeof *ends);
+    const struct program *program = run->job->program;
+    for (uint32_t entry = 0; entry < run->timeline->rank_count; entry++) {
+        const struct position *position = &program->positions[program->mesh->position_of[run->timeline->ranks[entry]]];
+        for (uint32_t id = 0; id < position->operation_count; id++) {
+            uint32_t iteration = position->operations[id].iteration;
+            if (iteration < run->iterations)
+                ends[iteration] = fmax(ends[iteration], run->timeline->moments[entry][id].end);
+        }
+    }
+    for (uint32_t i = 1; i < run->iterations; i++)
+        ends[i] = fmax(ends[i], ends[i - 1]);
+    return ends;
+}

@@ -47,4 +47,7 @@ bool job_runs_simulate(struct job_run *runs, uint32_t count, struct job_site *si
 
 void job_runs_finish(struct job_run *runs, uint32_t count);
 
+/* [iterations]: when each iteration ended on all ranks, in the job's own time. Memory from the arena. */
+double *job_run_ends(const struct job_run *run, struct arena *arena);
+
 #endif

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/document.h"
 #include "cluster/queue/queue_prepare.h"
+#include "cluster/queue/slowing.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -122,11 +123,15 @@ static bool run_row(struct queue_alternative *row, const struct scenario *scenar
     struct queue_run run = {0};
     struct queue_figures figures;
     uint32_t failed;
-    bool good = queue_prepare(other, throughput, arena, diag, &request) && queue_run(&request, arena, &run, &failed);
+    const struct queue_scenario *queue = other->whole;
+    struct slowing *slowing = queue->contention ? slowing_create(queue, throughput) : NULL;
+    bool good =
+        queue_prepare(other, throughput, slowing, arena, diag, &request) && queue_run(&request, arena, &run, &failed);
     if (good) {
         queue_figures(&run, arena, &figures);
         note(row, &figures);
     }
+    slowing_destroy(slowing);
     throughput_destroy(throughput);
     return good;
 }

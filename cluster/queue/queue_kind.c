@@ -21,7 +21,7 @@ static int check(struct simulation_context *context)
     struct queue_request request;
     char text[READABLE_MAX];
     double last = 0;
-    bool good = queue_prepare(context->scenario, throughput, context->arena, &context->diag, &request);
+    bool good = queue_prepare(context->scenario, throughput, NULL, context->arena, &context->diag, &request);
     for (uint32_t i = 0; good && i < request.job_count; i++)
         last = request.jobs[i].submit;
     if (good)
@@ -129,7 +129,8 @@ static int run(struct simulation_context *context)
     struct fault fault = {""};
     uint32_t failed = 0;
     struct queue_months months = {.runs = 1};
-    bool good = queue_prepare(context->scenario, throughput, context->arena, &context->diag, &request) &&
+    struct slowing *slowing = queue->contention ? slowing_create(queue, throughput) : NULL;
+    bool good = queue_prepare(context->scenario, throughput, slowing, context->arena, &context->diag, &request) &&
                 queue_run(&request, context->arena, &run, &failed);
     if (good) {
         queue_figures(&run, context->arena, &figures);
@@ -147,7 +148,8 @@ static int run(struct simulation_context *context)
                                   queue_groups_by_size(&run, &figures, context->arena),
                                   queue_groups_by_user(&run, &figures, context->arena),
                                   months,
-                                  {.count = 0}};
+                                  {.count = 0},
+                                  slowing_counts(slowing)};
         if (queue->alternatives)
             view.alternatives = queue_alternatives_run(context->scenario, context->platform, &run, context->arena);
         hand_over(context, &view);
@@ -160,6 +162,7 @@ static int run(struct simulation_context *context)
         diag_error(&context->diag, queue->log_at,
                    "nodes fail so often that job %s does not come to its end; expected fewer failures, or checkpoints",
                    failed < request.job_count ? request.jobs[failed].name : "a job");
+    slowing_destroy(slowing);
     throughput_destroy(throughput);
     return !good ? EXIT_BAD_INPUT : fault.text[0] ? EXIT_FAILED : EXIT_DONE;
 }

@@ -10,6 +10,7 @@
 #include "base/tables/table_write.h"
 #include "cluster/queue/queue_alternatives.h"
 #include "cluster/queue/queue_scenario.h"
+#include "cluster/queue/slowing.h"
 #include "cluster/queue/throughput.h"
 #include "cluster/scheduling/figures.h"
 #include "cluster/scheduling/groups.h"
@@ -25,6 +26,7 @@ struct queue_view {
     struct queue_groups by_size, by_user;
     struct queue_months months;             /* runs of at most 1: there is but one */
     struct queue_alternatives alternatives; /* count 0: were not asked for */
+    struct slowing_counts sets;
 };
 
 /* Whether nodes may fail. */
@@ -66,6 +68,10 @@ void queue_month_json(struct json_writer *json, const struct queue_view *view);
 /* A line for people; nothing where nothing is known. */
 void queue_energy_print(FILE *out, const struct queue_view *view);
 void queue_energy_tiles(FILE *out, const struct queue_view *view);
+
+/* What sets of jobs came to, and how: where jobs slow each other down. */
+void queue_contention_print(FILE *out, const struct queue_view *view);
+void queue_contention_json(struct json_writer *json, const struct queue_view *view);
 
 /* By size and by user, and over many months; all but the text for formats that people read. */
 void queue_answers_print(FILE *out, const struct queue_view *view, enum table_format format);

@@ -6,6 +6,7 @@
 #include "cluster/queue/queue_failures.h"
 #include "cluster/queue/queue_power.h"
 #include "cluster/queue/queue_users.h"
+#include "cluster/queue/slowing.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 struct preparing {
     const struct queue_scenario *queue;
     struct throughput *throughput;
+    struct slowing *slowing;
     struct arena *arena;
     struct diag *diag;
     uint32_t nodes, processors; /* of the cluster; of a node */
@@ -112,8 +114,13 @@ static const uint32_t *count_gpus(const struct node_layout *layout, struct arena
     return gpus;
 }
 
-bool queue_prepare(const struct scenario *scenario, struct throughput *throughput, struct arena *arena,
-                   struct diag *diag, struct queue_request *request)
+static void beside(void *user, struct queue_neighbour *running, uint32_t count)
+{
+    slowing_share(((struct preparing *)user)->slowing, running, count);
+}
+
+bool queue_prepare(const struct scenario *scenario, struct throughput *throughput, struct slowing *slowing,
+                   struct arena *arena, struct diag *diag, struct queue_request *request)
 {
     const struct queue_scenario *queue = scenario->whole;
     const struct queue_power *power;
@@ -123,6 +130,7 @@ bool queue_prepare(const struct scenario *scenario, struct throughput *throughpu
     uint32_t *sizes[QUEUE_TYPES_MAX] = {NULL}, counts[QUEUE_TYPES_MAX] = {0};
     *preparing = (struct preparing){.queue = queue,
                                     .throughput = throughput,
+                                    .slowing = slowing,
                                     .arena = arena,
                                     .diag = diag,
                                     .nodes = layout->node_count,
@@ -169,6 +177,7 @@ bool queue_prepare(const struct scenario *scenario, struct throughput *throughpu
                                       .options = queue->options,
                                       .rate = rate,
                                       .user = preparing,
+                                      .beside = slowing ? beside : NULL,
                                       .failures = preparing->fails ? &preparing->failing.failures : NULL,
                                       .power = power,
                                       .gpus = count_gpus(layout, arena),
@@ -194,5 +203,5 @@ bool queue_redraw(void *user, uint32_t run, struct arena *arena, struct queue_re
     for (uint64_t i = 0; i < queue->job_count; i++)
         types[i] = UINT32_MAX;
     queue->type_of = types;
-    return queue_prepare(scenario, redraw->throughput, arena, redraw->diag, request);
+    return queue_prepare(scenario, redraw->throughput, NULL, arena, redraw->diag, request);
 }

@@ -8,8 +8,10 @@
 
 /* Fills the request; its user is `throughput`. False with the mistakes reported: a job is larger than the platform, or
  * its type cannot run on the nodes that it asks for. Memory from the arena. */
-bool queue_prepare(const struct scenario *scenario, struct throughput *throughput, struct arena *arena,
-                   struct diag *diag, struct queue_request *request);
+struct slowing;
+
+bool queue_prepare(const struct scenario *scenario, struct throughput *throughput, struct slowing *slowing,
+                   struct arena *arena, struct diag *diag, struct queue_request *request);
 
 /* For queue_months_run: the jobs of another run are drawn of the scenario's month. */
 struct queue_redraw {

@@ -73,6 +73,7 @@ static void print_remarks(FILE *out, const struct queue_view *view, enum table_f
         fprintf(remarks, "%zu jobs of the log passed over: they never ran, or had not ended\n",
                 view->queue->log->passed_over);
     fprintf(remarks, "%s\n", queue_evaluations(line, sizeof line, view));
+    queue_contention_print(remarks, view);
     queue_failures_print(remarks, view);
     queue_energy_print(remarks, view);
     fputc('\n', remarks);
@@ -274,6 +275,7 @@ void queue_json(FILE *out, const struct queue_view *view)
     json_integer(&json, "evaluated", view->counts.evaluated);
     json_integer(&json, "same_nodes", view->counts.same_nodes);
     json_object_end(&json);
+    queue_contention_json(&json, view);
     for (enum queue_figure i = 0; i < QUEUE_FIGURES; i++) {
         const struct queue_mean *mean = &figures->means[i];
         json_object_begin(&json, queue_figure_names[i], false);

@@ -15,7 +15,8 @@
 
 struct queue_values {
     double slice, change, grow, shrink, half_life, save, resume;
-    uint64_t rows, jobs, processors, seed, runs, block, quota;
+    uint64_t rows, jobs, processors, seed, runs, block, quota, together, sets;
+    bool contention;
     double gpu_hour, electricity;
     bool alternatives;
     const char *currency;
@@ -42,6 +43,12 @@ static const struct stagesim_field fields[] = {
      .doc = "policy fair: the most nodes that a user has at a time; default: any number"},
     {"block", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, block), .least = 1, .most = RANKS_MAX,
      .doc = "placement block: nodes of a block, such as those behind a leaf switch"},
+    {"contention", STAGESIM_FIELD_FLAG, offsetof(struct queue_values, contention),
+     .doc = "engine simgrid: whether jobs that share links slow each other down; default false"},
+    {"together", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, together), .least = 2, .most = 256,
+     .doc = "with contention: the most jobs that are simulated together, larger sets are estimated; default 4"},
+    {"sets", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, sets), .least = 1, .most = 1000000,
+     .doc = "with contention: how many sets of jobs are simulated at most, others are estimated; default 100"},
     {"jobs", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, jobs), .least = 1, .most = 100000000,
      .doc = "how many jobs of the log arrive, from the first on; default all"},
     {"processors_per_node", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, processors), .least = 1,
@@ -298,6 +305,27 @@ static void read_log(struct reading *reading, uint64_t most)
     match_types(reading);
 }
 
+/* Contention is simulated by one engine, and where nothing else changes what jobs do in a second. */
+static void check_contention(const struct reading *reading, const struct scenario *beside)
+{
+    const struct queue_scenario *queue = reading->queue;
+    const char *text = NULL;
+    if (!queue->contention)
+        return;
+    if (beside->engine != ENGINE_SIMGRID)
+        text = "jobs slow each other down with engine: simgrid only; expected it beside the queue";
+    else if (queue_policy_preempts(queue->options.policy))
+        text = "with preemption jobs run as if each were alone; expected another policy beside contention";
+    else if (queue->runs > 1)
+        text = "in many months jobs run as if each were alone; expected no runs beside contention";
+    else if (queue->training)
+        text = "with failures jobs run as if each were alone; expected no contention beside them";
+    else if (beside->power.cap > 0 || beside->power.budget > 0)
+        text = "under caps jobs run as if each were alone; expected no contention beside them";
+    if (text)
+        diag_error(reading->diag, node_place(reading->root, "queue.contention"), "%s", text);
+}
+
 static void read_queue(struct reading *reading, const struct scenario *beside)
 {
     struct queue_values values = {.slice = 600,
@@ -306,6 +334,8 @@ static void read_queue(struct reading *reading, const struct scenario *beside)
                                   .shrink = 30,
                                   .rows = 4,
                                   .runs = 1,
+                                  .together = 4,
+                                  .sets = 100,
                                   .half_life = 7 * 86400.0,
                                   .save = 30,
                                   .resume = 300};
@@ -336,6 +366,9 @@ static void read_queue(struct reading *reading, const struct scenario *beside)
     queue->seed = values.seed;
     queue->runs = values.runs;
     queue->quota = values.quota;
+    queue->contention = values.contention;
+    queue->together = values.together;
+    queue->sets = values.sets;
     queue->gpu_hour = values.gpu_hour;
     queue->alternatives = values.alternatives;
     queue->kilowatt_hour = values.electricity;
@@ -351,6 +384,7 @@ static void read_queue(struct reading *reading, const struct scenario *beside)
     const struct node *log = node_get(reading->node, "log");
     queue->drawn = log && log->kind == NODE_SCALAR && month_is_named(log->text) && !node_get(reading->node, "format");
     queue_take_failures(queue, reading->root, beside, reading->diag);
+    check_contention(reading, beside);
     read_types(reading);
     read_log(reading, values.jobs);
 }

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/isolate.h"
 #include "cluster/jobs/job_platform.h"
+#include "cluster/queue/key_table.h"
 #include "job/job.h"
 #include "job/steady/steady_run.h"
 #include "simulator/engines/engine.h"
@@ -21,16 +22,10 @@
 /* Larger programs are refused. */
 enum { OPERATIONS_MAX = 20000000 };
 
-/* What is known, by a hash of what was asked. */
+/* What is known of a shape. */
 struct entry {
-    uint64_t key; /* 0: free */
     struct throughput_figures figures;
     bool can;
-};
-
-struct store {
-    struct entry *entries;
-    size_t size, used; /* size is a power of two */
 };
 
 struct throughput {
@@ -38,41 +33,12 @@ struct throughput {
     const struct queue_scenario *queue;
     struct arena *arena;
     struct node_layout layout;
-    struct store nodes, shapes;
+    struct key_table nodes, shapes; /* numbers of entries, by hashes of what was asked */
+    struct entry *entries;
+    size_t entry_count, entry_capacity;
     struct throughput_counts counts;
     const struct throughput_watts *watts; /* NULL: joules are not asked for */
 };
-
-/* ---- stores ---- */
-
-static struct entry *seek(const struct store *store, uint64_t key)
-{
-    size_t at = (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (store->size - 1);
-    while (store->entries[at].key && store->entries[at].key != key)
-        at = (at + 1) & (store->size - 1);
-    return &store->entries[at];
-}
-
-static void add(struct store *store, struct entry entry)
-{
-    if (2 * (store->used + 1) > store->size) {
-        struct store larger = {array_zeroed(store->size ? 2 * store->size : 64, sizeof entry),
-                               store->size ? 2 * store->size : 64, store->used};
-        for (size_t i = 0; i < store->size; i++)
-            if (store->entries[i].key)
-                *seek(&larger, store->entries[i].key) = store->entries[i];
-        free(store->entries);
-        *store = larger;
-    }
-    *seek(store, entry.key) = entry;
-    store->used++;
-}
-
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * UINT64_C(0xFF51AFD7ED558CCD);
-    return hash ^ hash >> 32;
-}
 
 /* ---- life ---- */
 
@@ -90,8 +56,9 @@ void throughput_destroy(struct throughput *throughput)
 {
     if (!throughput)
         return;
-    free(throughput->nodes.entries);
-    free(throughput->shapes.entries);
+    key_table_finish(&throughput->nodes);
+    key_table_finish(&throughput->shapes);
+    free(throughput->entries);
     arena_destroy(throughput->arena);
     free(throughput);
 }
@@ -255,6 +222,22 @@ static bool evaluate_on(struct throughput *throughput, uint32_t number, const ui
     return done;
 }
 
+struct scenario *throughput_scenario(const struct throughput *throughput, uint32_t type, uint32_t hosts,
+                                     struct arena *arena, struct diag *diag)
+{
+    const struct scenario *scenario = throughput->queue->types[type].scenario;
+    struct scenario_set change = {
+        NULL, arena_print(arena, "parallel.data=%llu", (unsigned long long)replicas_on(scenario, hosts))};
+    struct scenario_request changed = scenario_request_with(&scenario->request, &change, 1, arena);
+    changed.study = true;
+    return scenario_load(&changed, arena, diag);
+}
+
+uint64_t throughput_shape(struct throughput *throughput, const uint32_t *nodes, uint32_t count)
+{
+    return node_layout_shape(&throughput->layout, nodes, count);
+}
+
 bool throughput_of(struct throughput *throughput, uint32_t type, const uint32_t *nodes, uint32_t count,
                    struct diag *diag, struct throughput_figures *figures)
 {
@@ -265,37 +248,40 @@ static uint64_t mix_stretch(uint64_t key, double stretch)
 {
     uint64_t bits;
     memcpy(&bits, &stretch, sizeof bits);
-    return stretch > 1 ? mix(key, bits) : key;
+    return stretch > 1 ? key_mix(key, bits) : key;
+}
+
+/* Evaluates what is not known; returns the number of the entry. */
+static size_t find_shape(struct throughput *throughput, uint32_t type, const uint32_t *nodes, uint32_t count,
+                         double stretch, struct diag *diag)
+{
+    uint64_t shape = mix_stretch(key_mix(throughput_shape(throughput, nodes, count), type + 1), stretch);
+    size_t number = key_table_find(&throughput->shapes, shape);
+    if (number != KEY_UNKNOWN)
+        return number;
+    struct entry entry = {.can = false};
+    entry.can = evaluate_on(throughput, type, nodes, count, stretch, diag, &entry.figures);
+    throughput->entries = array_grow(throughput->entries, &throughput->entry_capacity, throughput->entry_count + 1,
+                                     sizeof *throughput->entries);
+    throughput->entries[throughput->entry_count] = entry;
+    key_table_add(&throughput->shapes, shape, throughput->entry_count);
+    return throughput->entry_count++;
 }
 
 bool throughput_stretched(struct throughput *throughput, uint32_t type, const uint32_t *nodes, uint32_t count,
                           double stretch, struct diag *diag, struct throughput_figures *figures)
 {
-    uint64_t key = mix_stretch(mix(type + 1, count), stretch);
+    uint64_t key = mix_stretch(key_mix(type + 1, count), stretch);
     struct diag silent = {0};
     throughput->counts.asked++;
     for (uint32_t i = 0; i < count; i++)
-        key = mix(key, nodes[i] + UINT64_C(1));
-    key |= !key;
-    const struct entry *known = throughput->nodes.size ? seek(&throughput->nodes, key) : NULL;
-    bool same = known && known->key;
-    uint64_t shape =
-        same ? 0 : mix_stretch(mix(node_layout_shape(&throughput->layout, nodes, count), type + 1), stretch);
-    shape |= !shape;
-    throughput->counts.same_nodes += same;
-    if (!same && throughput->shapes.size)
-        known = seek(&throughput->shapes, shape);
-    struct entry entry = {.key = shape};
-    if (known && known->key)
-        entry = *known;
-    else {
-        entry.can = evaluate_on(throughput, type, nodes, count, stretch, diag ? diag : &silent, &entry.figures);
-        add(&throughput->shapes, entry);
+        key = key_mix(key, nodes[i] + UINT64_C(1));
+    size_t number = key_table_find(&throughput->nodes, key);
+    throughput->counts.same_nodes += number != KEY_UNKNOWN;
+    if (number == KEY_UNKNOWN) {
+        number = find_shape(throughput, type, nodes, count, stretch, diag ? diag : &silent);
+        key_table_add(&throughput->nodes, key, number);
     }
-    if (!same) {
-        entry.key = key;
-        add(&throughput->nodes, entry);
-    }
-    *figures = entry.figures;
-    return entry.can;
+    *figures = throughput->entries[number].figures;
+    return throughput->entries[number].can;
 }

@@ -35,6 +35,12 @@ const struct node_layout *throughput_nodes(const struct throughput *throughput);
 /* From now on joules are known, and those of GPUs with these watts; borrowed. */
 void throughput_set_watts(struct throughput *throughput, const struct throughput_watts *watts);
 
+/* The shape of nodes, see node_layout.h. */
+uint64_t throughput_shape(struct throughput *throughput, const uint32_t *nodes, uint32_t count);
+/* The scenario of a type's job on so many hosts; NULL with the mistakes reported. Memory from the arena. */
+struct scenario *throughput_scenario(const struct throughput *throughput, uint32_t type, uint32_t hosts,
+                                     struct arena *arena, struct diag *diag);
+
 /* Data-parallel replicas of the type's scenario fill the nodes. False where that cannot be; with `diag` the mistakes
  * are reported. */
 bool throughput_of(struct throughput *throughput, uint32_t type, const uint32_t *nodes, uint32_t count,

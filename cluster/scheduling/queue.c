@@ -63,6 +63,7 @@ static void pass_time(struct queue *queue)
             queue_enlist(queue, coming);
         if (happened)
             request->options.policy->decide(queue);
+        queue_beside_settle(queue);
         if (happened && queue->watts)
             watts_divide(queue);
         if (queue->outages && outages_stuck(queue)) {
@@ -106,6 +107,7 @@ bool queue_run(const struct queue_request *request, struct arena *arena, struct 
     watts_destroy(queue.watts);
     node_pool_destroy(queue.pool);
     free(queue.ends);
+    free(queue.beside);
     free(queue.tasks);
     *failed = queue.failed;
     return queue.failed == NO_JOB;

@@ -52,6 +52,13 @@ struct queue_options {
     double grow, shrink;  /* elastic: seconds in which a job that changes its size does nothing */
 };
 
+/* A job that runs, with what it does in a second. */
+struct queue_neighbour {
+    uint32_t job, count;
+    const uint32_t *nodes; /* [count] */
+    double alone, rate;    /* work a second: alone on its nodes, and beside the others */
+};
+
 /* What fails. Everything is borrowed. */
 struct queue_failures {
     const struct training_plan *cluster; /* of all nodes: components, rates, times */
@@ -88,6 +95,9 @@ struct queue_request {
     /* Work a second of a job on these nodes; not above 0: it cannot run there, and the queue ends. */
     double (*rate)(void *user, uint32_t job, const uint32_t *nodes, uint32_t count);
     void *user;
+    /* Whenever other jobs run than before: changes the rates, which are above 0, of those that slow each other down,
+     * of `count` that run. NULL: each runs as if it were alone. Without failures. */
+    void (*beside)(void *user, struct queue_neighbour *running, uint32_t count);
     const struct queue_failures *failures; /* NULL: nothing fails */
     const struct queue_account *accounts;  /* account_count of them */
     uint32_t account_count;

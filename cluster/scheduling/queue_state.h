@@ -21,6 +21,7 @@ struct queue_task {
     double charged, joules; /* up to when its energy is counted; of its span */
     uint32_t *nodes;        /* it has, [count]; changed only while it does not run */
     uint32_t count;
+    uint32_t seat;            /* among those that run side by side */
     uint32_t version;         /* of `ends`: older ones in the heap are void */
     uint32_t next, previous;  /* of those that wait, in order of submission */
     bool runs, waits, yields; /* yields: it will wait again, and has its nodes until its state is saved */
@@ -43,11 +44,15 @@ struct queue {
     struct queue_end *ends;                                  /* a heap, the soonest first */
     size_t end_count, end_capacity, end_most, span_capacity; /* end_most: when void ones go, 0: not yet said */
     struct node_pool *pool;                                  /* of policies that give a node to one job only */
-    double wake;             /* when the policy wants to decide, whatever happens; INFINITY: not at all */
-    void *own;               /* the policy's */
-    uint32_t failed;         /* NO_JOB: none has */
-    struct outages *outages; /* NULL: nothing fails */
-    struct watts *watts;     /* NULL: nothing is known of them */
+    double wake;                    /* when the policy wants to decide, whatever happens; INFINITY: not at all */
+    void *own;                      /* the policy's */
+    uint32_t failed;                /* NO_JOB: none has */
+    struct outages *outages;        /* NULL: nothing fails */
+    struct watts *watts;            /* NULL: nothing is known of them */
+    struct queue_neighbour *beside; /* beside_count of them that run, where they slow each other down */
+    uint32_t beside_count;
+    size_t beside_capacity;
+    bool moved; /* and others run than when their rates were asked for */
 };
 
 struct queue_policy {
@@ -91,6 +96,10 @@ void queue_stand(struct queue *queue, uint32_t job, double until);
 void queue_pause(struct queue *queue, uint32_t job);
 /* Its span ends, and nothing else. */
 void queue_close_span(struct queue *queue, uint32_t job);
+/* A job runs beside the others, and no longer. Rates follow when all that happens at one time is done. */
+void queue_beside_enter(struct queue *queue, uint32_t job);
+void queue_beside_leave(struct queue *queue, uint32_t job);
+void queue_beside_settle(struct queue *queue);
 /* The next of them that still holds; NULL: nothing runs. And it goes. */
 const struct queue_end *queue_next_end(struct queue *queue);
 void queue_pop_end(struct queue *queue);

@@ -57,6 +57,7 @@ void queue_resume(struct queue *queue, uint32_t job, double since)
     task->from = task->charged = queue->now;
     task->since = task->stands = since;
     task->runs = true;
+    queue_beside_enter(queue, job);
     if (queue->watts)
         watts_resume(queue, job);
     queue_set_end(queue, job, queue->outages ? outages_end(queue, job) : since + task->left / task->rate);
@@ -84,6 +85,7 @@ void queue_close_span(struct queue *queue, uint32_t job)
         watts_charge(queue, job);
     task->runs = false;
     task->version++;
+    queue_beside_leave(queue, job);
     if (queue->now == task->from) { /* it had them for no time */
         run->records[job].spans -= task->left > 0 && !queue->outages;
         return;

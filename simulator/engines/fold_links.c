@@ -107,6 +107,12 @@ void fold_links_add(struct fold_links *links, const struct platform_route *route
     links->flow_count++;
 }
 
+void fold_links_sort(struct fold_links *links)
+{
+    fold_pairs_finish(&links->limits[0]);
+    fold_pairs_finish(&links->limits[1]);
+}
+
 static double bound_sum(const struct fold_links *links, const struct fold_pairs *limits, uint32_t link)
 {
     double sum = 0;
@@ -116,13 +122,17 @@ static double bound_sum(const struct fold_links *links, const struct fold_pairs 
     return sum;
 }
 
+double fold_links_most(const struct fold_links *links, uint32_t link)
+{
+    return fmin(bound_sum(links, &links->limits[0], link), bound_sum(links, &links->limits[1], link));
+}
+
 void fold_links_finish(struct fold_links *links)
 {
-    fold_pairs_finish(&links->limits[0]);
-    fold_pairs_finish(&links->limits[1]);
+    fold_links_sort(links);
     for (uint32_t link = 0; link < links->platform->link_count; link++) {
         const struct platform_link *description = &links->platform->links[link];
-        double least = fmin(bound_sum(links, &links->limits[0], link), bound_sum(links, &links->limits[1], link));
-        links->roomy[link] = description->sharing == LINK_SHARED && least <= description->bandwidth * (1 + 1e-12);
+        links->roomy[link] =
+            description->sharing == LINK_SHARED && fold_links_most(links, link) <= description->bandwidth * (1 + 1e-12);
     }
 }

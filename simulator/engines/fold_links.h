@@ -41,6 +41,10 @@ void fold_links_init(struct fold_links *links, const struct platform *platform);
 void fold_links_destroy(struct fold_links *links);
 /* A flow that can use the route; slice SLICE_NONE: of a coupling collective. */
 void fold_links_add(struct fold_links *links, const struct platform_route *route, uint32_t slice);
+/* After all were added: in order for fold_links_most. */
+void fold_links_sort(struct fold_links *links);
+/* Bytes a second that the flows can use of a link at once; INFINITY: as many as it carries. */
+double fold_links_most(const struct fold_links *links, uint32_t link);
 /* Decides which links are roomy. */
 void fold_links_finish(struct fold_links *links);
 

@@ -58,6 +58,12 @@ def draw_cluster(draw):
         jobs[f"j{i}"] = {"scenario": draw_scenario(draw, ranks), "iterations": draw.choice([1, 2, 3]), "copies": copies,
                          "placement": draw.choice(["packed", "spread", "random", "rail"]),
                          "start": f"{draw.choice([0, 0, 1, 7.5])}ms"}
+    twin = draw.choice(list(jobs)) if jobs and draw.random() < 0.4 else None
+    ranks = 1
+    for size in jobs[twin]["scenario"]["parallel"].values() if twin else ():
+        ranks *= size
+    if twin and ranks <= left:  # the same job at another time
+        jobs["twin"] = {**jobs[twin], "copies": 1, "start": f"{draw.choice([0, 2, 5])}ms"}
     return {"platform": platform, "jobs": jobs} if jobs else draw_cluster(draw)
 
 

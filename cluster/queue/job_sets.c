@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/queue/job_sets.h"
+
+#include "base/arena.h"
+#include "cluster/queue/key_table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rounds in which colours tell of who is met. */
+enum { ROUNDS = 4 };
+
+/* A job on a link. */
+struct presence {
+    uint32_t job, use, next; /* next: of the link, and 1; 0: none */
+};
+
+/* A link, as long as `epoch` is that of the search. */
+struct link_state {
+    uint64_t epoch, colour;
+    uint32_t head, users;
+    double most, load; /* of all its users */
+};
+
+struct job_sets {
+    const struct platform *platform;
+    struct link_state *links;
+    uint64_t epoch;
+    struct presence *presences;
+    size_t presence_count, presence_capacity;
+    struct set_job *const *jobs;
+    uint32_t count;
+    uint32_t next; /* job at which the search for the next set goes on */
+    struct set_job **members;
+    size_t member_capacity;
+};
+
+struct job_sets *job_sets_create(const struct platform *platform)
+{
+    struct job_sets *sets = array_zeroed(1, sizeof *sets);
+    sets->platform = platform;
+    sets->links = array_zeroed(platform->link_count + (size_t)1, sizeof *sets->links);
+    return sets;
+}
+
+void job_sets_destroy(struct job_sets *sets)
+{
+    free(sets->links);
+    free(sets->presences);
+    free(sets->members);
+    free(sets);
+}
+
+/* ---- who is where ---- */
+
+/* What a job puts on a link in a second, alone. */
+static double rate_of(const struct set_job *job, const struct traffic_use *use)
+{
+    return use->bytes / job->iteration;
+}
+
+static void enter(struct job_sets *sets, uint32_t number)
+{
+    const struct set_job *job = sets->jobs[number];
+    for (uint32_t i = 0; i < job->footprint.use_count; i++) {
+        const struct traffic_use *use = &job->footprint.uses[i];
+        struct link_state *link = &sets->links[use->link];
+        if (link->epoch != sets->epoch)
+            *link = (struct link_state){.epoch = sets->epoch};
+        sets->presences =
+            array_grow(sets->presences, &sets->presence_capacity, sets->presence_count + 1, sizeof *sets->presences);
+        sets->presences[sets->presence_count] = (struct presence){number, i, link->head};
+        link->head = (uint32_t)++sets->presence_count;
+        link->users++;
+        link->most += use->most;
+        link->load += rate_of(job, use);
+    }
+}
+
+/* Several jobs use it, and it is too slow for all that they may send at once. */
+static bool is_met_on(const struct job_sets *sets, uint32_t link)
+{
+    const struct link_state *state = &sets->links[link];
+    return state->users > 1 && state->most > sets->platform->links[link].bandwidth * (1 + 1e-12);
+}
+
+static const struct traffic_use *use_of(const struct job_sets *sets, const struct presence *presence)
+{
+    return &sets->jobs[presence->job]->footprint.uses[presence->use];
+}
+
+static uint32_t first_of(const struct job_sets *sets, uint32_t job)
+{
+    while (sets->jobs[job]->first != job)
+        job = sets->jobs[job]->first;
+    return job;
+}
+
+static void join(const struct job_sets *sets, uint32_t a, uint32_t b)
+{
+    a = first_of(sets, a);
+    b = first_of(sets, b);
+    sets->jobs[a > b ? a : b]->first = a > b ? b : a;
+}
+
+/* The one of the others that puts most on a link. */
+static struct set_job *rival_on(const struct job_sets *sets, uint32_t link, uint32_t job)
+{
+    struct set_job *best = NULL;
+    double most = -1;
+    for (uint32_t at = sets->links[link].head; at; at = sets->presences[at - 1].next) {
+        const struct presence *presence = &sets->presences[at - 1];
+        double rate = rate_of(sets->jobs[presence->job], use_of(sets, presence));
+        if (presence->job != job && rate > most) {
+            best = sets->jobs[presence->job];
+            most = rate;
+        }
+    }
+    return best;
+}
+
+/* Joins the job with those that it meets, and finds where it meets most. */
+static void meet(const struct job_sets *sets, uint32_t number)
+{
+    struct set_job *job = sets->jobs[number];
+    for (uint32_t i = 0; i < job->footprint.use_count; i++) {
+        const struct traffic_use *use = &job->footprint.uses[i];
+        const struct link_state *link = &sets->links[use->link];
+        if (!is_met_on(sets, use->link))
+            continue;
+        join(sets, number, sets->presences[link->head - 1].job);
+        double load = (link->load - rate_of(job, use)) / sets->platform->links[use->link].bandwidth;
+        if (load > job->load || !job->rival) {
+            job->load = load;
+            job->rival = rival_on(sets, use->link, number);
+        }
+    }
+}
+
+/* ---- classes ---- */
+
+/* What differs in rounding alone is equal. */
+static uint64_t mix_number(uint64_t hash, double number)
+{
+    float rounded = (float)number;
+    uint32_t bits;
+    memcpy(&bits, &rounded, sizeof bits);
+    return key_mix(hash, bits);
+}
+
+static uint64_t label_of(const struct traffic_use *use)
+{
+    return mix_number(mix_number(key_mix(7, use->flows), use->bytes), use->most);
+}
+
+static void colour_links(const struct job_sets *sets, const struct set_job *job)
+{
+    for (uint32_t i = 0; i < job->footprint.use_count; i++) {
+        uint32_t number = job->footprint.uses[i].link;
+        struct link_state *link = &sets->links[number];
+        link->colour = mix_number(11, sets->platform->links[number].bandwidth);
+        for (uint32_t at = link->head; at; at = sets->presences[at - 1].next) {
+            const struct presence *presence = &sets->presences[at - 1];
+            link->colour += key_mix(label_of(use_of(sets, presence)), sets->jobs[presence->job]->colour);
+        }
+    }
+}
+
+/* Sums, so that no order counts. */
+static uint64_t colour_of(const struct job_sets *sets, const struct set_job *job)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < job->footprint.use_count; i++)
+        if (is_met_on(sets, job->footprint.uses[i].link))
+            sum += key_mix(label_of(&job->footprint.uses[i]), sets->links[job->footprint.uses[i].link].colour);
+    return key_mix(key_mix(13, job->colour), sum);
+}
+
+static uint64_t class_of(const struct job_sets *sets, struct set_job *const *members, uint32_t count)
+{
+    uint64_t *next = array_zeroed(count, sizeof *next), class = count;
+    for (uint32_t i = 0; i < count; i++)
+        members[i]->colour =
+            mix_number(key_mix(key_mix(3, members[i]->type), members[i]->count), members[i]->iteration);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (uint32_t i = 0; i < count; i++)
+            colour_links(sets, members[i]);
+        for (uint32_t i = 0; i < count; i++)
+            next[i] = colour_of(sets, members[i]);
+        for (uint32_t i = 0; i < count; i++)
+            members[i]->colour = next[i];
+    }
+    for (uint32_t i = 0; i < count; i++)
+        class += key_mix(5, members[i]->colour);
+    free(next);
+    return class;
+}
+
+/* ---- sets ---- */
+
+void job_sets_find(struct job_sets *sets, struct set_job *const *jobs, uint32_t count)
+{
+    sets->jobs = jobs;
+    sets->count = count;
+    sets->next = 0;
+    sets->epoch++;
+    sets->presence_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        jobs[i]->first = i;
+        jobs[i]->load = 0;
+        jobs[i]->rival = NULL;
+        enter(sets, i);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        meet(sets, i);
+    for (uint32_t i = 0; i < count; i++)
+        jobs[i]->first = first_of(sets, i);
+}
+
+bool job_sets_next(struct job_sets *sets, struct job_set *set)
+{
+    for (; sets->next < sets->count; sets->next++) {
+        uint32_t first = sets->next, count = 0;
+        if (sets->jobs[first]->first != first || !sets->jobs[first]->rival)
+            continue;
+        for (uint32_t i = first; i < sets->count; i++) {
+            if (sets->jobs[i]->first != first)
+                continue;
+            sets->members =
+                array_grow(sets->members, &sets->member_capacity, count + (size_t)1, sizeof(struct set_job *));
+            sets->members[count++] = sets->jobs[i];
+        }
+        *set = (struct job_set){sets->members, count, class_of(sets, sets->members, count)};
+        sets->next++;
+        return true;
+    }
+    return false;
+}
+
+void job_sets_load_pair(struct job_sets *sets, struct set_job *const pair[2])
+{
+    for (int i = 0; i < 2; i++) {
+        const struct footprint *own = &pair[i]->footprint, *other = &pair[1 - i]->footprint;
+        pair[i]->load = 0;
+        for (uint32_t a = 0, b = 0; a < own->use_count && b < other->use_count;) {
+            if (own->uses[a].link == other->uses[b].link)
+                pair[i]->load = fmax(pair[i]->load, rate_of(pair[1 - i], &other->uses[b]) /
+                                                        sets->platform->links[own->uses[a].link].bandwidth);
+            bool behind = own->uses[a].link < other->uses[b].link;
+            a += own->uses[a].link <= other->uses[b].link;
+            b += !behind;
+        }
+    }
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is said of jobs that slow each other down. */
+#include "base/number_text.h"
+#include "cluster/queue/queue_output.h"
+
+void queue_contention_print(FILE *out, const struct queue_view *view)
+{
+    const struct slowing_counts *sets = &view->sets;
+    char error[READABLE_MAX], worst[READABLE_MAX];
+    if (!view->queue->contention)
+        return;
+    if (!sets->sets) {
+        fputs("jobs never meet on a link that is too slow for them\n", out);
+        return;
+    }
+    fprintf(
+        out,
+        "%llu sets of jobs that slow each other down: %llu simulated, %llu like one of those, %llu estimated; a job "
+        "takes up to %.3f times as long\n",
+        (unsigned long long)sets->sets, (unsigned long long)sets->simulated, (unsigned long long)sets->known,
+        (unsigned long long)sets->estimated, sets->slowest);
+    if (sets->checked)
+        fprintf(out, "estimates of %llu jobs that were simulated as well are off by %s in the mean, %s at most\n",
+                (unsigned long long)sets->checked, readable_percent(error, sets->error),
+                readable_percent(worst, sets->worst));
+}
+
+void queue_contention_json(struct json_writer *json, const struct queue_view *view)
+{
+    const struct slowing_counts *sets = &view->sets;
+    if (!view->queue->contention)
+        return;
+    json_object_begin(json, "contention", true);
+    json_integer(json, "sets", sets->sets);
+    json_integer(json, "simulated", sets->simulated);
+    json_integer(json, "known", sets->known);
+    json_integer(json, "estimated", sets->estimated);
+    json_integer(json, "largest_set", sets->largest);
+    json_number(json, "largest_slow_down", sets->slowest);
+    json_integer(json, "estimates_checked", sets->checked);
+    json_number(json, "estimate_bias", sets->bias);
+    json_number(json, "estimate_error", sets->error);
+    json_number(json, "estimate_error_most", sets->worst);
+    json_object_end(json);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/queue/traffic.h"
+
+#include "base/arena.h"
+#include "simulator/collectives/assignment.h"
+#include "simulator/engines/fold_links.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is sent ---- */
+
+struct listing {
+    const struct job_run *run;
+    const struct program *program;
+    struct traffic_transfer *items;
+    size_t count, capacity;
+};
+
+static void add(struct listing *listing, uint32_t from, uint32_t to, double bytes)
+{
+    const uint32_t *hosts = listing->run->job->hosts;
+    const struct platform_host *all = listing->run->part->hosts;
+    if (!strcmp(all[hosts[from]].node, all[hosts[to]].node))
+        return;
+    listing->items = array_grow(listing->items, &listing->capacity, listing->count + 1, sizeof *listing->items);
+    listing->items[listing->count++] = (struct traffic_transfer){hosts[from], hosts[to], bytes};
+}
+
+static void add_messages(struct listing *listing, uint32_t rank)
+{
+    const struct mesh *mesh = listing->program->mesh;
+    const struct position *position = &listing->program->positions[mesh->position_of[rank]];
+    for (uint32_t i = 0; i < position->stream_count; i++) {
+        const struct stream *stream = &position->streams[i];
+        double bytes = 0;
+        for (uint32_t id = stream->first; id < stream->first + stream->count; id++)
+            bytes += operation_cost(listing->program, &position->operations[id])->bytes;
+        if (stream->type == OPERATION_SEND)
+            add(listing, rank, mesh_rank(mesh, stream->peer, mesh->replica_of[rank]), bytes);
+    }
+}
+
+static void add_instance(struct listing *listing, uint32_t group, const uint32_t *ranks)
+{
+    const struct program *program = listing->program;
+    const struct position *position = &program->positions[program->mesh->position_of[ranks[0]]];
+    const struct stream *stream = &position->streams[position_group_stream(position, group)];
+    for (uint32_t id = stream->first; id < stream->first + stream->count; id++) {
+        const struct operation *operation = &position->operations[id];
+        const struct collective_flows *flows = assignment_flows(program, group, operation);
+        for (size_t i = 0; flows && i < flows->count; i++) {
+            struct collective_phase_flow flow = collective_flow_at(flows, i);
+            add(listing, ranks[flow.from], ranks[flow.to], flow.share * operation_cost(program, operation)->bytes);
+        }
+    }
+}
+
+static int by_ends(const void *left, const void *right)
+{
+    const struct traffic_transfer *a = left, *b = right;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    return (a->to > b->to) - (a->to < b->to);
+}
+
+/* Each pair of hosts once. */
+static void unite(struct listing *listing)
+{
+    size_t kept = 0;
+    if (listing->count)
+        qsort(listing->items, listing->count, sizeof *listing->items, by_ends);
+    for (size_t i = 0; i < listing->count; i++) {
+        if (kept && by_ends(&listing->items[kept - 1], &listing->items[i]) == 0)
+            listing->items[kept - 1].bytes += listing->items[i].bytes;
+        else
+            listing->items[kept++] = listing->items[i];
+    }
+    listing->count = kept;
+}
+
+static void list_all(struct listing *listing)
+{
+    const struct program *program = listing->program;
+    uint32_t *ranks = array_zeroed(program->mesh->ranks, sizeof *ranks);
+    for (uint32_t rank = 0; rank < program->mesh->ranks; rank++)
+        add_messages(listing, rank);
+    for (uint32_t group = 0; group < program->group_count; group++)
+        for (uint32_t i = 0;
+             program->groups[group].collective_count && i < group_instances(program, &program->groups[group]); i++) {
+            group_ranks(program, &program->groups[group], i, ranks);
+            add_instance(listing, group, ranks);
+        }
+    free(ranks);
+    unite(listing);
+}
+
+bool traffic_create(struct throughput *throughput, uint32_t type, const uint32_t *hosts, uint32_t host_count,
+                    struct arena *arena, struct diag *diag, struct traffic *traffic)
+{
+    struct job_run run;
+    *traffic = (struct traffic){
+        .described = {.name = "job", .scenario = throughput_scenario(throughput, type, host_count, arena, diag)}};
+    struct arena *own = arena_create();
+    bool done = traffic->described.scenario &&
+                job_run_create(&traffic->described, throughput_nodes(throughput)->platform, hosts, 1, own, diag, &run);
+    if (done) {
+        struct listing listing = {.run = &run, .program = run.job->program};
+        list_all(&listing);
+        traffic->count = listing.count;
+        traffic->transfers = arena_array(arena, listing.count + 1, sizeof *traffic->transfers);
+        if (listing.count)
+            memcpy(traffic->transfers, listing.items, listing.count * sizeof *listing.items);
+        free(listing.items);
+    }
+    arena_destroy(own);
+    return done;
+}
+
+/* ---- where it goes ---- */
+
+static int by_link(const void *left, const void *right)
+{
+    const struct traffic_use *a = left, *b = right;
+    return (a->link > b->link) - (a->link < b->link);
+}
+
+/* Each link once, with what flows can use of it. */
+static void finish_uses(struct footprint *footprint, size_t count, struct fold_links *links)
+{
+    struct traffic_use *uses = footprint->uses;
+    if (count)
+        qsort(uses, count, sizeof *uses, by_link);
+    for (size_t i = 0; i < count; i++) {
+        if (footprint->use_count && uses[footprint->use_count - 1].link == uses[i].link) {
+            uses[footprint->use_count - 1].bytes += uses[i].bytes;
+            uses[footprint->use_count - 1].flows++;
+        } else {
+            uses[footprint->use_count++] = uses[i];
+        }
+    }
+    fold_links_sort(links);
+    for (uint32_t i = 0; i < footprint->use_count; i++)
+        uses[i].most = fold_links_most(links, uses[i].link);
+}
+
+void footprint_create(struct footprint *footprint, struct traffic *traffic, struct platform *platform,
+                      const uint32_t *hosts, uint32_t host_count)
+{
+    struct fold_links links;
+    size_t count = 0, capacity = 0;
+    *footprint = (struct footprint){.traffic = traffic, .hosts = array_zeroed(host_count, sizeof *footprint->hosts)};
+    memcpy(footprint->hosts, hosts, host_count * sizeof *hosts);
+    fold_links_init(&links, platform);
+    for (size_t i = 0; i < traffic->count; i++) {
+        const struct traffic_transfer *transfer = &traffic->transfers[i];
+        struct platform_route route;
+        platform->route(platform, hosts[transfer->from], hosts[transfer->to], &route);
+        fold_links_add(&links, &route, SLICE_NONE);
+        footprint->uses = array_grow(footprint->uses, &capacity, count + route.link_count, sizeof *footprint->uses);
+        for (uint32_t k = 0; k < route.link_count; k++)
+            if (platform->links[route.links[k]].sharing == LINK_SHARED)
+                footprint->uses[count++] = (struct traffic_use){route.links[k], 1, transfer->bytes, 0};
+    }
+    finish_uses(footprint, count, &links);
+    fold_links_destroy(&links);
+}
+
+void footprint_finish(struct footprint *footprint)
+{
+    free(footprint->hosts);
+    free(footprint->uses);
+    *footprint = (struct footprint){0};
+}
