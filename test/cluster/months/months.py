@@ -64,6 +64,13 @@ def truth(together):
     return wanted
 
 
+def normal_spread(count):
+    """Between what the root of the mean square of so many normal numbers lies, but once in 100,000: chi-squared by
+    Wilson and Hilferty."""
+    part = 2 / (9 * count)
+    return [math.sqrt(max(0, 1 - part + z * math.sqrt(part)) ** 3) for z in (-4.4, 4.4)]
+
+
 def given_back(stagesim, folder):
     """Deviations over standard errors are those of a normal number, in the mean over seeds and numbers."""
     for together in (1, 4):
@@ -83,6 +90,9 @@ def given_back(stagesim, folder):
             del deviations["together"]  # cannot be below 1
         for key, values in deviations.items():
             check.that(max(map(abs, values)) < 4.5, f"together {together}: {key} is off by {values} standard errors")
+            own = math.sqrt(sum(value * value for value in values) / len(values))
+            least, most = normal_spread(len(values))
+            check.that(least < own < most, f"together {together}: {key} deviates by {own} standard errors")
         every = [value for values in deviations.values() for value in values]
         spread = math.sqrt(sum(value * value for value in every) / len(every))
         check.that(0.85 < spread < 1.2, f"together {together}: deviations are {spread} standard errors")
