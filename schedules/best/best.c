@@ -6,11 +6,20 @@
 #include "schedules/best/exact.h"
 #include "schedules/best/improve.h"
 #include "schedules/best/learn.h"
+#include "schedules/best/periodic.h"
 #include "schedules/best/window.h"
 
 #include <math.h>
 
-enum { SLICE_FIRST = 4000, BEAM_FIRST = 8, BEAM_MOST = 1024, TABLE_BITS = 18 };
+enum {
+    SLICE_FIRST = 4000,
+    BEAM_FIRST = 8,
+    BEAM_MOST = 1024,
+    TABLE_BITS = 18,
+    PATTERNS = 32,
+    PATTERNS_MOST = 512,
+    REPEATS = 16
+};
 
 struct search {
     const struct best_request *request;
@@ -18,6 +27,7 @@ struct search {
     struct bound *bound;
     struct exact *exact;
     struct learn *prove, *raise; /* for what is shorter than the best, and for what is much shorter; NULL: too large */
+    struct periodic *periodic;
     struct improve *improve;
     struct window *window;
     struct words *best, *found;
@@ -203,6 +213,19 @@ static void send_beam(struct search *search, uint32_t width)
         offer(search, search->found);
 }
 
+/* Orders that repeat, of more micro-batches each time and then of more partial patterns. */
+static void repeat_patterns(struct search *search, uint32_t turn, int64_t slice)
+{
+    const struct instance *instance = search->instance;
+    uint32_t width = turn / PERIODIC_MOST < 8 ? (uint32_t)PATTERNS << turn / PERIODIC_MOST : PATTERNS_MOST + 1;
+    if (instance->batches < REPEATS || width > PATTERNS_MOST || search->makespan == INT64_MAX)
+        return;
+    budget_begin(&search->budget, slice);
+    if (periodic_try(search->periodic, 1 + turn % PERIODIC_MOST, width, (double)search->makespan / instance->batches,
+                     &search->budget, search->found))
+        offer(search, search->found);
+}
+
 static void run(struct search *search)
 {
     int64_t slice = SLICE_FIRST + 2 * (int64_t)search->instance->operations;
@@ -210,8 +233,9 @@ static void run(struct search *search)
     for (search->round = 0; search->round < EXACT_RULES && !is_done(search); search->round++)
         attempt(search, below(search), slice);
     search->gains = true;
-    for (uint32_t width = BEAM_FIRST; !is_done(search); search->round++) {
-        if (search->makespan < INT64_MAX)
+    for (uint32_t width = BEAM_FIRST, turn = 0; !is_done(search); search->round++, turn++) {
+        repeat_patterns(search, turn, slice);
+        if (!is_done(search) && search->makespan < INT64_MAX)
             improve_best(search, slice / 2);
         if (!is_done(search) && search->makespan < INT64_MAX && search->prove && search->raise)
             learn_round(search, slice);
@@ -277,6 +301,7 @@ bool best_search(const struct best_request *request, struct best_result *result)
     search.exact = exact_create(instance, search.bound, TABLE_BITS, arena);
     search.prove = learn_create(instance, arena);
     search.raise = learn_create(instance, arena);
+    search.periodic = periodic_create(instance, arena);
     search.improve = improve_create(instance, arena);
     search.window = window_create(instance, arena);
     search.best = words_create(instance, arena);

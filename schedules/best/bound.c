@@ -311,5 +311,5 @@ int64_t bound_root(struct bound *bound)
     for (uint32_t worker = 0; worker < instance->workers && most < INT64_MAX; worker++)
         most = larger(most, bound_worker(bound, &start, worker));
     arena_destroy(arena);
-    return most;
+    return larger(most, bound_stashes(instance));
 }

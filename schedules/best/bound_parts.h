@@ -64,6 +64,11 @@ uint32_t bound_releases_least(const struct instance *instance, uint32_t worker, 
  * limit is too small for a single one. */
 uint32_t bound_through_least(const struct instance *instance, uint32_t worker, const uint32_t *forwards);
 
+/* ---- bound_stashes.c ---- */
+
+/* When everything can be done by what the stashes of each worker take of its limit over time. */
+int64_t bound_stashes(const struct instance *instance);
+
 /* ---- bound_tails.c ---- */
 
 /* Tails of the micro-batches from `first` on, as far as the part has them. */

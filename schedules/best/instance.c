@@ -222,6 +222,20 @@ int64_t words_makespan(const struct instance *instance, const struct words *word
     return left ? -1 : end;
 }
 
+/* ---- stashes ---- */
+
+void instance_stays(const struct instance *instance, int64_t *stays)
+{
+    int64_t behind = 0; /* from the end of the forward to the start of the backward */
+    for (uint32_t stage = instance->stages; stage-- > 0;) {
+        if (stage + 1 < instance->stages)
+            behind += 2 * instance_lag(instance, stage, stage + 1);
+        int64_t both = instance->length[BEST_FORWARD][stage] + instance->length[BEST_BACKWARD][stage];
+        stays[stage] = both + behind + (instance->kinds == 3 ? instance->length[BEST_WEIGHT][stage] : 0);
+        behind += both;
+    }
+}
+
 /* ---- words backwards ---- */
 
 /* The time from the end of an operation that its followers in the model need; -1: not known yet. `left` ([chain]):

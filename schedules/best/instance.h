@@ -97,6 +97,10 @@ static inline uint32_t instance_release(const struct instance *instance)
     return instance->kinds - 1;
 }
 
+/* How long a stash of each stage stays at least: from the start of its forward, through all stages behind it and back,
+ * to the end of what releases it ([stage]). */
+void instance_stays(const struct instance *instance, int64_t *stays);
+
 /* What every worker does, in order: chains (kind x stages + stage) whose next operation is meant. */
 struct words {
     uint32_t *count;   /* [worker] */
