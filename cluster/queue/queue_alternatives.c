@@ -70,9 +70,7 @@ static void add_budget(struct queue_alternatives *all, const struct scenario *sc
         return;
     double most = scenario->power.budget > 0 ? scenario->power.budget : power->full_total;
     double watts = floor(POWER * most);
-    add(all,
-        arena_print(arena, "with %s of the power (%.6g kW)", scenario->power.budget > 0 ? "80 %" : "80 %",
-                    watts / 1000),
+    add(all, arena_print(arena, "with 80 %% of the power (%.6g kW)", watts / 1000),
         arena_print(arena, "power.budget=%.17gW", watts));
 }
 

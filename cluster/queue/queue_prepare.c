@@ -119,6 +119,34 @@ static void beside(void *user, struct queue_neighbour *running, uint32_t count)
     slowing_share(((struct preparing *)user)->slowing, running, count);
 }
 
+/* One job of the log; false after a mistake was reported. */
+static bool put_job(struct preparing *preparing, uint32_t index, uint32_t **sizes, uint32_t *counts,
+                    struct queue_job *job)
+{
+    const struct queue_scenario *queue = preparing->queue;
+    const struct arrival *arrival = &queue->log->arrivals[index];
+    uint32_t type = queue->type_of[index];
+    struct throughput_figures figures;
+    *job = (struct queue_job){.name = arrival->name,
+                              .submit = arrival->submit,
+                              .kind = type,
+                              .user = arrival->user,
+                              .priority = arrival->priority};
+    if (!put_size(preparing, arrival, job) || !put_work(preparing, arrival, type, job, &figures))
+        return false;
+    job->expected = job->alone;
+    if (preparing->fails)
+        queue_failing_add(&preparing->failing, index, job, figures.state, figures.iteration);
+    if (queue->estimates == ESTIMATES_LIMITS && arrival->limit > 0)
+        job->expected = arrival->limit;
+    if (type != UINT32_MAX && !sizes[type] && queue_policy_resizes(queue->options.policy))
+        sizes[type] = sizes_of(preparing, type, &counts[type]);
+    bool elastic = type != UINT32_MAX && sizes[type] && is_size(sizes[type], counts[type], job->nodes);
+    job->sizes = elastic ? sizes[type] : &job->nodes;
+    job->size_count = elastic ? counts[type] : 1;
+    return true;
+}
+
 bool queue_prepare(const struct scenario *scenario, struct throughput *throughput, struct slowing *slowing,
                    struct arena *arena, struct diag *diag, struct queue_request *request)
 {
@@ -146,31 +174,8 @@ bool queue_prepare(const struct scenario *scenario, struct throughput *throughpu
         return false;
     queue_power_take_jobs(power, jobs);
     bool good = true;
-    for (uint32_t i = 0; i < queue->job_count; i++) {
-        const struct arrival *arrival = &queue->log->arrivals[i];
-        uint32_t type = queue->type_of[i];
-        struct queue_job *job = &jobs[i];
-        *job = (struct queue_job){.name = arrival->name,
-                                  .submit = arrival->submit,
-                                  .kind = type,
-                                  .user = arrival->user,
-                                  .priority = arrival->priority};
-        struct throughput_figures figures;
-        if (!put_size(preparing, arrival, job) || !put_work(preparing, arrival, type, job, &figures)) {
-            good = false;
-            continue;
-        }
-        job->expected = job->alone;
-        if (preparing->fails)
-            queue_failing_add(&preparing->failing, i, job, figures.state, figures.iteration);
-        if (queue->estimates == ESTIMATES_LIMITS && arrival->limit > 0)
-            job->expected = arrival->limit;
-        if (type != UINT32_MAX && !sizes[type] && queue_policy_resizes(queue->options.policy))
-            sizes[type] = sizes_of(preparing, type, &counts[type]);
-        bool elastic = type != UINT32_MAX && sizes[type] && is_size(sizes[type], counts[type], job->nodes);
-        job->sizes = elastic ? sizes[type] : &job->nodes;
-        job->size_count = elastic ? counts[type] : 1;
-    }
+    for (uint32_t i = 0; i < queue->job_count; i++)
+        good &= put_job(preparing, i, sizes, counts, &jobs[i]);
     *request = (struct queue_request){.jobs = jobs,
                                       .job_count = (uint32_t)queue->job_count,
                                       .nodes = layout->node_count,

@@ -91,7 +91,6 @@ struct value *value_at(const struct value *list, int64_t index); /* from the end
 /* Puts a value under a key, in place of what is there. */
 void value_set(struct python *python, struct value *value, const char *key, struct place key_at, struct value *item);
 void value_append(struct python *python, struct value *list, struct value *item);
-void value_remove(struct value *value, const char *key);
 /* A copy whose items are the same, or are copied as well. */
 struct value *value_copy(struct python *python, struct value *value, bool deep);
 /* A value that is not known could be another one, or hold it: what changes it may change that. */

@@ -138,21 +138,6 @@ void value_append(struct python *p, struct value *list, struct value *item)
     append(p, list, NULL, item->at, item);
 }
 
-void value_remove(struct value *value, const char *key)
-{
-    struct entry *last = NULL, **link = &value->first;
-    while (*link && ((*link)->key == NULL || strcmp((*link)->key, key) != 0)) {
-        last = *link;
-        link = &(*link)->next;
-    }
-    if (!*link)
-        return;
-    if (value->last == *link)
-        value->last = last;
-    *link = (*link)->next;
-    value->count--;
-}
-
 static struct value *copy(struct python *p, struct value *value, bool deep, unsigned depth)
 {
     if (!value_is_container(value))

@@ -241,6 +241,7 @@ struct step_ready *step_ready_create(const struct step_net *net, struct arena *a
     if (plain) {
         ready->waits = sort_edges(&e, 0, &ready->first_wait, arena);
         ready->nexts = sort_edges(&e, 1, &ready->first_next, arena);
+        ready->ends = arena_array(arena, (size_t)net->count + 1, sizeof *ready->ends);
         ready->scratch = ready_scratch_create(ready, arena);
     }
     free(e.cells);

@@ -18,6 +18,7 @@ struct step_ready {
     uint32_t *first_own, *own; /* computations of a rank in its order: [ranks + 1], into own */
     int8_t *holds;             /* [node]: 1: a stash more, -1: one less */
     int32_t *limit;            /* [rank]: the most stashes in its order */
+    double *ends;              /* [node]: when it ended in the step that was walked last */
     struct ready_scratch *scratch;
 };
 
@@ -26,8 +27,5 @@ struct step_ready {
 struct step_ready *step_ready_create(const struct step_net *net, struct arena *arena);
 /* What a step takes whose nodes take so long: [node * stride]. */
 double step_ready_seconds(struct step_ready *ready, const double *seconds, size_t stride);
-/* Of the step walked last: when a node ended, and the most stashes that a rank held. */
-double step_ready_end(const struct step_ready *ready, uint32_t node);
-int32_t step_ready_held(const struct step_ready *ready, uint32_t rank);
 
 #endif

@@ -26,7 +26,7 @@ struct ready_scratch {
     bool *busy;                     /* [server] */
     uint32_t *head, *tail, *behind; /* [server]: messages in the order in which they were ready; [node]; node + 1 */
     uint32_t *next;                 /* [rank]: place of the first computation that has not begun */
-    int32_t *held, *most;           /* [rank] */
+    int32_t *held;                  /* [rank] */
     uint32_t *touched;              /* servers that may begin something */
     uint32_t touched_count;
     bool *is_touched;
@@ -37,7 +37,7 @@ struct ready_scratch *ready_scratch_create(const struct step_ready *ready, struc
     struct ready_scratch *s = arena_alloc(arena, sizeof *s);
     size_t nodes = (size_t)ready->net->count + 1, servers = (size_t)ready->servers + 1;
     *s = (struct ready_scratch){.heap = arena_array(arena, nodes, sizeof *s->heap),
-                                .ends = arena_array(arena, nodes, sizeof *s->ends),
+                                .ends = ready->ends,
                                 .missing = arena_array(arena, nodes, sizeof *s->missing),
                                 .begun = arena_array(arena, nodes, sizeof *s->begun),
                                 .busy = arena_array(arena, servers, sizeof *s->busy),
@@ -46,7 +46,6 @@ struct ready_scratch *ready_scratch_create(const struct step_ready *ready, struc
                                 .behind = arena_array(arena, nodes, sizeof *s->behind),
                                 .next = arena_array(arena, servers, sizeof *s->next),
                                 .held = arena_array(arena, servers, sizeof *s->held),
-                                .most = arena_array(arena, servers, sizeof *s->most),
                                 .touched = arena_array(arena, servers, sizeof *s->touched),
                                 .is_touched = arena_array(arena, servers, sizeof *s->is_touched)};
     return s;
@@ -154,7 +153,7 @@ static void serve(const struct step_ready *ready, uint32_t server, double now)
         return;
     s->busy[server] = true;
     if (server < ready->ranks && ready->holds[node] > 0)
-        s->most[server] = ++s->held[server] > s->most[server] ? s->held[server] : s->most[server];
+        s->held[server]++;
     begin(s, node, now);
 }
 
@@ -184,7 +183,6 @@ static void clear(const struct step_ready *ready)
     memset(s->head, 0, servers * sizeof *s->head);
     memset(s->next, 0, servers * sizeof *s->next);
     memset(s->held, 0, servers * sizeof *s->held);
-    memset(s->most, 0, servers * sizeof *s->most);
     for (uint32_t node = 0; node < nodes; node++)
         s->missing[node] = ready->first_wait[node + 1] - ready->first_wait[node];
 }
@@ -212,14 +210,4 @@ double step_ready_seconds(struct step_ready *ready, const double *seconds, size_
             end(ready, &event);
         } while (s->heap_count && s->heap[0].time <= now * (1 + AT_ONCE));
     }
-}
-
-double step_ready_end(const struct step_ready *ready, uint32_t node)
-{
-    return ready->scratch->ends[node];
-}
-
-int32_t step_ready_held(const struct step_ready *ready, uint32_t rank)
-{
-    return ready->scratch->most[rank];
 }
