@@ -179,7 +179,7 @@ def slots(text):
 
 REASONS = {"pipedream": "weights are updated while", "pipedream-2bw": "weights are updated while",
            "gems": "each stage is on 2 workers", "bitpipe": "each stage is on 2 workers",
-           "chimera": "each stage is on 2 workers",
+           "chimera": "each stage is on 2 workers", "recycle": "each stage is on 2 workers",
            "dualpipe": "each stage is on 2 workers", "bpipe": "stashes move between workers",
            "pipe-offload": "stashes move to host memory",
            "weipipe": "weights travel",
