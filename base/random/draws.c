@@ -91,3 +91,23 @@ double normal_quantile(double probability)
     double value = far <= 5 ? fraction_at(&outer, far - 1.6) : fraction_at(&tail, far - 5);
     return from_middle < 0 ? -value : value;
 }
+
+enum { NORMAL_TERMS = 120 };
+
+double normal_below(double value)
+{
+    static const double root_of_two_pi = 2.50662827463100050242, series_up_to = 2;
+    double x = fabs(value), density = rounded_exp(-0.5 * x * x) / root_of_two_pi;
+    if (x > series_up_to) {
+        double below = x;
+        for (unsigned term = NORMAL_TERMS; term > 0; term--)
+            below = x + term / below;
+        return value < 0 ? density / below : 1 - density / below;
+    }
+    double sum = x, term = x;
+    for (unsigned k = 1; k < NORMAL_TERMS; k++) {
+        term *= x * x / (2 * k + 1);
+        sum += term;
+    }
+    return value < 0 ? 0.5 - density * sum : 0.5 + density * sum;
+}

@@ -28,5 +28,8 @@ double draw_normal(struct draws *draws);
 /* The value that a standard normal number stays below with this probability, in (0, 1): M. Wichura, "Algorithm AS 241",
  * Applied Statistics 37, 1988, exact to 1e-15 of itself. */
 double normal_quantile(double probability);
+/* The probability that a standard normal number is below a value, to 1e-14 of itself: near the middle by its series
+ * (NIST Digital Library of Mathematical Functions, 7.6.2), outside by its continued fraction (7.9.4). */
+double normal_below(double value);
 
 #endif

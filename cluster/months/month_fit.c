@@ -3,6 +3,7 @@
 #include "cluster/months/month.h"
 
 #include "base/arena.h"
+#include "base/random/draws.h"
 #include "base/rounded/rounded.h"
 #include "base/sum.h"
 
@@ -12,6 +13,11 @@
 
 static const double DAY = 86400, HOUR = 3600, PI = 3.14159265358979323846;
 enum { OWN_LEAST = 30, STEPS = 200 };
+
+static double square(double value)
+{
+    return value * value;
+}
 
 static int ascending(const void *left, const void *right)
 {
@@ -60,7 +66,7 @@ static void fit_together(const struct coming *coming, const double rates[MONTH_H
         sum_add(&means, mean);
     }
     double scale = 1 / (1 - MONTH_HOURS / hours) / sum_total(&means);
-    double variance = sum_total(&fourth) / hours - pow(sum_total(&squares) / hours, 2);
+    double variance = sum_total(&fourth) / hours - square(sum_total(&squares) / hours);
     month->together = fmax(1, (sum_total(&squares) * scale + 1) / 2);
     errors->together = sqrt(fmax(0, variance) * hours) * scale / 2;
 }
@@ -130,7 +136,7 @@ static double fit_weibull(const struct runs *runs, double *scale, double *shape)
 static double below(const struct distribution *run, double seconds)
 {
     if (run->kind == DISTRIBUTION_LOG_NORMAL)
-        return 0.5 * erfc(-(rounded_log(seconds) - run->a) / run->b / sqrt(2));
+        return normal_below((rounded_log(seconds) - run->a) / run->b);
     return run->kind == DISTRIBUTION_WEIBULL ? 1 - rounded_exp(-rounded_pow(seconds / run->a, run->b))
                                              : seconds >= run->a;
 }
@@ -154,7 +160,7 @@ static struct distribution fit_runs(struct runs *runs, struct month_size_errors 
         sum_add(&logs, rounded_log(runs->seconds[i]));
     runs->log_mean = sum_total(&logs) / count;
     for (size_t i = 0; i < runs->count; i++)
-        sum_add(&squares, pow(rounded_log(runs->seconds[i]) - runs->log_mean, 2));
+        sum_add(&squares, square(rounded_log(runs->seconds[i]) - runs->log_mean));
     runs->log_deviation = sqrt(sum_total(&squares) / count);
     errors->jobs = (uint32_t)runs->count;
     struct distribution run = distribution_fixed(runs->seconds[0]);
@@ -217,7 +223,7 @@ static size_t nearest(const uint64_t *own, size_t count, uint64_t size)
 {
     size_t best = 0;
     for (size_t i = 1; i < count; i++)
-        if (fabs(log((double)own[i] / (double)size)) < fabs(log((double)own[best] / (double)size)))
+        if (fabs(rounded_log((double)own[i] / (double)size)) < fabs(rounded_log((double)own[best] / (double)size)))
             best = i;
     return best;
 }
@@ -275,8 +281,8 @@ static double mean_up_to(const struct distribution *run, double longest)
 {
     if (run->kind != DISTRIBUTION_LOG_NORMAL || !isfinite(longest))
         return fmin(longest, distribution_mean(run));
-    double place = (rounded_log(longest) - run->a) / run->b, root = sqrt(2);
-    return distribution_mean(run) * 0.5 * erfc(-(place - run->b) / root) + longest * 0.5 * erfc(place / root);
+    double place = (rounded_log(longest) - run->a) / run->b;
+    return distribution_mean(run) * normal_below(place - run->b) + longest * normal_below(-place);
 }
 
 static void fit_ends(const struct coming *coming, struct month *month, struct month_errors *errors)

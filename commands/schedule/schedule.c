@@ -132,13 +132,24 @@ static enum table_format table_of(const struct schedule_arguments *arguments)
                                                   : TABLE_TEXT;
 }
 
+/* A file of a schedule says what each worker runs, and cannot say that one runs nothing. */
+static bool csv_holds(const struct schedule_view *view, struct fault *fault)
+{
+    for (uint32_t worker = 0; worker < view->plan->workers; worker++)
+        if (!view->plan->orders[worker].count)
+            return fault_set(fault, "worker %u runs nothing, and files have no such workers", worker);
+    return true;
+}
+
 /* Not every plan can be written in every format. */
 static int check_format(const struct schedule_arguments *arguments, const struct schedule_view *view)
 {
     struct fault fault = {""};
-    if (!is_pytorch(arguments) || plan_pytorch_holds(view->plan, &fault))
+    bool csv = arguments->format == FORMAT_CSV;
+    if (csv ? csv_holds(view, &fault) : !is_pytorch(arguments) || plan_pytorch_holds(view->plan, &fault))
         return EXIT_DONE;
-    diag_print(stderr, "stagesim schedule: %s cannot be written for PyTorch: %s\n", view->name, fault.text);
+    diag_print(stderr, "stagesim schedule: %s cannot be written %s: %s\n", view->name, csv ? "as csv" : "for PyTorch",
+               fault.text);
     return EXIT_BAD_INPUT;
 }
 

@@ -3,6 +3,7 @@
 #include "frameworks/python/parts.h"
 
 #include "base/arena.h"
+#include "base/rounded/rounded.h"
 
 #include <math.h>
 #include <string.h>
@@ -84,7 +85,7 @@ static bool apply_real(const char *sign, double a, double b, double *out)
     else if (!strcmp(sign, "/"))
         *out = a / b;
     else if (!strcmp(sign, "**") && a > 0)
-        *out = pow(a, b);
+        *out = rounded_pow(a, b);
     else
         return false;
     return isfinite(*out);

@@ -118,7 +118,8 @@ def every_schedule(folder):
                 "1")
         text, data = run(name, *size, "--format", "csv"), run(name, *size, "--format", "json")
         if text.returncode or data.returncode:
-            check(name, [text.stderr + data.stderr])
+            refused = name == "recycle" and "runs nothing" in text.stderr and not text.stdout and not data.returncode
+            check(name, [] if refused else [text.stderr + data.stderr])
             continue
         file = pathlib.Path(folder) / f"{name}.csv"
         file.write_text(text.stdout)

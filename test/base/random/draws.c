@@ -5,6 +5,15 @@
 #include <math.h>
 
 /* The C library's error function has the same quantile, by another way. */
+Test(draws, the_normal_share_is_that_of_the_error_function)
+{
+    for (int i = -8000; i <= 8000; i++) {
+        double x = i / 1000.0, p = 0.5 * erfc(-x / sqrt(2)), found = normal_below(x);
+        cr_assert(fabs(found - p) <= 2e-14 * p, "%g: %.17g for %.17g", x, found, p);
+    }
+    cr_assert(normal_below(-40) >= 0 && normal_below(-40) < 1e-300 && normal_below(40) == 1);
+}
+
 Test(draws, the_normal_quantile_is_the_inverse_of_the_error_function)
 {
     for (int i = 1; i < 2000; i++) {
