@@ -5,8 +5,8 @@ drawn in parts and by tasks of an array, are the bytes of one process. What is n
 one of a sbatch that runs its tasks one after the other (search_slurm.py has a real one)."""
 import json
 import os
-import re
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
