@@ -51,7 +51,9 @@ struct month_errors {
     } sizes[MONTH_SIZES_MAX];
 };
 
-/* Fits to the jobs [from, past) of a log, which is in order; at least two. Memory from the arena. */
+/* Whether all jobs of a log have their sizes in one unit, GPUs or nodes; others cannot be fitted. */
+bool month_has_one_unit(const struct arrival_log *log);
+/* Fits to the jobs [from, past) of such a log, which is in order; at least two. Memory from the arena. */
 struct month *month_fit(const struct arrival_log *log, size_t from, size_t past, struct month_errors *errors,
                         struct arena *arena);
 

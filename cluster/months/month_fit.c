@@ -301,6 +301,16 @@ static void fit_ends(const struct coming *coming, struct month *month, struct mo
     errors->cancelled = sqrt(month->cancelled * (1 - month->cancelled) / known);
 }
 
+bool month_has_one_unit(const struct arrival_log *log)
+{
+    size_t gpus = 0, nodes = 0;
+    for (size_t i = 0; i < log->count; i++) {
+        gpus += log->arrivals[i].processors > 0;
+        nodes += log->arrivals[i].nodes > 0;
+    }
+    return gpus == log->count || (!gpus && nodes == log->count);
+}
+
 struct month *month_fit(const struct arrival_log *log, size_t from, size_t past, struct month_errors *errors,
                         struct arena *arena)
 {

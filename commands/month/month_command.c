@@ -106,6 +106,11 @@ static int fit(const struct command *command, const struct options *options, str
                    log->count, JOBS_LEAST);
         return EXIT_BAD_INPUT;
     }
+    if (!month_has_one_unit(log)) {
+        diag_error(&diag, (struct place){.file = file},
+                   "some jobs say how many GPUs they have and others only how many nodes; expected one of both of all");
+        return EXIT_BAD_INPUT;
+    }
     struct month_errors *errors = arena_alloc(arena, sizeof *errors);
     struct work work = {month_fit(log, 0, log->count, errors, arena), errors, log};
     if (!options->output)

@@ -94,7 +94,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
             abort();
         if (log)
             check_jobs(month, log);
-        if (log && log->count > 1)
+        if (log && log->count > 1 && month_has_one_unit(log))
             check_fit(log, arena);
     }
     arena_destroy(arena);
