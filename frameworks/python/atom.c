@@ -9,7 +9,7 @@
 
 /* ---- numbers and texts ---- */
 
-struct value *python_number(struct python *p)
+static struct value *number(struct python *p)
 {
     const struct token *token = python_peek(p);
     char *text = arena_copy_part(p->arena, token->text, token->length), *to = text, *end;
@@ -65,7 +65,7 @@ static const char *content(struct python *p, const struct token *token)
 }
 
 /* Texts that follow each other are one. */
-struct value *python_string(struct python *p)
+static struct value *string(struct python *p)
 {
     struct place at = python_peek(p)->at;
     const char *text = "";
@@ -80,12 +80,15 @@ struct value *python_string(struct python *p)
 
 /* ---- brackets ---- */
 
-/* Whether a bracket holds a comprehension: `for` at its own level. */
-static bool has_word(const struct python *p, size_t bracket, const char *word)
+/* Whether a bracket holds a comprehension, an assignment or a spread list at its own level. */
+static bool is_computed(const struct python *p, size_t bracket)
 {
-    for (size_t i = bracket + 1; i < p->tokens[bracket].match; i = python_past(p, i))
-        if (token_is(&p->tokens[i], word))
+    for (size_t i = bracket + 1; i < p->tokens[bracket].match; i = python_past(p, i)) {
+        const struct token *token = &p->tokens[i];
+        bool begins = i == bracket + 1 || token_is(token - 1, ",");
+        if (token_is(token, "for") || token_is(token, ":=") || (begins && token_is(token, "*")))
             return true;
+    }
     return false;
 }
 
@@ -95,13 +98,10 @@ static struct value *items(struct python *p, bool *tuple)
     size_t bracket = p->at, end = p->tokens[bracket].match;
     struct value *list = value_new(p, VALUE_LIST, python_peek(p)->at);
     *tuple = end == bracket + 1;
-    if (has_word(p, bracket, "for") || has_word(p, bracket, "*") || has_word(p, bracket, ":="))
-        for (size_t i = bracket + 1; i < end; i = python_past(p, i))
-            if (token_is(&p->tokens[i], "for") || token_is(&p->tokens[i], ":=") ||
-                (token_is(&p->tokens[i], "*") && (i == bracket + 1 || token_is(&p->tokens[i - 1], ",")))) {
-                p->at = end + 1;
-                return python_unfollowed(p, bracket, end, "a list that is computed");
-            }
+    if (is_computed(p, bracket)) {
+        p->at = end + 1;
+        return python_unfollowed(p, bracket, end, "a list that is computed");
+    }
     for (p->at++; p->at < end && !python_is_spent(p);) {
         size_t before = p->at;
         value_append(p, list, p->expression(p));
@@ -141,7 +141,7 @@ static struct value *braces(struct python *p)
 {
     size_t bracket = p->at, end = p->tokens[bracket].match;
     struct value *map = value_new(p, VALUE_MAP, python_peek(p)->at);
-    bool good = !has_word(p, bracket, "for");
+    bool good = !is_computed(p, bracket);
     for (p->at++; good && p->at < end && !python_is_spent(p);) {
         good = read_entry(p, map);
         if (!python_takes(p, ","))
@@ -177,9 +177,9 @@ static struct value *atom(struct python *p)
     if (token->kind == TOKEN_NAME)
         return name(p);
     if (token->kind == TOKEN_NUMBER)
-        return python_number(p);
+        return number(p);
     if (token->kind == TOKEN_STRING)
-        return python_string(p);
+        return string(p);
     if (token_is(token, "("))
         return parenthesis(p);
     if (token_is(token, "{"))

@@ -148,6 +148,9 @@ static const char *const innocent[] = {"int", "float", "round", "bool",       "l
                                        "str", "dict",  "print", "min",        "max",  "sum",  "abs",
                                        "set", "any",   "all",   "isinstance", "repr", NULL};
 
+/* Those that reach every name. */
+static const char *const omnipotent[] = {"exec", "eval", "globals", "locals", "vars", "__import__", NULL};
+
 /* A class, as names are written: Trainer.Config, _Own. */
 static bool is_constructor(const char *name)
 {
@@ -176,6 +179,8 @@ static struct value *call_name(struct python *p, const char *name, struct value 
         return value;
     if (!data && !is_among(innocent, name))
         touch_arguments(p, arguments, at);
+    if (is_among(omnipotent, name))
+        python_forget(p, at, "what a program in the program may have changed");
     if (!data || open)
         return made_of(p, arguments, at, name);
     arguments->kind = VALUE_CALL;

@@ -154,6 +154,8 @@ bool token_is_assignment(const struct token *token);
 bool token_is_used_only(const struct token *token);
 /* What stands between two tokens is not followed: names that it mentions may have changed. */
 void python_poison(struct python *python, size_t from, size_t to, const char *why);
+/* Every name may have changed. */
+void python_forget(struct python *python, struct place at, const char *why);
 /* An expression between two tokens is not followed: only calls and assignments in it change something. What it gives
  * could be any of the values that it mentions. */
 struct value *python_unfollowed(struct python *python, size_t from, size_t to, const char *what);
@@ -167,8 +169,6 @@ struct value *python_expression(struct python *python);
 struct value *python_primary(struct python *python);
 /* One operator's result, where it is known. */
 struct value *python_apply(struct python *python, const char *sign, struct value *a, struct value *b, struct place at);
-struct value *python_string(struct python *python);
-struct value *python_number(struct python *python);
 /* The arguments of a call, whose opening bracket is next: those without a name are "0", "1", ... *open: there may be
  * others. */
 struct value *python_arguments(struct python *python, bool *open);

@@ -73,6 +73,16 @@ void python_poison(struct python *p, size_t from, size_t to, const char *why)
     }
 }
 
+void python_forget(struct python *p, struct place at, const char *why)
+{
+    struct scope *scopes[] = {p->local, &p->module};
+    for (size_t i = 0; i < 2 && !p->dry; i++)
+        for (struct entry *each = scopes[i]->first; each; each = each->next) {
+            value_touch(p, each->value, at, why);
+            each->value = value_unknown(p, at, "%s", why);
+        }
+}
+
 /* Whether an expression calls or assigns something. */
 static bool has_effect(const struct python *p, size_t from, size_t to)
 {

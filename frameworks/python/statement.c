@@ -58,6 +58,9 @@ static void skip_statement(struct python *p, size_t from, size_t end)
 {
     static const char why[] = "something that depends on what is not followed";
     python_poison(p, from, end, why);
+    for (size_t i = from; i < end; i++)
+        if (token_is(&p->tokens[i], "import") && token_is(&p->tokens[i + 1], "*"))
+            python_forget(p, p->tokens[i].at, why);
     if (returns(p, from, end) && !p->dry)
         p->returned = value_unknown(p, p->tokens[from].at, "%s", why);
     p->at = end;
@@ -236,9 +239,8 @@ static void run_simple(struct python *p, size_t end)
         last = next;
     p->at = last + 1;
     struct value *value = python_expression(p);
-    if (python_sees(p, ",")) {
+    if (python_sees(p, ","))
         value = python_unfollowed(p, last + 1, end, "one of several values");
-    }
     assign(p, from, target, value);
     for (size_t begin = sign + 1; sign < last; begin = sign + 1) {
         sign = next_sign(p, begin, end);
@@ -257,11 +259,8 @@ static void run_import(struct python *p, size_t end)
         at++;
     for (at += from; at < end; at++) {
         const struct token *token = &p->tokens[at];
-        if (token_is(token, "*")) {
-            for (struct entry *each = p->local->first; each; each = each->next)
-                each->value = value_unknown(p, token->at, "what an import of all names may have changed");
-            continue;
-        }
+        if (token_is(token, "*"))
+            python_forget(p, token->at, "what an import of all names may have changed");
         if (token->kind != TOKEN_NAME || token_is(token, "as") || token_is(token + 1, "as") || token_is(token - 1, "."))
             continue;
         const char *name = token_text(p, token);
@@ -305,7 +304,7 @@ static void give_up(struct python *p, size_t end, struct scope *scope)
 static void run_line(struct python *p, size_t end)
 {
     const struct token *token = python_peek(p);
-    static const char *const nothing[] = {"pass", "break", "continue", "assert", "raise", "nonlocal"};
+    static const char *const nothing[] = {"pass", "break", "continue", "raise", "nonlocal"};
     for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++)
         if (token_is(token, nothing[i]))
             return;
@@ -313,6 +312,8 @@ static void run_line(struct python *p, size_t end)
         run_import(p, end);
     else if (token_is(token, "global") || token_is(token, "del"))
         give_up(p, end, token_is(token, "global") ? &p->module : p->local);
+    else if (python_takes(p, "assert"))
+        python_expression(p);
     else if (python_takes(p, "return"))
         p->returned = p->at < end ? python_expression(p) : value_new(p, VALUE_NONE, token->at);
     else

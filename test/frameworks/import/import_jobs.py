@@ -260,6 +260,10 @@ for before, length, reasons in (
         ("n = 1\nfor i in range(2): n = n + i", "n", ["seq_len is something that depends on what is not followed"]),
         ("def f(*x):\n    return 8", "f()", ["seq_len is what a function gives that is not followed"]),
         ("", "1024 if os.name else 2048", ["seq_len is a choice whose condition is not known"]),
+        ("n = 8\nif os.name:\n    from elsewhere import *", "n", ["seq_len is something that depends on what is not"]),
+        ("n = 8\nexec('n = 9')", "n", ["seq_len is what a program in the program may have changed"]),
+        ("n = 8\nglobals()['n'] = 9", "n", ["seq_len is what a program in the program may have changed"]),
+        ("n = dict(l=8)\nassert n.pop('l')", "n['l']", ["seq_len is what a method changed that is not followed"]),
         ("", "'long'", ["data.seq_len is the text 'long'; expected a count"])):
     refused(reasons, "job.py", files=[("job.py", EVO.format(before, length))])
 refused(["parallel is what was given to a function that is not followed"], "job.py", files=[
