@@ -51,6 +51,18 @@ static const char *translate(const char *words, const char *text, struct arena *
     return NULL;
 }
 
+/* The file's own words, for a message: "mtp=false msp=true" is "mtp, msp". */
+static const char *files_words(const char *words, struct arena *arena)
+{
+    const char *list = "";
+    for (const char *at = words; *at; at += strspn(at, " ")) {
+        size_t end = strcspn(at, " "), equals = strcspn(at, "=");
+        list = arena_print(arena, "%s%s%.*s", list, *list ? ", " : "", (int)equals, at);
+        at += end;
+    }
+    return list;
+}
+
 /* A word, or the count at a key of the file: "@max_position_embeddings". */
 static void put_word(struct reading *r, const char *key, const char *word, struct source from)
 {
@@ -68,7 +80,8 @@ static void read_word(struct reading *r, const struct format_row *row, const str
     if (word)
         put_word(r, row->key, word, from);
     else
-        diag_error(r->settings->diag, node->at, "%s is '%s'; expected one of %s", row->path, text, row->words);
+        diag_error(r->settings->diag, node->at, "%s is '%s'; expected one of %s", row->path, text,
+                   files_words(row->words, r->settings->arena));
 }
 
 /* A positive number times another key, where that is known already; 0: it is not, or a mistake was reported. */

@@ -126,8 +126,8 @@ static bool read_entry(struct python *p, struct value *map)
 {
     if (python_takes(p, "**")) {
         const struct value *other = p->expression(p);
-        for (const struct entry *each = other->first; other->kind == VALUE_MAP && each; each = each->next)
-            value_set(p, map, each->key, each->key_at, each->value);
+        if (other->kind == VALUE_MAP)
+            value_set_all(p, map, other);
         return other->kind == VALUE_MAP;
     }
     const struct value *key = p->expression(p);

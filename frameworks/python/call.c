@@ -15,12 +15,11 @@ static const char passed_on[] = "what was given to a function that is not follow
 static void spread(struct python *p, struct value *arguments, bool *open)
 {
     struct value *other = p->expression(p);
-    for (const struct entry *each = other->first; other->kind == VALUE_MAP && each; each = each->next)
-        value_set(p, arguments, each->key, each->key_at, each->value);
     if (other->kind == VALUE_MAP)
-        return;
-    value_set(p, arguments, "**", other->at, other);
-    *open = true;
+        value_set_all(p, arguments, other);
+    else
+        value_set(p, arguments, "**", other->at, other);
+    *open |= other->kind != VALUE_MAP;
 }
 
 struct value *python_arguments(struct python *p, bool *open)
@@ -69,19 +68,31 @@ static struct value *first(const struct value *arguments)
     return entry ? entry->value : NULL;
 }
 
+/* Puts the arguments that have a name. */
+static void set_named(struct python *p, struct value *value, const struct value *arguments)
+{
+    for (const struct entry *each = arguments->first; each; each = each->next)
+        if (strcmp(each->key, "0") != 0)
+            value_set(p, value, each->key, each->key_at, each->value);
+}
+
+/* As dict and its `update` take them: a map, names with values, or both. False: the arguments are others. */
+static bool update(struct python *p, struct value *map, const struct value *arguments)
+{
+    const struct value *other = first(arguments);
+    if (map->kind != VALUE_MAP || (other && other->kind != VALUE_MAP) || value_find(arguments, "1"))
+        return false;
+    if (other)
+        value_set_all(p, map, other);
+    set_named(p, map, arguments);
+    return true;
+}
+
 /* dict(a=1, b=2), dict({...}, c=3). */
 static struct value *make_map(struct python *p, const struct value *arguments, struct place at)
 {
-    const struct value *other = first(arguments);
     struct value *map = value_new(p, VALUE_MAP, at);
-    if (other && other->kind != VALUE_MAP)
-        return NULL;
-    for (const struct entry *each = other ? other->first : NULL; each; each = each->next)
-        value_set(p, map, each->key, each->key_at, each->value);
-    for (const struct entry *each = arguments->first; each; each = each->next)
-        if (!other || strcmp(each->key, "0") != 0)
-            value_set(p, map, each->key, each->key_at, each->value);
-    return map;
+    return update(p, map, arguments) ? map : NULL;
 }
 
 static struct value *make_number(struct python *p, const char *name, const struct value *of, struct place at)
@@ -104,9 +115,7 @@ static struct value *replace(struct python *p, const struct value *arguments)
     if (!of || of->kind != VALUE_CALL || value_find(arguments, "1"))
         return NULL;
     struct value *other = value_copy(p, of, false);
-    for (const struct entry *each = arguments->first; each; each = each->next)
-        if (strcmp(each->key, "0") != 0)
-            value_set(p, other, each->key, each->key_at, each->value);
+    set_named(p, other, arguments);
     return other;
 }
 
@@ -207,19 +216,6 @@ struct value *python_call_value(struct python *p, struct value *callee, struct p
 }
 
 /* ---- methods ---- */
-
-static bool update(struct python *p, struct value *map, const struct value *arguments)
-{
-    const struct value *other = first(arguments);
-    if (map->kind != VALUE_MAP || (other && other->kind != VALUE_MAP) || value_find(arguments, "1"))
-        return false;
-    for (const struct entry *each = other ? other->first : NULL; each; each = each->next)
-        value_set(p, map, each->key, each->key_at, each->value);
-    for (const struct entry *each = arguments->first; each; each = each->next)
-        if (strcmp(each->key, "0") != 0)
-            value_set(p, map, each->key, each->key_at, each->value);
-    return true;
-}
 
 static struct value *get(struct python *p, const struct value *map, const struct value *arguments, struct place at)
 {

@@ -90,6 +90,8 @@ struct entry *value_find(const struct value *value, const char *key);
 struct value *value_at(const struct value *list, int64_t index); /* from the end where it is below 0; NULL: none */
 /* Puts a value under a key, in place of what is there. */
 void value_set(struct python *python, struct value *value, const char *key, struct place key_at, struct value *item);
+/* The same for all that another map or call holds. */
+void value_set_all(struct python *python, struct value *value, const struct value *other);
 void value_append(struct python *python, struct value *list, struct value *item);
 /* A copy whose items are the same, or are copied as well. */
 struct value *value_copy(struct python *python, struct value *value, bool deep);

@@ -133,6 +133,12 @@ void value_set(struct python *p, struct value *value, const char *key, struct pl
     there->key_at = key_at;
 }
 
+void value_set_all(struct python *p, struct value *value, const struct value *other)
+{
+    for (const struct entry *each = other->first; each; each = each->next)
+        value_set(p, value, each->key, each->key_at, each->value);
+}
+
 void value_append(struct python *p, struct value *list, struct value *item)
 {
     append(p, list, NULL, item->at, item);

@@ -286,7 +286,7 @@ for arguments, length, reasons in (
 for text, reason in (("a = (1\n", "the bracket that opens here is not closed"), ("a = 'x\n", "does not end"),
                      ("if a:\n    b = 1\n  c = 2\n", "indented as no block"), ("a = 1)\n", "closes none")):
     refused(["this is not Python", reason], "job.py", files=[("job.py", text)])
-refused(["finetuning_type is 'lora'; expected one of full=full"], "lora.yaml", files=[
+refused(["finetuning_type is 'lora'; expected one of full\n"], "lora.yaml", files=[
     ("lora.yaml", "model_name_or_path: x\nstage: sft\ndo_train: true\nfinetuning_type: lora\ntemplate: "
     "y\ncutoff_len: 64\n")])
 # nanotron, GPT-NeoX and LLM-Foundry have keys of torchtitan, DeepSpeed and accelerate, and are none of them.

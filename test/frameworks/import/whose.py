@@ -106,7 +106,8 @@ FILES = [
      "parallel = dict(zero1=dict(size=4), tensor=dict(size=2, mode='msp'), pipeline=1)\n"
      "data = dict(seq_len=1024, micro_num=2, micro_bsz=1)\n", "InternEvo", {"tensor": 2, "zero": 1}),
     ("evo_isp.py", "parallel = dict(zero1=8, tensor=dict(size=2, mode='isp'), pipeline=dict(size=1), "
-     "weight=dict(size=4))\ndata = dict(micro_num=2, micro_bsz=1)\n", "refused", ["mode is 'isp'"]),
+     "weight=dict(size=4))\ndata = dict(micro_num=2, micro_bsz=1)\n", "refused",
+     ["mode is 'isp'; expected one of mtp, msp, fsp 1 |"]),
     ("olmo.yaml", "model: {d_model: 512, n_heads: 8, n_layers: 4, mlp_ratio: 8, weight_tying: true, rope: true, "
      "layer_norm_type: rms, max_sequence_length: 1024}\nglobal_train_batch_size: 64\n"
      "device_train_microbatch_size: 2\nfsdp: {wrapping_strategy: by_block}\n", "OLMo", {"layers": 4, "zero": 3}),
