@@ -1,6 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a queue writes, as the tests of queues read it."""
+"""What a queue writes, as the tests of queues read it, and a job that they queue."""
 import csv
+
+MODEL = """workload: transformer
+model: megatron-1.7b
+parallel: {tensor: 8}
+batch: {micro: 1, micro_batches: 4}
+schedule: 1f1b
+platform: dgx-h100:1
+"""
 
 
 def rows_of(path):

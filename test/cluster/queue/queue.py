@@ -15,7 +15,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 from queue_rules import GROW, NODES, ROWS, SHRINK, SLICE, SWITCH, conservative, easy, elastic, fcfs, gang, shortest
-from queue_tables import nodes_of, rows_of
+from queue_tables import MODEL, nodes_of, rows_of
 from tool import Checker, binary_argument, run, summary
 
 check = Checker()
@@ -169,13 +169,6 @@ stages: {forward: 1s, backward: 1s}
 batch: {micro_batches: 2, micro: 1}
 parallel: {data: 8}
 schedule: gpipe
-platform: dgx-h100:1
-"""
-MODEL = """workload: transformer
-model: megatron-1.7b
-parallel: {tensor: 8}
-batch: {micro: 1, micro_batches: 4}
-schedule: 1f1b
 platform: dgx-h100:1
 """
 
