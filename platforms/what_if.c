@@ -133,6 +133,11 @@ static bool is_host(const char *target, const struct platform_host *host)
            (host->model && pattern_matches(target, host->model));
 }
 
+bool what_if_can_change(const struct platform *platform)
+{
+    return !platform->loader || strcmp(platform->loader, "simgrid") != 0;
+}
+
 bool what_if_has_links(const struct platform *platform, const struct what_if *change)
 {
     uint32_t link = 0;
@@ -473,7 +478,7 @@ struct platform *what_if_platform(struct platform *platform, const struct what_i
     *wrong = 0;
     if (!count)
         return platform;
-    if (platform->loader && !strcmp(platform->loader, "simgrid")) {
+    if (!what_if_can_change(platform)) {
         fault_set(fault, "only platforms that stagesim reads itself can be changed; SimGrid has read this one: %s",
                   platform->loader_reason ? platform->loader_reason : "it was asked to");
         return NULL;

@@ -38,6 +38,9 @@ struct what_if {
  * the fault filled. */
 bool what_if_parse(const char *text, struct what_if *change, struct arena *arena, struct fault *fault);
 
+/* Whether a platform can be changed: not where SimGrid has read it. */
+bool what_if_can_change(const struct platform *platform);
+
 /* Whether the platform has links that a change is about. */
 bool what_if_has_links(const struct platform *platform, const struct what_if *change);
 

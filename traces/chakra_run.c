@@ -132,9 +132,8 @@ static void describe(struct chakra_run *run, const struct chakra_node *node, str
     if (operation->kind == RECORDED_COLLECTIVE || message)
         operation->data = fmin(fmax(number(node, "data_start_s"), operation->begin), operation->end);
     if (message) {
-        uint32_t bytes = RECORDED_NONE - 1;
         const struct chakra_attribute *size = find(node, "comm_size", CHAKRA_WHOLE);
-        operation->peer = whole(node, sends ? "comm_dst" : "comm_src", bytes);
+        operation->peer = whole(node, sends ? "comm_dst" : "comm_src", RECORDED_RANK_MOST);
         operation->bytes = size && size->whole >= 0 ? (float)size->whole : (float)NAN;
     }
     if (group && *group->text)
@@ -155,7 +154,7 @@ void chakra_run_take(struct chakra_run *run, const struct chakra_node *node)
     }
     if (reader->rank == RECORDED_NONE)
         reader->rank = recorded_rank(recorded, RECORDED_NONE, reader->file);
-    uint32_t position = whole(node, "position", RECORDED_NONE - 1), stream = whole(node, "stream", RECORDED_NONE - 1);
+    uint32_t position = whole(node, "position", RECORDED_RANK_MOST), stream = whole(node, "stream", RECORDED_NONE - 1);
     snprintf(name, sizeof name, "stream %u", stream);
     recorded->ranks[reader->rank].stage = position;
     stream = recorded_stream(recorded, reader->rank, stream, false, name);
@@ -181,10 +180,10 @@ void chakra_run_finish(struct chakra_run *run)
     const struct links *nodes = &run->nodes;
     if (nodes->count)
         qsort(nodes->links, nodes->count, sizeof *nodes->links, by_node);
-    for (size_t i = 0, at = 0; i < run->waits.count; i++) {
+    for (size_t i = 0; i < run->waits.count; i++) {
         const struct link *wait = &run->waits.links[i];
-        size_t high = nodes->count;
-        for (at = 0; at < high;) {
+        size_t at = 0, high = nodes->count;
+        while (at < high) {
             size_t middle = (at + high) / 2;
             if (nodes->links[middle].node < wait->node)
                 at = middle + 1;

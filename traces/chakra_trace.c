@@ -25,7 +25,7 @@ static uint32_t rank_of(const char *file)
     while (at > file && isdigit((unsigned char)at[-1]))
         at--;
     unsigned long number = at < end && at > file && at[-1] == '.' ? strtoul(at, NULL, 10) : RECORDED_NONE;
-    return number < RECORDED_NONE ? (uint32_t)number : RECORDED_NONE;
+    return number <= RECORDED_RANK_MOST ? (uint32_t)number : RECORDED_NONE;
 }
 
 static int64_t whole_of(const struct chakra_node *node, const char *name, int64_t otherwise)
@@ -113,7 +113,8 @@ static bool read_nodes(struct trace_reader *reader, FILE *in, struct fault *faul
     if (run)
         chakra_run_finish(run);
     placed |= run != NULL;
-    settle_format(reader, run != NULL);
+    if (!*fault->text)
+        settle_format(reader, run != NULL);
     chakra_run_destroy(run);
     if (chakra && chakra_unknown_fields(chakra))
         recorded_note(reader->recorded,

@@ -25,8 +25,6 @@ struct operations_number {
     unsigned line;
 };
 
-enum { RANK_MOST = 1 << 24 };
-
 /* ---- fields ---- */
 
 /* Digits up to `most`; the end of them, or the beginning where there are none or too many. */
@@ -96,7 +94,7 @@ static bool read_stream(struct csv *csv, struct operations_row *row)
     if (good && row->type != RECORDED_COMPUTE)
         good = colon && colon + 1 < end;
     if (good && (row->type == RECORDED_SEND || row->type == RECORDED_RECEIVE)) {
-        const char *after = take_number(colon + 1, end, RANK_MOST, &row->peer_position);
+        const char *after = take_number(colon + 1, end, RECORDED_RANK_MOST, &row->peer_position);
         good = after > colon + 1 && after < end && *after == ':';
     }
     row->stream = field;
@@ -142,13 +140,13 @@ static bool read_work(struct csv *csv, struct operations_row *row)
 static bool read_row(struct csv *csv, struct operations_row *row)
 {
     *row = (struct operations_row){.peer_position = RECORDED_NONE, .kind = csv_get(csv, OPERATIONS_KIND)};
-    return csv_integer(csv, OPERATIONS_RANK, RANK_MOST, &row->rank) &&
+    return csv_integer(csv, OPERATIONS_RANK, RECORDED_RANK_MOST, &row->rank) &&
            csv_integer(csv, OPERATIONS_ID, RECORDED_NONE - 1, &row->id) && read_stream(csv, row) &&
            read_times(csv, row) && read_work(csv, row) &&
            read_optional(csv, OPERATIONS_ITERATION, RECORDED_NONE - 2, &row->iteration) &&
-           read_optional(csv, OPERATIONS_POSITION, RANK_MOST, &row->position) &&
+           read_optional(csv, OPERATIONS_POSITION, RECORDED_RANK_MOST, &row->position) &&
            read_optional(csv, OPERATIONS_GROUP, RECORDED_NONE - 1, &row->group) &&
-           read_optional(csv, OPERATIONS_PEER, RANK_MOST, &row->peer);
+           read_optional(csv, OPERATIONS_PEER, RECORDED_RANK_MOST, &row->peer);
 }
 
 bool operations_text_whole(const char *file, const char *text, size_t size, struct diag *diag)

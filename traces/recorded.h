@@ -15,6 +15,8 @@
 struct arena;
 
 #define RECORDED_NONE UINT32_MAX
+/* Ranks, positions and peers of a trace are numbered up to this. */
+enum { RECORDED_RANK_MOST = 1 << 24 };
 
 enum recorded_kind {
     RECORDED_COMPUTE,    /* a kernel, or a computation of a job's timeline */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "commands/calibrate/calibrate_output.h"
+#include "job/write/scenario_write.h"
 
 #include "base/arena.h"
 #include "base/paths.h"
@@ -74,8 +75,13 @@ static void write_profile(const struct calibration *c, const char *directory, FI
         }
     if (c->link_count)
         fputs("communication:\n  links:\n", out);
-    for (size_t i = 0; i < c->link_count; i++)
-        fprintf(out, "    - %s\n", c->links[i]);
+    for (size_t i = 0; i < c->link_count; i++) {
+        const char *remark = strstr(c->links[i], "  # ");
+        size_t length = remark ? (size_t)(remark - c->links[i]) : strlen(c->links[i]);
+        fputs("    - ", out);
+        scenario_write_text(out, arena_copy_part(arena, c->links[i], length), false);
+        fprintf(out, "%s\n", remark ? remark : "");
+    }
     if (c->memory)
         fprintf(out,
                 "transformer:\n  extra_memory: %.0fB  # what was measured beyond what formulas count, the median\n",

@@ -25,19 +25,36 @@ static const char *links_text(const struct sound_step *sound, struct arena *aren
 /* A difference of a latency that is none. */
 static const double nothing = 1e-3;
 
-/* The share of the rate with where it lies, and the factor on the latency, of a kind of links. */
-static void add_level(struct calibration *calibration, const struct link_level *level, struct arena *arena)
+static bool tells_latency(const struct link_level *level)
 {
+    return level->latency_count && fabs(level->latency - 1) > nothing;
+}
+
+/* The share of the rate with where it lies, and the factor on the latency, of a kind of links. */
+static void add_level(struct calibration *calibration, const struct link_level *level, bool unseen, struct arena *arena)
+{
+    const char *others = unseen ? "; transfers of ranks that are missing may have been in the way" : "";
     const char *sure = isnan(level->low) ? "too few to say how sure it is"
-                                         : arena_print(arena, "%.4g to %.4g in 8 of 10 cases", level->low, level->high);
+                                         : arena_print(arena, "%.4g to %.4g in 8 of 10 cases",
+                                                       level->low * level->before, level->high * level->before);
     if (level->rate_count)
-        calibration->links[calibration->link_count++] = arena_print(
-            arena, "%s=%.6g  # of the platform's rate, fitted to %zu transfer%s; %s%s", level->kind, level->rate,
-            level->rate_count, readable_plural(level->rate_count), sure, level->at_limit ? "; at its limit" : "");
-    if (level->latency_count && fabs(level->latency - 1) > nothing)
         calibration->links[calibration->link_count++] =
-            arena_print(arena, "%s.latency=%.6g  # of the platform's latency, fitted to %zu transfer%s", level->kind,
-                        level->latency, level->latency_count, readable_plural(level->latency_count));
+            arena_print(arena, "%s=%.6g  # of the platform's rate, fitted to %zu transfer%s; %s%s%s", level->kind,
+                        level->rate * level->before, level->rate_count, readable_plural(level->rate_count), sure,
+                        level->at_limit ? "; at its limit" : "", others);
+    if (tells_latency(level))
+        calibration->links[calibration->link_count++] = arena_print(
+            arena, "%s.latency=%.6g  # of the platform's latency, fitted to %zu transfer%s", level->kind,
+            level->latency * level->latency_before, level->latency_count, readable_plural(level->latency_count));
+}
+
+/* Whether the fit has the same figure of the same kind, on top of that change. */
+static bool is_fitted(const struct link_fit *fit, const struct what_if *change)
+{
+    for (size_t i = 0; i < fit->count; i++)
+        if (!strcmp(fit->levels[i].kind, change->target))
+            return change->figure == WHAT_IF_LATENCY ? tells_latency(&fit->levels[i]) : fit->levels[i].rate_count;
+    return false;
 }
 
 /* Those of the profile that the scenario starts from count as well: changes of one link multiply. False where the
@@ -51,9 +68,10 @@ static bool add_links(struct calibration *calibration, const struct scenario *sc
         return false;
     calibration->links = arena_array(arena, most + 1, sizeof *calibration->links);
     for (size_t i = 0; i < scenario->link_count && fit->count; i++)
-        calibration->links[calibration->link_count++] = scenario->links[i].text;
+        if (!is_fitted(fit, &scenario->links[i]))
+            calibration->links[calibration->link_count++] = scenario->links[i].text;
     for (size_t i = 0; i < fit->count; i++)
-        add_level(calibration, &fit->levels[i], arena);
+        add_level(calibration, &fit->levels[i], fit->unseen, arena);
     return true;
 }
 
@@ -64,7 +82,7 @@ static const char *levels_text(const struct link_fit *fit, struct arena *arena)
     for (size_t i = 0; i < fit->count; i++)
         if (fit->levels[i].rate_count)
             text = arena_print(arena, "%s%s %s at %.4g", text, *text ? "," : "; links:", fit->levels[i].kind,
-                               fit->levels[i].rate);
+                               fit->levels[i].rate * fit->levels[i].before);
     return text;
 }
 

@@ -167,6 +167,7 @@ static int explain_timeline(const struct options *options, struct explanation *e
         struct sound_step sound = sound_step_of(&e->losses);
         struct link_source source = {e->losses.own, model.shared.seconds, network_times_alone};
         code = link_fit_find(e->scenario, e->recorded, &source, e->arena, &sound.links);
+        sound.links.unseen = model.shared.missing > 0;
         code = code == EXIT_DONE ? explain_calibrate(options, e, &sound) : code;
     }
     if (e->model)

@@ -285,6 +285,15 @@ static bool is_reach(const struct what_if *change)
     return change->factor >= rate_least && change->factor <= (rate ? rate_most : latency_most);
 }
 
+static bool stands_before(const struct what_if *links, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (links[i].target && !strcmp(links[i].target, links[count].target) &&
+            (links[i].figure == WHAT_IF_LATENCY) == (links[count].figure == WHAT_IF_LATENCY))
+            return true;
+    return false;
+}
+
 void scenario_read_links(struct loader *loader, const struct stagesim_texts *texts)
 {
     struct scenario *scenario = loader->scenario;
@@ -296,6 +305,9 @@ void scenario_read_links(struct loader *loader, const struct stagesim_texts *tex
         struct place at = node_entry_place(loader->root, links_key, i);
         if (!what_if_parse(texts->texts[i], &links[i], loader->fields.arena, &fault))
             diag_error(loader->fields.diag, at, "%s: %s", links_key, fault.text);
+        else if (stands_before(links, i))
+            diag_error(loader->fields.diag, at, "%s: '%.60s' is there already; expected one of each figure", links_key,
+                       texts->texts[i]);
         else if (!is_reach(&links[i]))
             diag_error(loader->fields.diag, at,
                        "%s: '%.60s' is not what links reach; expected KIND=RATIO from %g to %g, such as nic=0.82, or "
@@ -315,10 +327,11 @@ struct platform *scenario_change_platform(const struct scenario *scenario, struc
     struct fault fault = {""};
     struct what_if *changes = arena_array(arena, all + 1, sizeof *changes);
     struct place *places = arena_array(arena, all + 1, sizeof *places);
-    bool own = scenario_is_own(scenario, links_key); /* a profile may know more kinds of links than there are */
+    bool own = scenario_is_own(scenario, links_key); /* a profile may know more kinds of links than there are, and
+                                                        counts for nothing where they cannot be changed */
     for (size_t i = 0; i < scenario->link_count; i++) {
         places[count] = node_entry_place(scenario->root, links_key, i);
-        if (own || what_if_has_links(platform, &scenario->links[i]))
+        if (own || (what_if_can_change(platform) && what_if_has_links(platform, &scenario->links[i])))
             changes[count++] = scenario->links[i];
     }
     size_t links = count;

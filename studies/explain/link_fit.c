@@ -51,7 +51,7 @@ static int list_kinds(void *user, struct platform *platform, FILE *results, stru
     (void)diag;
     char kinds[LINK_KINDS_MAX][NAME_BYTES] = {{0}};
     size_t count = 0;
-    for (uint32_t i = 0; i < platform->link_count && count < LINK_KINDS_MAX; i++) {
+    for (uint32_t i = 0; i < platform->link_count && count < LINK_KINDS_MAX && what_if_can_change(platform); i++) {
         view_link_class(platform->links[i].name, kinds[count], NAME_BYTES);
         bool known = strpbrk(kinds[count], "_#") == kinds[count];
         for (size_t k = 0; k < count; k++)
@@ -79,6 +79,16 @@ static double wire_limit(const struct scenario *scenario, const char *kind, stru
     return most > 0 ? fmin(most, rate_most) : rate_most;
 }
 
+/* What the scenario's own links make of the rate of a kind. */
+static double rate_before(const struct scenario *scenario, const char *kind)
+{
+    double rate = 1;
+    for (size_t i = 0; i < scenario->link_count; i++)
+        if (scenario->links[i].figure == WHAT_IF_BANDWIDTH && !strcmp(scenario->links[i].target, kind))
+            rate *= scenario->links[i].factor;
+    return rate;
+}
+
 static int find_kinds(struct fitting *fitting)
 {
     FILE *results;
@@ -87,8 +97,13 @@ static int find_kinds(struct fitting *fitting)
     if (code != EXIT_DONE || !results)
         return code == EXIT_DONE ? EXIT_FAILED : code;
     while (fitting->fit->count < LINK_KINDS_MAX && fread(kind, sizeof kind, 1, results) == 1)
-        fitting->fit->levels[fitting->fit->count++] = (struct link_level){
-            .kind = arena_copy(fitting->arena, kind), .rate = 1, .latency = 1, .low = NAN, .high = NAN};
+        fitting->fit->levels[fitting->fit->count++] =
+            (struct link_level){.kind = arena_copy(fitting->arena, kind),
+                                .rate = 1,
+                                .latency = 1,
+                                .low = NAN,
+                                .high = NAN,
+                                .before = rate_before(fitting->scenario, kind)};
     fclose(results);
     return EXIT_DONE;
 }
@@ -192,6 +207,7 @@ static void list_transfers(struct fitting *fitting)
         if ((operation->kind != RECORDED_SEND && operation->kind != RECORDED_COLLECTIVE) ||
             !(fitting->source->own[i] > 0) || !(alone > 0) || crowded[i] || !is_first_member(trace, operation, firsts))
             continue;
+        /* NAN: an engine without contention, or the recorded time */
         if (!(fabs(fitting->source->shared[i] - alone) > no_contention * alone))
             fitting->transfers[fitting->count++] = i;
     }
@@ -309,14 +325,14 @@ static double middle(const double *sorted, size_t count)
     return count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
 }
 
-/* Between which of its values a median lies in 8 of 10 cases. */
+/* Between which of its values, as many from either end, a median lies in at least 8 of 10 cases. */
 static void bound(const double *sorted, size_t count, double *low, double *high)
 {
     static const double errors = 1.2816 / 2; /* of a binomial distribution, over the root of the number */
     double half = errors * sqrt((double)count);
-    size_t first = (size_t)fmax(floor((double)count / 2 - half), 0), last = (size_t)ceil((double)count / 2 + half);
+    size_t first = (size_t)fmax(floor((double)count / 2 - half - 0.5), 0);
     *low = count < FEW ? NAN : sorted[first];
-    *high = count < FEW ? NAN : sorted[last < count ? last : count - 1];
+    *high = count < FEW ? NAN : sorted[count - 1 - first];
 }
 
 static double within(double value, double least, double most)
@@ -326,7 +342,8 @@ static double within(double value, double least, double most)
 
 static void set_rate(const struct fitting *fitting, struct link_level *level)
 {
-    double before = level->rate, most = wire_limit(fitting->scenario, level->kind, fitting->arena), low, high;
+    double before = level->rate, low, high,
+           most = wire_limit(fitting->scenario, level->kind, fitting->arena) / level->before;
     double slowness = middle(fitting->ratios, level->rate_count);
     bound(fitting->ratios, level->rate_count, &low, &high);
     level->rate = slowness > 0 ? within(before / slowness, rate_least, most) : most;

@@ -19,12 +19,14 @@ struct link_level {
     double latency;         /* the same factor on their latency, where latency_count is not 0 */
     size_t rate_count;      /* transfers that they were fitted to; 0: nothing tells */
     size_t latency_count;
-    bool at_limit; /* no wire carries more */
+    double before, latency_before; /* what the scenario's own `links` make of both; `rate` and `latency` come on top */
+    bool at_limit;                 /* no wire carries more */
 };
 
 struct link_fit {
     struct link_level levels[LINK_KINDS_MAX]; /* count of them: those of which something is known */
     size_t count;
+    bool unseen; /* ranks are missing, whose transfers may have been in the way of others */
 };
 
 /* What is known of a trace's messages and collectives, [operation]; NaN: nothing. */

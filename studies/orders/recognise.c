@@ -234,8 +234,10 @@ uint32_t recognise_scenario(const struct recorded *recorded, const struct record
     const char *name = scenario->schedule_name;
     order_find(recorded, arena, &order);
     order_find(run, arena, &own);
-    if (!order.part_count || !name || !scenario->micro_batches || own.micro_batches < scenario->micro_batches)
+    if (!name || !scenario->micro_batches || own.micro_batches < scenario->micro_batches)
         return scenario->micro_batches;
+    if (!order.part_count)
+        return own.micro_batches;
     uint32_t slices = own.micro_batches / scenario->micro_batches;
     struct expected expected = expected_of(order.workers, arena);
     expect_run(&expected, &own);

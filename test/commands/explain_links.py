@@ -168,7 +168,7 @@ def transfers_of(path):
 
 def fitted_links(path):
     lines = [line.strip() for line in pathlib.Path(path).read_text().splitlines()]
-    return dict(line.removeprefix("- ").split()[0].split("=") for line in lines if line.startswith("- n"))
+    return dict(line.removeprefix("- ").split()[0].strip('"').split("=") for line in lines if line.startswith('- "n'))
 
 
 def check_calibrated():
@@ -182,6 +182,8 @@ def check_calibrated():
         result = tool.run(STAGESIM, "explain", job, "slow/operations.csv", "--calibrate", "mine.yaml", "--quiet")
         check.that(not result.stderr, result.stderr)
         links = fitted_links("mine.yaml")
+        text = pathlib.Path("mine.yaml").read_text()  # of a run that is folded: half of its ranks
+        check.that(text.count("ranks that are missing may have been in the way") == 2, text)
         check.near(float(links["nvlink"]), rate, f"{scales}: {links}", 1e-3)
         check.near(float(links.get("nvlink.latency", 1)), latency, f"{scales}: {links}", 1e-2)
         check.near(float(links["nic"]), scales.get("nic", 1), f"{scales}: {links}", 1e-3)
@@ -224,6 +226,13 @@ def check_wire():
     tool.run(STAGESIM, "explain", job, "fast/operations.csv", "--calibrate", "wire.yaml", "--quiet", *platform)
     check.near(float(fitted_links("wire.yaml")["nvlink"]), 25 / 20.6, "the wire", 1e-5)
     check.that("at its limit" in pathlib.Path("wire.yaml").read_text(), "the wire is the limit")
+    again = ("--set", "framework=wire.yaml")
+    tool.run(STAGESIM, "explain", job, "fast/operations.csv", "--calibrate", "twice.yaml", "--quiet", *platform, *again)
+    check.near(float(fitted_links("twice.yaml")["nvlink"]), 25 / 20.6, "the wire, once more", 1e-5)
+    check.that(pathlib.Path("twice.yaml").read_text().count("nvlink=") == 1, "one figure of a kind")
+    twice = ("--set", "communication.links=[nvlink=1.2, nvlink=1.1]")
+    refused = tool.run(STAGESIM, "check", job, *platform, *twice, expect=1)
+    check.that("'nvlink=1.1' is there already" in refused.stderr, refused.stderr)
     own = ("--set", "communication.links=[nic=0.9]")
     result = tool.run(STAGESIM, "explain", job, "fast/operations.csv", "--calibrate", "own.yaml", *platform, *own)
     check.that("links stay what the scenario says they reach" in result.stderr and not fitted_links("own.yaml"),
