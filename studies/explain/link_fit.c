@@ -79,14 +79,14 @@ static double wire_limit(const struct scenario *scenario, const char *kind, stru
     return most > 0 ? fmin(most, rate_most) : rate_most;
 }
 
-/* What the scenario's own links make of the rate of a kind. */
-static double rate_before(const struct scenario *scenario, const char *kind)
+/* What the scenario's own links make of a figure of a kind. */
+static double factor_before(const struct scenario *scenario, const char *kind, enum what_if_figure figure)
 {
-    double rate = 1;
+    double factor = 1;
     for (size_t i = 0; i < scenario->link_count; i++)
-        if (scenario->links[i].figure == WHAT_IF_BANDWIDTH && !strcmp(scenario->links[i].target, kind))
-            rate *= scenario->links[i].factor;
-    return rate;
+        if (scenario->links[i].figure == figure && !strcmp(scenario->links[i].target, kind))
+            factor *= scenario->links[i].factor;
+    return factor;
 }
 
 static int find_kinds(struct fitting *fitting)
@@ -103,7 +103,8 @@ static int find_kinds(struct fitting *fitting)
                                 .latency = 1,
                                 .low = NAN,
                                 .high = NAN,
-                                .before = rate_before(fitting->scenario, kind)};
+                                .before = factor_before(fitting->scenario, kind, WHAT_IF_BANDWIDTH),
+                                .latency_before = factor_before(fitting->scenario, kind, WHAT_IF_LATENCY)};
     fclose(results);
     return EXIT_DONE;
 }
