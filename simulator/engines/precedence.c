@@ -82,16 +82,11 @@ static bool may_lead(const struct class_graph *graph, const struct graph_owner *
     return !group_waits(graph->parts[owner->part].program, owner->group);
 }
 
-static bool always_leads(const struct class_graph *graph, const struct graph_owner *owner)
-{
-    (void)graph, (void)owner;
-    return true;
-}
-
 /* Owners of one group of one part follow each other. */
-static void find_all_turns(const struct class_graph *graph, struct graph_owner *owners, size_t count,
-                           bool (*leads)(const struct class_graph *graph, const struct graph_owner *owner))
+void precedence_find(struct class_graph *graph)
 {
+    struct graph_owner *owners = graph->owners;
+    size_t count = graph->owner_count;
     struct users users = {.first = array_zeroed(graph->platform->link_count + (size_t)1, sizeof *users.first),
                           .newest = array_zeroed(graph->platform->link_count + (size_t)1, sizeof *users.newest),
                           .taken = array_zeroed(count + 1, sizeof *users.taken)};
@@ -99,7 +94,7 @@ static void find_all_turns(const struct class_graph *graph, struct graph_owner *
         for (end = first;
              end < count && owners[end].part == owners[first].part && owners[end].group == owners[first].group;)
             end++;
-        if (leads(graph, &owners[first]))
+        if (may_lead(graph, &owners[first]))
             find_turns(graph, &users, owners, first, end);
         else
             for (size_t owner = first; owner < end; owner++)
@@ -111,36 +106,64 @@ static void find_all_turns(const struct class_graph *graph, struct graph_owner *
     free(users.items);
 }
 
-void precedence_find(struct class_graph *graph)
+/* ---- parts ---- */
+
+static uint32_t root_of(uint32_t *above, uint32_t part)
 {
-    find_all_turns(graph, graph->owners, graph->owner_count, may_lead);
+    while (above[part] != part)
+        part = above[part] = above[above[part]];
+    return part;
 }
+
+/* Parts that share a link, and whoever these share one with, have one root: each can slow all others. */
+static void join_parts(const struct class_graph *graph, uint32_t *above)
+{
+    uint32_t *users = array_zeroed(graph->platform->link_count + (size_t)1, sizeof *users); /* [link]: a part, and 1 */
+    for (uint32_t part = 0; part < graph->part_count; part++)
+        above[part] = part;
+    for (uint32_t part = 0; part < graph->part_count; part++)
+        for (size_t i = graph->parts[part].first_flow;
+             i < graph->parts[part].first_flow + graph->parts[part].flow_count; i++)
+            for (uint32_t k = 0; k < graph->flows[i].link_count; k++) {
+                uint32_t *user = &users[graph->links[graph->flows[i].first_link + k]];
+                if (*user)
+                    above[root_of(above, *user - 1)] = root_of(above, part);
+                *user = part + 1;
+            }
+    free(users);
+}
+
+struct standing {
+    struct graph_part *part;
+    uint32_t root;
+};
 
 static int by_colour(const void *left, const void *right)
 {
-    const struct graph_part *const *a = left, *const *b = right;
-    if ((*a)->colour != (*b)->colour)
-        return (*a)->colour < (*b)->colour ? -1 : 1;
-    return ((*a)->first_rank > (*b)->first_rank) - ((*a)->first_rank < (*b)->first_rank);
+    const struct standing *a = left, *b = right;
+    if (a->part->colour != b->part->colour)
+        return a->part->colour < b->part->colour ? -1 : 1;
+    if (a->root != b->root)
+        return a->root < b->root ? -1 : 1;
+    return (a->part->first_rank > b->part->first_rank) - (a->part->first_rank < b->part->first_rank);
 }
 
 void precedence_find_parts(struct class_graph *graph)
 {
     uint32_t count = graph->part_count;
-    struct graph_part **sorted = array_zeroed(count, sizeof(struct graph_part *));
-    struct graph_owner *owners = array_zeroed(count, sizeof *owners);
+    struct standing *sorted = array_zeroed(count, sizeof *sorted);
+    uint32_t *above = array_zeroed(count, sizeof *above), *turns = array_zeroed(count, sizeof *turns);
+    join_parts(graph, above);
     for (uint32_t i = 0; i < count; i++)
-        sorted[i] = &graph->parts[i];
-    qsort(sorted, count, sizeof(struct graph_part *), by_colour);
+        sorted[i] = (struct standing){&graph->parts[i], root_of(above, i)};
+    qsort(sorted, count, sizeof *sorted, by_colour);
+    for (uint32_t i = 1; i < count; i++)
+        if (sorted[i].part->colour == sorted[i - 1].part->colour && sorted[i].root == sorted[i - 1].root)
+            turns[i] = turns[i - 1] + 1;
     for (uint32_t i = 0; i < count; i++)
-        owners[i] =
-            (struct graph_owner){.part = i && sorted[i]->colour == sorted[i - 1]->colour ? owners[i - 1].part : i,
-                                 .first_flow = sorted[i]->first_flow,
-                                 .flow_count = sorted[i]->flow_count};
-    find_all_turns(graph, owners, count, always_leads);
-    for (uint32_t i = 0; i < count; i++)
-        sorted[i]->colour = refine_mix(sorted[i]->colour, owners[i].turn);
-    free(owners);
+        sorted[i].part->colour = refine_mix(sorted[i].part->colour, turns[i]);
+    free(turns);
+    free(above);
     free(sorted);
 }
 

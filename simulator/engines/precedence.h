@@ -20,7 +20,8 @@ struct class_graph;
  * their order. After the links that cannot bind were dropped. */
 void precedence_find(struct class_graph *graph);
 
-/* The same for parts that are alike, which then are no longer of one colour. */
+/* Parts that are alike and share links, directly or by way of others, are no longer of one colour: one of them may get
+ * ahead. */
 void precedence_find_parts(struct class_graph *graph);
 
 /* By what the latency of a flow is multiplied where it is a weight, for the turn of `turns`. */

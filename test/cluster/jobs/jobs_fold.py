@@ -99,9 +99,28 @@ def check_random(folder, numbers, seed):
     check.that(folded > len(numbers) / 2, f"{folded} of {len(numbers)} were folded")
 
 
+def check_chain(folder):
+    """Jobs that are alike and share no link, but each one with a third, which comes between them: over many iterations
+    one gets ahead of it and the other behind. Two chains stay alike."""
+    scenario = {"workload": "transformer",
+                "model": {"layers": 8, "hidden": 1024, "heads": 8, "sequence": 1024, "vocabulary": 32000},
+                "parallel": {"tensor": 8, "data": 2}, "batch": {"micro_batches": 1, "micro": 1}, "schedule": "gpipe"}
+    ends = {"a": (0, 2), "c": (3, 4), "b": (5, 6)}
+    jobs = {f"{name}{chain}": {"scenario": scenario, "iterations": 20,
+                               "placement": [f"gpu-{node + 8 * chain}-*" for node in nodes]}
+            for chain in (0, 1) for name, nodes in ends.items()}
+    cluster = {"platform": {"preset": "dgx-h100", "nodes": 16, "pod": 2, "oversubscription": 8}, "jobs": jobs}
+    short, long = summary_of(folder, cluster), summary_of(folder, cluster, "--set", "fold=off")
+    if short and long:
+        compare("chain", cluster, short, long)
+        check.that(len({round(job["end_s"], 6) for job in long["jobs"]}) > 1, "jobs of a chain differ")
+        check.that(short["simulated_ranks"] <= long["simulated_ranks"] / 2, f"{short['simulated_ranks']} are simulated")
+
+
 def main():
     cases = range(int(sys.argv[2])) if len(sys.argv) > 2 else tool.sampled(range(32))
     with tempfile.TemporaryDirectory() as folder:
+        check_chain(folder)
         check_random(folder, cases, sys.argv[3] if len(sys.argv) > 3 else "folding")
     return check.done()
 
