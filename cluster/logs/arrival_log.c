@@ -10,15 +10,17 @@
 
 const char *const arrival_format_names[] = {"swf", "sacct", "csv", "helios", "philly", "pai", NULL};
 
-static size_t count_commas(const char *line, size_t size)
+/* Six fields, none of which is the name of a column. */
+static bool is_pai(const char *line, size_t size)
 {
     size_t commas = 0;
     for (size_t i = 0; i < size; i++)
         commas += line[i] == ',';
-    return commas;
+    return commas == 5 && !strchr(";#", *line) && !memchr(line, '|', size) &&
+           !memmem(line, size, "submit", strlen("submit"));
 }
 
-/* Philly's are a list in JSON; PAI's lines are six fields whose last two are numbers, without names. Numbers and ';'
+/* Philly's are a list in JSON; PAI's lines are six fields without names. Numbers and ';'
  * begin the lines of SWF; sacct's first line has '|'; ours names the columns between commas, as Helios' does. */
 static enum arrival_format format_of(const char *text, size_t size)
 {
@@ -32,9 +34,7 @@ static enum arrival_format format_of(const char *text, size_t size)
     size_t line = 0;
     while (i + line < size && text[i + line] != '\n')
         line++;
-    bool table = count_commas(text + i, line) == 5 && !memmem(text + i, line, "submit", strlen("submit")) &&
-                 !memchr(text + i, '|', line);
-    if (table)
+    if (is_pai(text + i, line))
         return ARRIVALS_PAI;
     if (text[i] == ';' || text[i] == '-' || (text[i] >= '0' && text[i] <= '9'))
         return ARRIVALS_SWF;

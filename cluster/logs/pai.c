@@ -3,7 +3,6 @@
  * pai_task_table.csv how many instances with how many hundredths of a GPU each of their tasks had. Neither names its
  * columns. */
 #include "base/arena.h"
-#include "base/number_text.h"
 #include "cluster/logs/arrival_time.h"
 
 #include <math.h>

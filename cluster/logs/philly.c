@@ -42,6 +42,16 @@ static double time_of(struct json_reader *json)
     return seconds;
 }
 
+/* Whether another piece of this kind comes in the list or object that was begun; otherwise it has ended: all else is
+ * refused. */
+static bool more(struct json_reader *json, enum json_piece wanted, const char *what)
+{
+    enum json_piece piece = json_next(json);
+    if (piece != wanted && piece != (wanted == JSON_KEY ? JSON_OBJECT_END : JSON_ARRAY_END))
+        json_refuse(json, "expected %s, or the end of the %s", what, wanted == JSON_KEY ? "object" : "list");
+    return piece == wanted;
+}
+
 static const char *text_of(struct json_reader *json, struct arena *arena)
 {
     size_t size;
@@ -57,7 +67,7 @@ static const char *text_of(struct json_reader *json, struct arena *arena)
 static uint32_t read_server(struct json_reader *json)
 {
     uint32_t gpus = 0;
-    while (json_next(json) == JSON_KEY) {
+    while (more(json, JSON_KEY, "a key")) {
         if (strcmp(json_piece_text(json, NULL), "gpus") != 0) {
             json_skip(json);
             continue;
@@ -66,7 +76,7 @@ static uint32_t read_server(struct json_reader *json)
             json_refuse(json, "gpus are no list; expected one such as [\"gpu0\"]");
             return 0;
         }
-        while (json_next(json) == JSON_STRING)
+        while (more(json, JSON_STRING, "the name of a GPU"))
             gpus++;
     }
     return gpus;
@@ -76,7 +86,7 @@ static void read_attempt(struct json_reader *json, struct job *job)
 {
     double start = -1, end = -1;
     uint64_t gpus = 0;
-    while (json_next(json) == JSON_KEY) {
+    while (more(json, JSON_KEY, "a key")) {
         const char *key = json_piece_text(json, NULL);
         bool starts = !strcmp(key, "start_time"), detail = !strcmp(key, "detail");
         if (starts || !strcmp(key, "end_time"))
@@ -84,7 +94,7 @@ static void read_attempt(struct json_reader *json, struct job *job)
         else if (!detail)
             json_skip(json);
         else if (json_next(json) == JSON_ARRAY_BEGIN)
-            while (json_next(json) == JSON_OBJECT_BEGIN)
+            while (more(json, JSON_OBJECT_BEGIN, "a server with its GPUs"))
                 gpus += read_server(json);
         else
             json_refuse(json, "detail is no list of servers");
@@ -115,7 +125,7 @@ static void read_key(struct arrival_reader *reader, struct json_reader *json, st
     } else if (strcmp(key, "attempts") != 0)
         json_skip(json);
     else if (json_next(json) == JSON_ARRAY_BEGIN)
-        while (json_next(json) == JSON_OBJECT_BEGIN)
+        while (more(json, JSON_OBJECT_BEGIN, "an attempt"))
             read_attempt(json, job);
     else
         json_refuse(json, "attempts are no list");
@@ -146,14 +156,15 @@ void arrival_read_philly(struct arrival_reader *reader)
     bool trouble;
     if (json_next(json) != JSON_ARRAY_BEGIN)
         json_refuse(json, "expected a list of jobs, as cluster_job_log has it");
-    while (json_next(json) == JSON_OBJECT_BEGIN) {
+    while (more(json, JSON_OBJECT_BEGIN, "a job")) {
         struct job job = {.submit = -1, .start = -1, .run = -1};
         unsigned line = json_place(json).line;
-        while (json_next(json) == JSON_KEY)
+        while (more(json, JSON_KEY, "a key"))
             read_key(reader, json, &job);
         if (!json_reader_failed(json, &at, &trouble))
             take(reader, &job, line);
     }
+    json_next(json); /* which finds what stands behind the list */
     const char *wrong = json_reader_failed(json, &at, &trouble);
     if (wrong)
         diag_error(reader->diag, at, "%s", wrong);

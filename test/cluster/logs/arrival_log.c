@@ -151,6 +151,46 @@ Test(arrival_log, philly)
     arena_destroy(arena);
 }
 
+/* What is neither an entry nor an end is refused, and no job behind it is lost in silence. */
+Test(arrival_log, philly_mistakes)
+{
+    static const char good[] = "{\"jobid\": \"a\", \"submitted_time\": \"2017-10-07 00:00:00\", \"attempts\": "
+                               "[{\"start_time\": \"2017-10-07 00:00:01\", \"end_time\": \"2017-10-07 00:00:02\", "
+                               "\"detail\": [{\"gpus\": [\"gpu0\"]}]}]}";
+    static const char *const wrong[][3] = {
+        {"[%s,\nnull,\n%s]", "log:2:1", "expected a job, or the end of the list"},
+        {"[%s,\n{\"attempts\": [3]},\n%s]", "log:2:15", "expected an attempt"},
+        {"[%s,\n{\"attempts\": [{\"detail\": [[\"m1\"]]}]},\n%s]", "log:2:27", "expected a server"},
+        {"[%s,\n{\"attempts\": [{\"detail\": [{\"gpus\": [0, 1]}]}]},\n%s]", "log:2:37", "expected the name of a GPU"},
+        {"[%s,\n%s]\n[garbage", "log:3:1", "expected the end of the file"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct arena *arena = arena_create();
+        char text[2000], *reports = NULL;
+        size_t size = 0;
+        snprintf(text, sizeof text, wrong[i][0], good, good);
+        FILE *out = open_memstream(&reports, &size);
+        struct diag diag = {.out = out};
+        const struct arrival_text log = {"log", text, strlen(text)};
+        cr_assert(arrival_log_parse(&log, NULL, ARRIVALS_UNKNOWN, arena, &diag) == NULL);
+        fclose(out);
+        cr_assert(strstr(reports, wrong[i][1]) && strstr(reports, wrong[i][2]), "%s in '%s'", wrong[i][2], reports);
+        free(reports);
+        arena_destroy(arena);
+    }
+}
+
+/* Comments with five commas are no table of PAI's. */
+Test(arrival_log, comments_with_commas)
+{
+    struct arena *arena = arena_create();
+    const struct arrival_log *log =
+        parse("; Acknowledge: A, B, C, D, E, F\n1 0 0 10 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1 -1\n", arena);
+    cr_assert(log->format == ARRIVALS_SWF && log->count == 1);
+    log = parse("# a, b, c, d, e, f\nsubmit,nodes,run\n0,1,10\n", arena);
+    cr_assert(log->format == ARRIVALS_CSV && log->count == 1);
+    arena_destroy(arena);
+}
+
 static const struct arrival_log *parse_pai(const char *first, const char *second, struct arena *arena, FILE *out)
 {
     struct diag diag = {.out = out};
