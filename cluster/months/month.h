@@ -51,18 +51,17 @@ struct month_errors {
     } sizes[MONTH_SIZES_MAX];
 };
 
-/* Whether all jobs of a log have their sizes in one unit, GPUs or nodes; others cannot be fitted. */
-bool month_has_one_unit(const struct arrival_log *log);
-/* Fits to the jobs [from, past) of such a log, which is in order; at least two. Memory from the arena. */
-struct month *month_fit(const struct arrival_log *log, size_t from, size_t past, struct month_errors *errors,
-                        struct arena *arena);
+/* Why a month cannot be fitted to a log; NULL: it can. */
+const char *month_refuses(const struct arrival_log *log);
+/* Fits to the first `count` jobs of such a log, which is in order; at least two. Memory from the arena. */
+struct month *month_fit(const struct arrival_log *log, size_t count, struct month_errors *errors, struct arena *arena);
 
 /* As a file that month_load reads, with the errors as comments. */
 void month_write(FILE *out, const struct month *month, const struct month_errors *errors);
 /* What people read. */
 void month_print(FILE *out, const struct month *month, const struct month_errors *errors);
-/* As a log in the Standard Workload Format, in whole seconds. */
-void month_write_swf(FILE *out, const struct month *month, const struct arrival_log *log);
+/* As a log in whole seconds: in the Standard Workload Format, or, of jobs that ask for nodes, as a table of our own. */
+void month_write_log(FILE *out, const struct month *month, const struct arrival_log *log);
 
 /* What a month comes to, by its own numbers: for the other half of a log. */
 struct month_summary {

@@ -12,7 +12,10 @@
 #include <string.h>
 
 static const double DAY = 86400, HOUR = 3600, PI = 3.14159265358979323846;
-enum { OWN_LEAST = 30, STEPS = 200 };
+/* Below this deviation of logarithms, median and mean are one number of six digits; no description has a larger mean.
+ */
+static const double NARROW = 5e-3, MEAN_MOST = 1e10;
+enum { OWN_LEAST = 30, STEPS = 200, SIZE_MOST = 1000000 };
 
 static double square(double value)
 {
@@ -94,9 +97,9 @@ static void fit_coming(const struct coming *coming, struct month *month, struct 
 
 /* ---- how long they run ---- */
 
-/* Run times of a size, sorted; sums of their logarithms. */
+/* Run times of a size, sorted, with their logarithms. */
 struct runs {
-    double *seconds;
+    double *seconds, *logs;
     size_t count;
     double log_mean, log_deviation;
 };
@@ -107,7 +110,7 @@ static double weibull_slope(const struct runs *runs, double shape, double *mean_
 {
     struct sum powers = {0}, logs = {0};
     for (size_t i = 0; i < runs->count; i++) {
-        double log = rounded_log(runs->seconds[i]) - runs->log_mean, power = rounded_exp(shape * log);
+        double log = runs->logs[i] - runs->log_mean, power = rounded_exp(shape * log);
         sum_add(&powers, power);
         sum_add(&logs, power * log);
     }
@@ -118,7 +121,7 @@ static double weibull_slope(const struct runs *runs, double shape, double *mean_
 /* Its likelihood's logarithm, over their number and without the sum of logarithms that both have. */
 static double fit_weibull(const struct runs *runs, double *scale, double *shape)
 {
-    double low = 0.02, high = 50, mean_power;
+    double low = 0.2, high = 50, mean_power; /* what the reader takes */
     for (int i = 0; i < STEPS && high - low > 1e-12 * high; i++) {
         double middle = sqrt(low * high);
         if (weibull_slope(runs, middle, &mean_power) > 0)
@@ -157,14 +160,14 @@ static struct distribution fit_runs(struct runs *runs, struct month_size_errors 
     struct sum logs = {0}, squares = {0};
     double count = (double)runs->count, scale, shape;
     for (size_t i = 0; i < runs->count; i++)
-        sum_add(&logs, rounded_log(runs->seconds[i]));
+        sum_add(&logs, runs->logs[i] = rounded_log(runs->seconds[i]));
     runs->log_mean = sum_total(&logs) / count;
     for (size_t i = 0; i < runs->count; i++)
-        sum_add(&squares, square(rounded_log(runs->seconds[i]) - runs->log_mean));
+        sum_add(&squares, square(runs->logs[i] - runs->log_mean));
     runs->log_deviation = sqrt(sum_total(&squares) / count);
     errors->jobs = (uint32_t)runs->count;
-    struct distribution run = distribution_fixed(runs->seconds[0]);
-    if (runs->log_deviation > 1e-6) {
+    struct distribution run = distribution_fixed(rounded_exp(runs->log_mean));
+    if (runs->log_deviation > NARROW) {
         double normal = -0.5 - rounded_log(runs->log_deviation) - 0.5 * rounded_log(2 * PI);
         if (fit_weibull(runs, &scale, &shape) > normal) {
             run = (struct distribution){.kind = DISTRIBUTION_WEIBULL, .a = scale, .b = shape};
@@ -177,6 +180,8 @@ static struct distribution fit_runs(struct runs *runs, struct month_size_errors 
             errors->b = runs->log_deviation / sqrt(2 * count);
         }
     }
+    if (distribution_mean(&run) > MEAN_MOST)
+        run = distribution_fixed(fmin(MEAN_MOST, rounded_exp(runs->log_mean)));
     errors->distance = distance_of(runs, &run);
     return run;
 }
@@ -186,6 +191,7 @@ static struct distribution fit_runs(struct runs *runs, struct month_size_errors 
 struct sized {
     uint64_t size; /* GPUs, or nodes where they are not known */
     double run;
+    size_t row; /* of the month */
 };
 
 static int by_size(const void *left, const void *right)
@@ -196,63 +202,85 @@ static int by_size(const void *left, const void *right)
     return a->run < b->run ? -1 : a->run > b->run;
 }
 
-/* Sizes of which there are enough jobs, ascending; where there are none, the most common one. */
-static size_t own_sizes(const struct sized *jobs, size_t count, uint64_t own[MONTH_SIZES_MAX])
+struct common {
+    uint64_t size;
+    size_t jobs;
+};
+
+static int by_jobs(const void *left, const void *right)
 {
-    size_t kept = 0, most = 0, least = OWN_LEAST;
-    for (bool again = true; again; least *= 2) {
-        again = false;
-        kept = most = 0;
-        for (size_t from = 0, past; from < count; from = past) {
-            for (past = from; past < count && jobs[past].size == jobs[from].size;)
-                past++;
-            if (past - from >= least && kept < MONTH_SIZES_MAX)
-                own[kept++] = jobs[from].size;
-            else if (past - from >= least)
-                again = true;
-            most = past - from > most ? past - from : most;
-        }
-    }
-    for (size_t from = 0; kept == 0 && from < count; from++)
-        if (from + most <= count && jobs[from + most - 1].size == jobs[from].size)
-            own[kept++] = jobs[from].size;
-    return kept;
+    const struct common *a = left, *b = right;
+    if (a->jobs != b->jobs)
+        return a->jobs > b->jobs ? -1 : 1;
+    return a->size < b->size ? -1 : a->size > b->size;
 }
 
-static size_t nearest(const uint64_t *own, size_t count, uint64_t size)
+static int by_own_size(const void *left, const void *right)
+{
+    const struct common *a = left, *b = right;
+    return a->size < b->size ? -1 : a->size > b->size;
+}
+
+/* The most common sizes, as many as a month has at most, of which there are enough jobs; the most common one where
+ * there are of none. Ascending; to be freed. */
+static struct common *own_sizes(const struct sized *jobs, size_t count, size_t *kept)
+{
+    struct common *sizes = array_zeroed(count, sizeof *sizes);
+    size_t different = 0;
+    for (size_t i = 0; i < count; i++) {
+        different += i == 0 || jobs[i].size != jobs[i - 1].size;
+        sizes[different - 1].size = jobs[i].size;
+        sizes[different - 1].jobs++;
+    }
+    qsort(sizes, different, sizeof *sizes, by_jobs);
+    for (*kept = 1; *kept < different && *kept < MONTH_SIZES_MAX && sizes[*kept].jobs >= OWN_LEAST;)
+        ++*kept;
+    qsort(sizes, *kept, sizeof *sizes, by_own_size);
+    return sizes;
+}
+
+static size_t nearest(const struct common *own, size_t count, uint64_t size)
 {
     size_t best = 0;
     for (size_t i = 1; i < count; i++)
-        if (fabs(rounded_log((double)own[i] / (double)size)) < fabs(rounded_log((double)own[best] / (double)size)))
+        if (fabs(rounded_log((double)own[i].size / (double)size)) <
+            fabs(rounded_log((double)own[best].size / (double)size)))
             best = i;
     return best;
 }
 
-static void fit_sizes(const struct coming *coming, bool gpus, struct month *month, struct month_errors *errors,
+static void fit_sizes(const struct coming *coming, struct month *month, struct month_errors *errors,
                       struct arena *arena)
 {
+    bool gpus = coming->jobs[0].processors;
     struct sized *jobs = array_zeroed(coming->count, sizeof *jobs);
-    double *seconds = array_zeroed(coming->count, sizeof *seconds), count = (double)coming->count;
-    uint64_t own[MONTH_SIZES_MAX];
+    struct runs runs = {.seconds = array_zeroed(coming->count, sizeof *runs.seconds),
+                        .logs = array_zeroed(coming->count, sizeof *runs.logs)};
+    double count = (double)coming->count;
     for (size_t i = 0; i < coming->count; i++)
-        jobs[i] =
-            (struct sized){gpus ? coming->jobs[i].processors : coming->jobs[i].nodes, fmax(1e-3, coming->jobs[i].run)};
+        jobs[i] = (struct sized){gpus ? coming->jobs[i].processors : coming->jobs[i].nodes,
+                                 fmax(1e-3, coming->jobs[i].run), 0};
     qsort(jobs, coming->count, sizeof *jobs, by_size);
-    month->size_count = own_sizes(jobs, coming->count, own);
+    struct common *own = own_sizes(jobs, coming->count, &month->size_count);
     month->sizes = arena_array(arena, month->size_count, sizeof *month->sizes);
+    for (size_t i = 0; i < coming->count; i++)
+        jobs[i].row =
+            i && jobs[i].size == jobs[i - 1].size ? jobs[i - 1].row : nearest(own, month->size_count, jobs[i].size);
     for (size_t k = 0; k < month->size_count; k++) {
-        struct runs runs = {.seconds = seconds};
+        runs.count = 0;
         for (size_t i = 0; i < coming->count; i++)
-            if (nearest(own, month->size_count, jobs[i].size) == k)
-                seconds[runs.count++] = jobs[i].run;
-        qsort(seconds, runs.count, sizeof *seconds, ascending);
+            if (jobs[i].row == k)
+                runs.seconds[runs.count++] = jobs[i].run;
+        qsort(runs.seconds, runs.count, sizeof *runs.seconds, ascending);
         double share = (double)runs.count / count;
-        month->sizes[k] =
-            (struct month_size){gpus ? own[k] : 0, gpus ? 0 : own[k], share, fit_runs(&runs, &errors->sizes[k])};
+        month->sizes[k] = (struct month_size){gpus ? own[k].size : 0, gpus ? 0 : own[k].size, share,
+                                              fit_runs(&runs, &errors->sizes[k])};
         errors->sizes[k].share = sqrt(share * (1 - share) / count);
     }
+    free(own);
     free(jobs);
-    free(seconds);
+    free(runs.seconds);
+    free(runs.logs);
 }
 
 /* ---- the rest ---- */
@@ -276,13 +304,29 @@ static uint64_t count_users(const struct coming *coming)
     return different;
 }
 
-/* Of no run is more than the longest. */
+/* The integral of t^(s - 1) e^-t up to x, by its series (NIST Digital Library of Mathematical Functions, 8.7.1). */
+static double gamma_up_to(double s, double x)
+{
+    double term = 1 / s, sum = term;
+    for (double k = 1; term > 1e-16 * sum; k++)
+        sum += term *= x / (s + k);
+    return sum * rounded_exp(s * rounded_log(x) - x);
+}
+
+/* The mean of runs that are ended after the longest time. */
 static double mean_up_to(const struct distribution *run, double longest)
 {
-    if (run->kind != DISTRIBUTION_LOG_NORMAL || !isfinite(longest))
-        return fmin(longest, distribution_mean(run));
-    double place = (rounded_log(longest) - run->a) / run->b;
-    return distribution_mean(run) * normal_below(place - run->b) + longest * normal_below(-place);
+    double mean = distribution_mean(run);
+    if (!isfinite(longest))
+        return mean;
+    if (run->kind == DISTRIBUTION_LOG_NORMAL) {
+        double place = (rounded_log(longest) - run->a) / run->b;
+        return mean * normal_below(place - run->b) + longest * normal_below(-place);
+    }
+    if (run->kind != DISTRIBUTION_WEIBULL)
+        return fmin(longest, mean);
+    double place = rounded_pow(longest / run->a, run->b); /* above 100 hardly a run is ended */
+    return place > 100 ? mean : run->a * gamma_up_to(1 + 1 / run->b, place) + longest * rounded_exp(-place);
 }
 
 static void fit_ends(const struct coming *coming, struct month *month, struct month_errors *errors)
@@ -301,35 +345,38 @@ static void fit_ends(const struct coming *coming, struct month *month, struct mo
     errors->cancelled = sqrt(month->cancelled * (1 - month->cancelled) / known);
 }
 
-bool month_has_one_unit(const struct arrival_log *log)
+const char *month_refuses(const struct arrival_log *log)
 {
     size_t gpus = 0, nodes = 0;
+    uint64_t most = 0;
     for (size_t i = 0; i < log->count; i++) {
-        gpus += log->arrivals[i].processors > 0;
-        nodes += log->arrivals[i].nodes > 0;
+        const struct arrival *job = &log->arrivals[i];
+        gpus += job->processors > 0;
+        nodes += job->nodes > 0;
+        most = job->processors > most ? job->processors : job->nodes > most ? job->nodes : most;
     }
-    return gpus == log->count || (!gpus && nodes == log->count);
+    if (gpus < log->count && (gpus || nodes < log->count))
+        return "some jobs say how many GPUs they have and others only how many nodes; expected one of both of all";
+    if (most > SIZE_MOST)
+        return "a job has more than a million GPUs or nodes";
+    if (log->arrivals[log->count - 1].submit < log->arrivals[0].submit + HOUR)
+        return "all jobs came within an hour; expected a longer log";
+    return NULL;
 }
 
-struct month *month_fit(const struct arrival_log *log, size_t from, size_t past, struct month_errors *errors,
-                        struct arena *arena)
+struct month *month_fit(const struct arrival_log *log, size_t count, struct month_errors *errors, struct arena *arena)
 {
-    struct coming coming = {log->arrivals + from, past - from, from ? log->arrivals[from].submit : 0,
-                            log->arrivals[past - 1].submit};
+    struct coming coming = {log->arrivals, count, floor(log->arrivals[0].submit / HOUR) * HOUR,
+                            log->arrivals[count - 1].submit + 1}; /* its second included */
     struct month *month = arena_alloc(arena, sizeof *month);
-    bool gpus = false;
     memset(errors, 0, sizeof *errors);
     *month = (struct month){.source = arena_print(arena, "fitted to %zu jobs of %s", coming.count, log->file)};
-    for (size_t i = 0; i < coming.count; i++)
-        gpus |= coming.jobs[i].processors > 0;
-    if (!(coming.end > coming.begin))
-        coming.end = coming.begin + 1;
     fit_coming(&coming, month, errors);
-    fit_sizes(&coming, gpus, month, errors, arena);
+    fit_sizes(&coming, month, errors, arena);
     fit_ends(&coming, month, errors);
     month->users = count_users(&coming);
     for (size_t i = 0; i < coming.count; i++)
-        month->longest = fmax(month->longest, coming.jobs[i].run);
+        month->longest = fmax(month->longest, fmax(1e-3, coming.jobs[i].run));
     return month;
 }
 

@@ -42,18 +42,32 @@ static const struct month_size *draw_size(const struct month *month, struct draw
     return &month->sizes[i];
 }
 
-static uint64_t draw_user(const struct month *month, struct draws *draws, double all)
+/* [k]: sum of 1/1 .. 1/(k + 1), for users as the k-th one has 1/k of the jobs of the first. */
+static double *sum_users(uint64_t users)
 {
-    double left = draw_unit(draws) * all;
-    uint64_t user = 1;
-    while (user < month->users && left >= 1 / (double)user)
-        left -= 1 / (double)user++;
-    return user;
+    double *sums = array_zeroed(users + 1, sizeof *sums), all = 0;
+    for (uint64_t k = 0; k < users; k++)
+        sums[k] = all += 1 / (double)(k + 1);
+    return sums;
+}
+
+static uint64_t draw_user(const struct month *month, struct draws *draws, const double *sums)
+{
+    double wanted = draw_unit(draws) * sums[month->users - 1];
+    uint64_t low = 0, high = month->users - 1;
+    while (low < high) {
+        uint64_t middle = (low + high) / 2;
+        if (wanted >= sums[middle])
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low + 1;
 }
 
 /* Every job has a stream of its own: more days change none of the jobs before. */
-static void draw_job(const struct month *month, uint64_t seed, size_t number, double users, struct arrival *arrival,
-                     struct arena *arena)
+static void draw_job(const struct month *month, uint64_t seed, size_t number, const double *users,
+                     struct arrival *arrival, struct arena *arena)
 {
     struct draws draws = draws_of(seed, PURPOSE_JOB, number);
     const struct month_size *size = draw_size(month, &draws);
@@ -74,10 +88,8 @@ struct arrival_log *month_generate(const struct month *month, uint64_t seed, con
                                    struct arena *arena, struct diag *diag)
 {
     size_t count;
-    double *times = draw_times(month, month->seed + seed, &count), users = 0;
+    double *times = draw_times(month, month->seed + seed, &count), *users = sum_users(month->users);
     struct arrival_log *log = NULL;
-    for (uint64_t user = 1; user <= month->users; user++)
-        users += 1 / (double)user;
     if (count == 0 || count >= JOBS_MAX) {
         if (count)
             diag_error(diag, at, "more than %d jobs come; expected fewer days, or jobs on a day", JOBS_MAX);
@@ -96,5 +108,6 @@ struct arrival_log *month_generate(const struct month *month, uint64_t seed, con
         }
     }
     free(times);
+    free(users);
     return log;
 }

@@ -96,7 +96,10 @@ static void take_sizes(const struct node *root, const struct stagesim_rows *size
         sum += rows[i].share;
     if (sizes->count < 1 || sizes->count > MONTH_SIZES_MAX || !(sum > 0)) {
         diag_error(diag, node_place(root, "sizes"), "%s; expected 1 to %d sizes with shares above 0",
-                   sizes->count > MONTH_SIZES_MAX ? "there are too many sizes" : "there are no sizes", MONTH_SIZES_MAX);
+                   sizes->count > MONTH_SIZES_MAX ? "there are too many sizes"
+                   : sizes->count                 ? "all shares are 0"
+                                                  : "there are no sizes",
+                   MONTH_SIZES_MAX);
         return;
     }
     month->sizes = arena_array(arena, sizes->count, sizeof *month->sizes);
@@ -106,6 +109,10 @@ static void take_sizes(const struct node *root, const struct stagesim_rows *size
                        "size %zu has %s; expected gpus, or nodes in their "
                        "place",
                        i + 1, rows[i].gpus ? "both gpus and nodes" : "neither gpus nor nodes");
+        if (!rows[i].gpus != !rows[0].gpus)
+            diag_error(diag, node_entry_place(root, "sizes", i),
+                       "size %zu is in %s and the first one in %s; expected one unit for all", i + 1,
+                       rows[i].gpus ? "gpus" : "nodes", rows[0].gpus ? "gpus" : "nodes");
         month->sizes[month->size_count++] =
             (struct month_size){rows[i].gpus, rows[i].nodes, rows[i].share / sum, rows[i].run->distribution};
     }
@@ -138,7 +145,7 @@ struct month *month_load(const char *file, struct place at, const struct scenari
                             .seed = values.seed};
     take_hours(root, &values.hours, month, diag);
     take_sizes(root, &values.sizes, month, arena, diag);
-    if (month->failed + month->cancelled > 1 + 1e-9)
+    if (month->failed + month->cancelled > 1 + 1e-5) /* of six digits each */
         diag_error(diag, node_place(root, "failed"),
                    "%g of the jobs fail and %g are cancelled; expected at most 1 "
                    "together",

@@ -18,6 +18,13 @@ static unsigned long long count_of(const struct month_size *size)
 
 /* ---- the file ---- */
 
+/* Who says so, on one line. */
+static void write_source(FILE *out, const char *source)
+{
+    for (; *source; source++)
+        fputc(*source == '"' || *source == '\\' || (unsigned char)*source < ' ' ? '_' : *source, out);
+}
+
 static void write_run(FILE *out, const struct distribution *run)
 {
     if (run->kind == DISTRIBUTION_LOG_NORMAL)
@@ -31,8 +38,7 @@ static void write_run(FILE *out, const struct distribution *run)
 void month_write(FILE *out, const struct month *month, const struct month_errors *errors)
 {
     fprintf(out, "# Behind a number: its standard error.\nsource: \"");
-    for (const char *c = month->source; *c; c++)
-        fputc(*c == '"' || *c == '\\' || (unsigned char)*c < ' ' ? '_' : *c, out);
+    write_source(out, month->source);
     fprintf(out, "\"\ndays: %.6g\njobs_per_day: %.6g # %.2g\nhours: [", month->days, month->jobs_per_day,
             errors->jobs_per_day);
     for (int i = 0; i < MONTH_HOURS; i++)
@@ -55,18 +61,41 @@ void month_write(FILE *out, const struct month *month, const struct month_errors
     }
 }
 
-void month_write_swf(FILE *out, const struct month *month, const struct arrival_log *log)
+static void write_swf(FILE *out, const struct arrival_log *log)
 {
     static const int statuses[] = {
         [STATUS_UNKNOWN] = -1, [STATUS_DONE] = 1, [STATUS_FAILED] = 0, [STATUS_CANCELLED] = 5};
-    fprintf(out, "; Version: 2.2\n; Note: drawn from a description of a month%s%s\n", month->source ? ": " : "",
-            month->source ? month->source : "");
     for (size_t i = 0; i < log->count; i++) {
         const struct arrival *job = &log->arrivals[i];
         fprintf(out, "%zu %.0f -1 %.0f %u -1 -1 %u -1 -1 %d %s -1 -1 -1 -1 -1 -1\n", i + 1, floor(job->submit),
-                fmax(1, rint(job->run)), job->processors ? job->processors : job->nodes,
-                job->processors ? job->processors : job->nodes, statuses[job->status], job->user ? job->user : "-1");
+                fmax(1, rint(job->run)), job->processors, job->processors, statuses[job->status],
+                job->user ? job->user : "-1");
     }
+}
+
+static void write_csv(FILE *out, const struct arrival_log *log)
+{
+    static const char *const statuses[] = {
+        [STATUS_UNKNOWN] = "", [STATUS_DONE] = "done", [STATUS_FAILED] = "failed", [STATUS_CANCELLED] = "cancelled"};
+    fputs("submit,nodes,run,user,status\n", out);
+    for (size_t i = 0; i < log->count; i++) {
+        const struct arrival *job = &log->arrivals[i];
+        fprintf(out, "%.0f,%u,%.0f,%s,%s\n", floor(job->submit), job->nodes, fmax(1, rint(job->run)),
+                job->user ? job->user : "", statuses[job->status]);
+    }
+}
+
+void month_write_log(FILE *out, const struct month *month, const struct arrival_log *log)
+{
+    bool gpus = month->sizes[0].gpus;
+    fprintf(out, "%sdrawn from a description of a month%s", gpus ? "; Version: 2.2\n; Note: " : "# ",
+            month->source ? ": " : "");
+    write_source(out, month->source ? month->source : "");
+    fputc('\n', out);
+    if (gpus)
+        write_swf(out, log);
+    else
+        write_csv(out, log);
 }
 
 /* ---- for people ---- */

@@ -27,7 +27,7 @@ static bool write_log(FILE *out, void *user, struct fault *fault)
 {
     const struct work *work = user;
     (void)fault;
-    month_write_swf(out, work->month, work->log);
+    month_write_log(out, work->month, work->log);
     return true;
 }
 
@@ -67,14 +67,15 @@ static void print_halves(FILE *out, const struct arrival_log *log, struct arena 
 {
     size_t half = log->count / 2;
     struct month_errors *errors = arena_alloc(arena, sizeof *errors);
-    struct month_summary fitted = month_summary(month_fit(log, 0, half, errors, arena));
+    struct month_summary fitted = month_summary(month_fit(log, half, errors, arena));
     struct month_summary there = summarise(log, half, log->count);
     struct table *table = table_create();
     fprintf(out, "\nFitted to the first half of the jobs, beside what the second half was\n\n");
     table_columns(table, "<figure", ">fitted", ">second half", ">bias", NULL);
     put_row(table, "jobs on a day", fitted.jobs_per_day, there.jobs_per_day);
     put_row(table, "mean run time, s", fitted.mean_run, there.mean_run);
-    put_row(table, "GPU hours on a day", fitted.gpu_hours_per_day, there.gpu_hours_per_day);
+    put_row(table, log->arrivals[0].processors ? "GPU hours on a day" : "node hours on a day", fitted.gpu_hours_per_day,
+            there.gpu_hours_per_day);
     put_row(table, "share that fails", fitted.failed, there.failed);
     table_print_within(table, out, 0, 0);
     table_destroy(table);
@@ -95,9 +96,9 @@ static int fit(const struct command *command, const struct options *options, str
     enum { JOBS_LEAST = 20 };
     struct diag diag = {.out = stderr};
     const char *file = options->files[1];
-    struct arrival_log *log = arrival_log_load(file, (struct place){.file = file}, ARRIVALS_UNKNOWN, arena, &diag);
     if (options->set_count)
         return command_usage(command, "fit has nothing to --set");
+    struct arrival_log *log = arrival_log_load(file, (struct place){.file = file}, ARRIVALS_UNKNOWN, arena, &diag);
     if (!log)
         return EXIT_BAD_INPUT;
     keep_known(log);
@@ -106,13 +107,13 @@ static int fit(const struct command *command, const struct options *options, str
                    log->count, JOBS_LEAST);
         return EXIT_BAD_INPUT;
     }
-    if (!month_has_one_unit(log)) {
-        diag_error(&diag, (struct place){.file = file},
-                   "some jobs say how many GPUs they have and others only how many nodes; expected one of both of all");
+    const char *refused = month_refuses(log);
+    if (refused) {
+        diag_error(&diag, (struct place){.file = file}, "%s", refused);
         return EXIT_BAD_INPUT;
     }
     struct month_errors *errors = arena_alloc(arena, sizeof *errors);
-    struct work work = {month_fit(log, 0, log->count, errors, arena), errors, log};
+    struct work work = {month_fit(log, log->count, errors, arena), errors, log};
     if (!options->output)
         return result_write(command->name, NULL, write_month, &work);
     int code = result_write(command->name, options->output, write_month, &work);

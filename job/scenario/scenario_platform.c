@@ -305,14 +305,14 @@ void scenario_read_links(struct loader *loader, const struct stagesim_texts *tex
         struct place at = node_entry_place(loader->root, links_key, i);
         if (!what_if_parse(texts->texts[i], &links[i], loader->fields.arena, &fault))
             diag_error(loader->fields.diag, at, "%s: %s", links_key, fault.text);
-        else if (stands_before(links, i))
-            diag_error(loader->fields.diag, at, "%s: '%.60s' is there already; expected one of each figure", links_key,
-                       texts->texts[i]);
         else if (!is_reach(&links[i]))
             diag_error(loader->fields.diag, at,
                        "%s: '%.60s' is not what links reach; expected KIND=RATIO from %g to %g, such as nic=0.82, or "
                        "KIND.latency=FACTOR from %g to %g",
                        links_key, texts->texts[i], rate_least, rate_most, rate_least, latency_most);
+        else if (stands_before(links, i))
+            diag_error(loader->fields.diag, at, "%s: '%.60s' is there already; expected one of each figure", links_key,
+                       texts->texts[i]);
         else if (links[i].figure == WHAT_IF_RATE)
             links[i].figure = WHAT_IF_BANDWIDTH;
     }

@@ -70,7 +70,7 @@ static void check_jobs(const struct month *month, const struct arrival_log *log)
 static void check_fit(const struct arrival_log *log, struct arena *arena)
 {
     struct month_errors errors;
-    struct month *fitted = month_fit(log, 0, log->count, &errors, arena);
+    struct month *fitted = month_fit(log, log->count, &errors, arena);
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
@@ -94,7 +94,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
             abort();
         if (log)
             check_jobs(month, log);
-        if (log && log->count > 1 && month_has_one_unit(log))
+        if (log && log->count > 1 && !month_refuses(log))
             check_fit(log, arena);
     }
     arena_destroy(arena);
