@@ -199,7 +199,7 @@ static struct planner planner_create(const struct schedule_request *request, con
             planner.passes[kind][stage] = arena_array(arena, plan->micro_batches, sizeof(struct pass));
     }
     planner.clock = arena_array(arena, plan->workers, sizeof *planner.clock);
-    planner.length = TOGETHER * request->options[OPTION_TRANSFER] * longest(planner.instance);
+    planner.length = later(TOGETHER, TOGETHER * request->options[OPTION_TRANSFER] * longest(planner.instance));
     if (request->options[GROUP_OPTION_GROUP] == 1)
         take_slots(&planner, arena);
     else

@@ -113,6 +113,7 @@ def every_schedule(folder):
         subprocess.run([STAGESIM, "list", "schedules", "--format", "json"], capture_output=True, check=True).stdout)
     for schedule in sampled(listed):
         name = schedule["name"]
+        instants(name)
         batches = {"stp": "17"}.get(name, "12")  # the least
         size = ("--workers", "6", "--micro-batches", batches, "--latency", "0.125", "--backward", "2.5", "--weight",
                 "1")
@@ -136,6 +137,16 @@ def every_schedule(folder):
         faults += [differs(f"busy {w}", data["workers"][w]["busy_s"], own["busy"][w]) for w in range(6)]
         faults += [differs(f"peak {w}", data["workers"][w]["peak_in_flight"], own["peaks"][w]) for w in range(6)]
         check(name, faults)
+
+
+def instants(name):
+    """Passes that take no time, each or all: a plan, with figures, or a refusal."""
+    for forward, backward in (("0", "0"), ("1", "0"), ("0", "1")):
+        done = run(name, "--workers", "4", "--micro-batches", "8", "--forward", forward, "--backward", backward,
+                   "--latency", "1", "--format", "json")
+        refused = done.returncode == 1 and not done.stdout
+        sound = done.returncode == 0 and json.loads(done.stdout)["time"]["makespan_s"] >= 3
+        check(f"{name} of passes {forward} and {backward}", [None if refused or sound else done.stderr + done.stdout[:200]])
 
 
 def golden(name, *arguments):
