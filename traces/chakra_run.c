@@ -120,7 +120,7 @@ static void describe(struct chakra_run *run, const struct chakra_node *node, str
     struct recorded *recorded = run->reader->recorded;
     const char *kind = find(node, "kind", CHAKRA_TEXT)->text;
     const struct chakra_attribute *group = find(node, "pg_name", CHAKRA_TEXT);
-    bool sends = operation->kind == RECORDED_SEND, message = sends || operation->kind == RECORDED_RECEIVE;
+    bool sends = operation->kind == RECORDED_SEND, message = recorded_is_message(operation);
     uint32_t stage = whole(node, "stage", RECORDED_NO_STAGE - 1), step = whole(node, "iteration", RECORDED_NONE - 2);
     operation->name = recorded_name(recorded, kind, strlen(kind));
     operation->work = (uint8_t)words_work(kind, strlen(kind));

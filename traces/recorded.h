@@ -199,6 +199,17 @@ static inline bool recorded_works(const struct recorded_operation *operation)
     return operation->kind <= RECORDED_RECEIVE;
 }
 
+static inline bool recorded_is_message(const struct recorded_operation *operation)
+{
+    return operation->kind == RECORDED_SEND || operation->kind == RECORDED_RECEIVE;
+}
+
+/* A message or a collective. */
+static inline bool recorded_communicates(const struct recorded_operation *operation)
+{
+    return operation->kind == RECORDED_COLLECTIVE || recorded_is_message(operation);
+}
+
 /* ---- the readers' table: traces/read.c ---- */
 
 /* Reads files of one job, each in the format that its beginning says. NULL after a mistake was reported. The caller

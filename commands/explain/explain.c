@@ -255,7 +255,8 @@ const struct command command_explain = {
         "                                   with times (.et); or what `run --trace csv`, `chrome` or `paje` wrote\n"
         "  -o DIR                           write explain.html and explain.json to DIR\n"
         "  --calibrate FILE                 write a profile that makes the scenario's step that of the trace without "
-        "what is wrong in it\n"
+        "what is wrong in it:\n"
+        "                                   times of operators, gaps, what links of each kind reach\n"
         "  --symmetric                      ranks that are not given do what those like them do\n"
         "  --format text|csv|json|latex|markdown  of the table\n"
         "  --quiet                          print nothing\n" OPTIONS_HELP

@@ -199,6 +199,13 @@ bool scenario_check_pipeline(const struct scenario *scenario, struct diag *diag)
 /* The platform has a GPU for every rank. False with the mistake reported at `parallel`, and a note at `platform`. */
 bool scenario_check_platform(const struct scenario *scenario, const struct platform *platform, struct diag *diag);
 
+/* Between what communication.links may lie: a share of the platform's rate, of which no wire has more than a little
+ * above what messages reach, and a factor on latency. */
+struct link_bounds {
+    double rate_least, rate_most, latency_least, latency_most;
+};
+extern const struct link_bounds scenario_link_bounds;
+
 /* The loaded platform with what its links reach (communication.links) and the scenario's changes (what_if); memory from
  * the arena. NULL with the mistake reported. */
 struct platform *scenario_change_platform(const struct scenario *scenario, struct platform *platform,

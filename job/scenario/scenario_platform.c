@@ -274,15 +274,18 @@ void scenario_read_what_if(struct loader *loader, const struct stagesim_texts *t
 /* ---- communication.links: what its links reach ---- */
 
 static const char links_key[] = "communication.links";
-static const double rate_least = 0.01, rate_most = 1.25, latency_most = 100;
+const struct link_bounds scenario_link_bounds = {
+    .rate_least = 0.01, .rate_most = 1.25, .latency_least = 0.01, .latency_most = 100};
 
-/* A rate or a latency of a kind of links; no more of a rate than any wire has above what messages reach. */
+/* A rate or a latency of a kind of links, within the bounds. */
 static bool is_reach(const struct what_if *change)
 {
+    const struct link_bounds *bounds = &scenario_link_bounds;
     bool rate = change->figure == WHAT_IF_RATE || change->figure == WHAT_IF_BANDWIDTH;
     if (change->share < 1 || !(rate || change->figure == WHAT_IF_LATENCY))
         return false;
-    return change->factor >= rate_least && change->factor <= (rate ? rate_most : latency_most);
+    return change->factor >= (rate ? bounds->rate_least : bounds->latency_least) &&
+           change->factor <= (rate ? bounds->rate_most : bounds->latency_most);
 }
 
 static bool stands_before(const struct what_if *links, size_t count)
@@ -297,6 +300,7 @@ static bool stands_before(const struct what_if *links, size_t count)
 void scenario_read_links(struct loader *loader, const struct stagesim_texts *texts)
 {
     struct scenario *scenario = loader->scenario;
+    const struct link_bounds *bounds = &scenario_link_bounds;
     struct what_if *links = arena_array(loader->fields.arena, texts->count + 1, sizeof *links);
     if (texts->count == 1 && !strcmp(texts->texts[0], "none"))
         return;
@@ -309,7 +313,8 @@ void scenario_read_links(struct loader *loader, const struct stagesim_texts *tex
             diag_error(loader->fields.diag, at,
                        "%s: '%.60s' is not what links reach; expected KIND=RATIO from %g to %g, such as nic=0.82, or "
                        "KIND.latency=FACTOR from %g to %g",
-                       links_key, texts->texts[i], rate_least, rate_most, rate_least, latency_most);
+                       links_key, texts->texts[i], bounds->rate_least, bounds->rate_most, bounds->latency_least,
+                       bounds->latency_most);
         else if (stands_before(links, i))
             diag_error(loader->fields.diag, at, "%s: '%.60s' is there already; expected one of each figure", links_key,
                        texts->texts[i]);

@@ -174,13 +174,11 @@ static void make_rows(struct expected_table *table, const struct recorded *run, 
 bool expected_fill(struct expected_table *table, const struct recorded *run, struct fault *fault)
 {
     size_t step_count, count = 0;
-    uint32_t *steps = replay_steps(run, &step_count);
+    uint32_t *own = replay_steps(run, &step_count);
+    const uint32_t *steps = own;
     struct like *likes = array_zeroed(LEVELS * run->count, sizeof *likes);
     bool good = step_count > 0 || fault_set(fault, "the scenario has no operations");
-    if (replay_overlap(run, steps, step_count)) {
-        steps[0] = REPLAY_ALL;
-        step_count = 1;
-    }
+    replay_join(run, &steps, &step_count);
     for (size_t s = 0; good && s < step_count; s++) {
         struct replay *replay = replay_create(run, steps[s], fault);
         good = replay != NULL;
@@ -192,7 +190,7 @@ bool expected_fill(struct expected_table *table, const struct recorded *run, str
     like_medians(likes, count);
     make_rows(table, run, likes, count);
     free(likes);
-    free(steps);
+    free(own);
     return good;
 }
 

@@ -20,7 +20,6 @@ static const double small = 0.01;
 static const double most_of_it = 0.5, some_of_it = 0.02, other_size = 4;
 /* Contention that does not count; a step of the fit that is none. */
 static const double no_contention = 0.005, settled = 1e-4;
-static const double rate_least = 0.01, rate_most = 1.25, latency_least = 0.05, latency_most = 100;
 
 struct fitting {
     const struct scenario *scenario;
@@ -70,13 +69,13 @@ static double wire_limit(const struct scenario *scenario, const char *kind, stru
     struct design design;
     double most = 0;
     if (scenario->platform.file || !preset_design(&scenario->platform.request, arena, &design, &fault))
-        return rate_most;
+        return scenario_link_bounds.rate_most;
     for (uint32_t i = 0; i < design.node->cable_count; i++) {
         const struct wire *wire = design.node->cables[i].wire;
         if (!strcmp(wire->name, kind) && wire->raw > 0 && wire->effective > 0)
             most = fmax(most, wire->raw / wire->effective);
     }
-    return most > 0 ? fmin(most, rate_most) : rate_most;
+    return most > 0 ? fmin(most, scenario_link_bounds.rate_most) : scenario_link_bounds.rate_most;
 }
 
 /* What the scenario's own links make of a figure of a kind. */
@@ -343,14 +342,14 @@ static double within(double value, double least, double most)
 
 static void set_rate(const struct fitting *fitting, struct link_level *level)
 {
-    double before = level->rate, low, high,
+    double before = level->rate, low, high, least = scenario_link_bounds.rate_least / level->before,
            most = wire_limit(fitting->scenario, level->kind, fitting->arena) / level->before;
     double slowness = middle(fitting->ratios, level->rate_count);
     bound(fitting->ratios, level->rate_count, &low, &high);
-    level->rate = slowness > 0 ? within(before / slowness, rate_least, most) : most;
+    level->rate = slowness > 0 ? within(before / slowness, least, most) : most;
     level->at_limit = level->rate >= most;
-    level->low = isnan(low) ? NAN : within(before / high, rate_least, most);
-    level->high = isnan(low) ? NAN : low > 0 ? within(before / low, rate_least, most) : most;
+    level->low = isnan(low) ? NAN : within(before / high, least, most);
+    level->high = isnan(low) ? NAN : low > 0 ? within(before / low, least, most) : most;
 }
 
 /* How far a kind's figures move, as a share of themselves, goes to *moved if it is more. */
@@ -367,7 +366,8 @@ static int fit_level(struct fitting *fitting, size_t number, double *moved)
     level->latency_count = tells_latency(fitting->told, told) ? told : 0;
     if (level->latency_count)
         later = solve_latency(fitting->told, told);
-    level->latency = within(before.latency * (1 + later), latency_least, latency_most);
+    level->latency = within(before.latency * (1 + later), scenario_link_bounds.latency_least / before.latency_before,
+                            scenario_link_bounds.latency_most / before.latency_before);
     level->rate_count = list_ratios(fitting, told, level->latency / before.latency - 1);
     if (level->rate_count)
         set_rate(fitting, level);

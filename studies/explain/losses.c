@@ -78,11 +78,6 @@ static void destroy_replays(struct loss_search *search)
 
 /* ---- what each thing made right leaves ---- */
 
-static bool is_transfer(const struct recorded_operation *operation)
-{
-    return operation->kind == RECORDED_SEND || operation->kind == RECORDED_RECEIVE;
-}
-
 /* What a transfer of its size should take: as long as the model's, and what it takes longer for its size. */
 static double sized(const struct loss_search *search, const struct recorded_operation *operation, double expected)
 {
@@ -101,7 +96,7 @@ static void expect_transfers(struct loss_search *search, const struct loss_model
     for (size_t i = 0; i < recorded->count; i++) {
         const struct recorded_operation *operation = &recorded->operations[i];
         search->transfer[i] = search->sized[i] = search->shared[i] = search->factors.own[i];
-        if (!is_transfer(operation) && operation->kind != RECORDED_COLLECTIVE)
+        if (!recorded_communicates(operation))
             continue;
         double expected = model ? model->seconds(model->user, recorded, operation) : NAN;
         if (!isnan(expected)) {
@@ -149,11 +144,11 @@ static double next_value(const struct loss_search *search, enum loss_kind kind, 
     const struct recorded_operation *operation = &search->recorded->operations[i];
     bool collective = operation->kind == RECORDED_COLLECTIVE;
     if (kind == LOSS_MESSAGES || kind == LOSS_COLLECTIVES)
-        return (kind == LOSS_MESSAGES ? is_transfer(operation) : collective) ? search->shared[i] : now;
+        return (kind == LOSS_MESSAGES ? recorded_is_message(operation) : collective) ? search->shared[i] : now;
     if (kind == LOSS_CONTENTION)
-        return is_transfer(operation) || collective ? search->sized[i] : now;
+        return recorded_is_message(operation) || collective ? search->sized[i] : now;
     if (kind == LOSS_MESSAGE_SIZES)
-        return is_transfer(operation) ? search->transfer[i] : now;
+        return recorded_is_message(operation) ? search->transfer[i] : now;
     if (kind == LOSS_COLLECTIVE_SIZES)
         return collective ? search->transfer[i] : now;
     if (kind == LOSS_EXTRA)
@@ -256,10 +251,7 @@ static bool split(struct loss_search *search, struct losses *losses, struct faul
 bool losses_find(const struct recorded *recorded, const uint32_t *steps, size_t step_count,
                  const struct loss_model *model, struct arena *arena, struct losses *losses, struct fault *fault)
 {
-    const uint32_t all = REPLAY_ALL;
-    bool overlap = replay_overlap(recorded, steps, step_count);
-    steps = overlap ? &all : steps;
-    step_count = overlap ? 1 : step_count;
+    replay_join(recorded, &steps, &step_count);
     *losses = (struct losses){.step_count = step_count,
                               .slow_rank = RECORDED_NONE,
                               .predicted = NAN,

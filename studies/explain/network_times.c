@@ -85,12 +85,6 @@ static int ask(const struct scenario *scenario, double ratio, struct expected_ta
 
 /* ---- the trace's sizes ---- */
 
-static bool is_transfer(const struct recorded_operation *operation)
-{
-    return operation->kind == RECORDED_SEND || operation->kind == RECORDED_RECEIVE ||
-           operation->kind == RECORDED_COLLECTIVE;
-}
-
 /* Index of that ratio; size_count: there is none. */
 static size_t find_ratio(const struct network_times *network, double ratio)
 {
@@ -106,7 +100,7 @@ int network_times_find(struct network_times *network, const struct scenario *sce
     *network = (struct network_times){.sizes = {{.ratio = 1}}, .size_count = 1};
     for (size_t i = 0; i < trace->count; i++) {
         const struct recorded_operation *operation = &trace->operations[i];
-        if (!is_transfer(operation))
+        if (!recorded_communicates(operation))
             continue;
         double ratio = expected_ratio(model, trace, operation);
         if (find_ratio(network, ratio) < network->size_count)
@@ -133,7 +127,7 @@ double network_times_seconds(const struct network_times *network, const struct e
                              const struct recorded *trace, const struct recorded_operation *operation, bool own_size)
 {
     size_t size = own_size ? find_ratio(network, expected_ratio(model, trace, operation)) : 0;
-    if (!network->size_count || !is_transfer(operation))
+    if (!network->size_count || !recorded_communicates(operation))
         return NAN;
     return expected_seconds(&network->sizes[size < network->size_count ? size : 0].table, trace, operation);
 }
@@ -144,8 +138,8 @@ int network_times_alone(const struct scenario *scenario, const struct recorded *
     int code = ask(scenario, 1, &table);
     for (size_t i = 0; i < trace->count; i++) {
         const struct recorded_operation *operation = &trace->operations[i];
-        bool known =
-            code == EXIT_DONE && is_transfer(operation) && fabs(expected_ratio(&table, trace, operation) - 1) <= near;
+        bool known = code == EXIT_DONE && recorded_communicates(operation) &&
+                     fabs(expected_ratio(&table, trace, operation) - 1) <= near;
         seconds[i] = known ? expected_seconds(&table, trace, operation) : NAN;
     }
     expected_finish(&table);

@@ -178,34 +178,59 @@ static int by_number(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* From the first begin of each step to its last end; the caller frees them. */
-static double (*spans_of(const struct recorded *recorded, const uint32_t *steps, size_t count))[2]
+/* Of a step: from its first begin to its last end. */
+struct span {
+    double begin, end;
+    uint32_t step;
+};
+
+static int by_begin(const void *left, const void *right)
 {
-    double(*spans)[2] = array_zeroed(count, sizeof *spans);
-    for (size_t s = 0; s < count; s++) {
-        spans[s][0] = INFINITY;
-        spans[s][1] = -INFINITY;
-    }
+    const struct span *a = left, *b = right;
+    return a->begin < b->begin ? -1 : a->begin > b->begin;
+}
+
+static int by_end(const void *left, const void *right)
+{
+    const struct span *a = left, *b = right;
+    return a->end < b->end ? -1 : a->end > b->end;
+}
+
+/* Of ascending steps; in an order of time, for a trace may number them as it likes. The caller frees them. */
+static struct span *spans_of(const struct recorded *recorded, const uint32_t *steps, size_t count,
+                             int (*in_order)(const void *, const void *))
+{
+    struct span *spans = array_zeroed(count, sizeof *spans);
+    for (size_t s = 0; s < count; s++)
+        spans[s] = (struct span){INFINITY, -INFINITY, steps[s]};
     for (size_t i = 0; i < recorded->count; i++) {
         const struct recorded_operation *operation = &recorded->operations[i];
         const uint32_t *step = bsearch(&operation->step, steps, count, sizeof *steps, by_number);
         if (!step || !recorded_works(operation))
             continue;
-        double *span = spans[step - steps];
-        span[0] = fmin(span[0], operation->begin);
-        span[1] = fmax(span[1], operation->end);
+        struct span *span = &spans[step - steps];
+        span->begin = fmin(span->begin, operation->begin);
+        span->end = fmax(span->end, operation->end);
     }
+    if (count)
+        qsort(spans, count, sizeof *spans, in_order);
     return spans;
 }
 
-bool replay_overlap(const struct recorded *recorded, const uint32_t *steps, size_t count)
+void replay_join(const struct recorded *recorded, const uint32_t **steps, size_t *count)
 {
-    double(*spans)[2] = spans_of(recorded, steps, count);
+    static const uint32_t all = REPLAY_ALL;
+    struct span *spans = spans_of(recorded, *steps, *count, by_begin);
     bool overlap = false;
-    for (size_t s = 1; s < count; s++)
-        overlap |= spans[s][0] < spans[s - 1][1];
+    for (size_t s = 1; s < *count; s++) {
+        overlap |= spans[s].begin < spans[s - 1].end;
+        spans[s].end = fmax(spans[s].end, spans[s - 1].end);
+    }
     free(spans);
-    return overlap && recorded->wait_count > 0;
+    if (!overlap || !recorded->wait_count)
+        return;
+    *steps = &all;
+    *count = 1;
 }
 
 /* A step takes from the end of the one before to its own. */
@@ -213,15 +238,15 @@ static void measure_rounds(struct replay *replay)
 {
     size_t count;
     uint32_t *steps = replay_steps(replay->recorded, &count);
-    double(*spans)[2] = spans_of(replay->recorded, steps, count);
+    struct span *spans = spans_of(replay->recorded, steps, count, by_end);
     replay->rounds = (uint32_t)count;
-    replay->first_step = steps[0];
-    replay->measured = replay_step_seconds(replay, spans[0][1], spans[count - 1][1]);
+    replay->first_step = spans[0].step;
+    replay->measured = replay_step_seconds(replay, spans[0].end, spans[count - 1].end);
     replay->shortest = INFINITY;
     replay->longest = 0;
     for (size_t s = 1; s < count; s++) {
-        replay->shortest = fmin(replay->shortest, spans[s][1] - spans[s - 1][1]);
-        replay->longest = fmax(replay->longest, spans[s][1] - spans[s - 1][1]);
+        replay->shortest = fmin(replay->shortest, spans[s].end - spans[s - 1].end);
+        replay->longest = fmax(replay->longest, spans[s].end - spans[s - 1].end);
     }
     free(spans);
     free(steps);

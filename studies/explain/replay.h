@@ -29,7 +29,7 @@ struct replay {
                                  the first begin, and the mean time from the end of one to that of the next */
     double shortest, longest; /* step */
     uint32_t rounds;          /* of all: how many steps; otherwise 1 */
-    uint32_t first_step;      /* of all */
+    uint32_t first_step;      /* of all: that which ends first */
     struct replay_node *nodes;
     uint32_t node_count;
     uint32_t *first_before, *before; /* [node]: before[first_before[node] .. first_before[node + 1]) end earlier */
@@ -53,8 +53,9 @@ bool replay_is_first(const struct replay *replay, uint32_t node);
  * their ends, seconds after the step's begin. */
 double replay_time(const struct replay *replay, const double *seconds, const double *gaps, double *ends);
 
-/* Whether steps run into each other in a trace that says what waits for what: they are replayed as one. */
-bool replay_overlap(const struct recorded *recorded, const uint32_t *steps, size_t count);
+/* What is replayed in one piece: the steps as they are, or, where a trace says what waits for what and steps run into
+ * each other, REPLAY_ALL in their place. */
+void replay_join(const struct recorded *recorded, const uint32_t **steps, size_t *count);
 
 /* The steps of a job's timeline, ascending, each once; the caller frees them. */
 uint32_t *replay_steps(const struct recorded *recorded, size_t *count);

@@ -115,11 +115,6 @@ static void add_message(struct rules *rules, const struct known *send)
 
 /* ---- what a rank does one after the other ---- */
 
-static bool is_message(const struct recorded_operation *operation)
-{
-    return operation->kind == RECORDED_SEND || operation->kind == RECORDED_RECEIVE;
-}
-
 static int by_begin(const void *left, const void *right, void *user)
 {
     const struct recorded *recorded = user;
@@ -138,7 +133,7 @@ static void add_line(struct rules *rules, uint32_t rank)
     size_t count = 0;
     for (size_t i = 0; i < build->operation_count; i++) {
         const struct recorded_operation *operation = &recorded->operations[build->operations[i]];
-        if (recorded_rank_of(recorded, operation) == rank && !is_message(operation))
+        if (recorded_rank_of(recorded, operation) == rank && !recorded_is_message(operation))
             rules->line[count++] = build->operations[i];
     }
     if (count)

@@ -84,7 +84,7 @@ static size_t collect(struct replay_build *build, bool messages, struct party **
     *parties = NULL;
     for (size_t i = 0; i < build->operation_count; i++) {
         const struct recorded_operation *operation = &recorded->operations[build->operations[i]];
-        bool message = operation->kind == RECORDED_SEND || operation->kind == RECORDED_RECEIVE;
+        bool message = recorded_is_message(operation);
         if (messages ? !message : operation->kind != RECORDED_COLLECTIVE)
             continue;
         uint32_t own = recorded->ranks[recorded_rank_of(recorded, operation)].number;

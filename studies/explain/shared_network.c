@@ -268,15 +268,11 @@ int shared_network_find(const struct scenario *scenario, const struct expected_t
                         const struct recorded *trace, const uint32_t *steps, size_t step_count, struct arena *arena,
                         struct shared_network *shared)
 {
+    replay_join(trace, &steps, &step_count);
     struct asking asking = {
         .scenario = scenario, .model = model, .trace = trace, .steps = steps, .step_count = step_count};
-    const uint32_t all = REPLAY_ALL;
     FILE *results;
     uint32_t left_out = 0;
-    if (replay_overlap(trace, steps, step_count)) {
-        asking.steps = &all;
-        asking.step_count = 1;
-    }
     asking.seconds = arena_array_unset(arena, trace->count + 1, sizeof *asking.seconds);
     for (size_t i = 0; i < trace->count; i++)
         asking.seconds[i] = NAN;

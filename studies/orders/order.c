@@ -62,8 +62,6 @@ static void add(struct pieces *pieces, struct order *order, uint32_t index, stru
     order->workers = piece.worker >= order->workers ? piece.worker + 1 : order->workers;
     order->stages = stage >= order->stages ? stage + 1 : order->stages;
     order->micro_batches = micro_batch >= order->micro_batches ? micro_batch + 1 : order->micro_batches;
-    order->forwards += order_kind(piece.key) == SLOT_FORWARD;
-    order->backwards += order_kind(piece.key) == SLOT_BACKWARD;
     order->weights += order_kind(piece.key) == SLOT_WEIGHT;
 }
 

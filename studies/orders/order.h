@@ -21,7 +21,7 @@ struct order_part {
 struct order {
     uint32_t workers, stages, micro_batches; /* of a step and replica, the most that there are; 0: nothing is known */
     uint32_t replicas;                       /* of the pipeline in the trace */
-    size_t forwards, backwards, weights;     /* operations */
+    size_t weights;                          /* gradients that are apart */
     bool blocks;              /* some run as one with another: how long each of the two takes is not recorded */
     struct order_part *parts; /* by step, then replica, then worker; none if there are too many slots to compare */
     size_t part_count;

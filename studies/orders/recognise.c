@@ -177,9 +177,6 @@ void recognise(const struct recorded *recorded, struct arena *arena, struct reco
                                  .replicas = order.replicas,
                                  .micro_batches = order.micro_batches,
                                  .slices = 1,
-                                 .forwards = order.forwards,
-                                 .backwards = order.backwards,
-                                 .weights = order.weights,
                                  .options = "",
                                  .alike = ""};
     if (!order.part_count)

@@ -9,11 +9,10 @@
 struct arena;
 
 struct recognised {
-    uint32_t workers, stages;            /* of the pipeline; 0: nothing is known of it */
-    uint32_t replicas;                   /* of the pipeline in the trace */
-    uint32_t micro_batches;              /* of a step and replica, the most that there are */
-    uint32_t slices;                     /* that each of them is cut into, where the schedule does so; 1 */
-    size_t forwards, backwards, weights; /* operations */
+    uint32_t workers, stages;    /* of the pipeline; 0: nothing is known of it */
+    uint32_t replicas;           /* of the pipeline in the trace */
+    uint32_t micro_batches;      /* of a step and replica, the most that there are */
+    uint32_t slices;             /* that each of them is cut into, where the schedule does so; 1 */
     const char *schedule;        /* the first schedule of the table whose order is the trace's most often; NULL: none */
     const char *options;         /* of it, where they are not the default: "memory 2p"; "" */
     const char *alike;           /* others whose order is the same here: "h-1f1b, bpipe"; "" */

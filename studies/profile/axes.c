@@ -111,9 +111,7 @@ static struct traffic *find_traffic(const struct recorded *recorded, size_t *cou
     struct traffic *of_group = array_zeroed(recorded->group_count + 1, sizeof *of_group);
     for (size_t i = 0; i < recorded->count; i++) {
         const struct recorded_operation *operation = &recorded->operations[i];
-        bool communicates = operation->kind == RECORDED_COLLECTIVE || operation->kind == RECORDED_SEND ||
-                            operation->kind == RECORDED_RECEIVE;
-        if (communicates && operation->group != RECORDED_NONE)
+        if (recorded_communicates(operation) && operation->group != RECORDED_NONE)
             count_operation(&of_group[operation->group], operation, recorded_name_of(recorded, operation));
     }
     *count = 0;

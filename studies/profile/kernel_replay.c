@@ -92,12 +92,6 @@ struct walk {
     const struct kernel_network *network; /* NULL: none */
 };
 
-static bool is_transfer(const struct recorded_operation *operation)
-{
-    return operation->kind == RECORDED_COLLECTIVE || operation->kind == RECORDED_SEND ||
-           operation->kind == RECORDED_RECEIVE;
-}
-
 /* What a transfer takes on the scenario's links, beside others or alone, where that is known. */
 static double on_links(const struct walk *walk, enum kernel_part part, uint32_t operation, double otherwise)
 {
@@ -119,9 +113,9 @@ static void take(struct walk *walk, enum kernel_part part, uint32_t node)
         walk->gaps[node] = 0;
     else if (part == KERNEL_RANKS && operation->kind == RECORDED_COMPUTE)
         walk->seconds[node] = walk->medians[index];
-    else if ((part == KERNEL_SLOW || part == KERNEL_CONTENTION) && moves && is_transfer(operation))
+    else if ((part == KERNEL_SLOW || part == KERNEL_CONTENTION) && moves && recorded_communicates(operation))
         walk->seconds[node] = on_links(walk, part, index, walk->seconds[node]);
-    else if ((part == KERNEL_TRANSFER && moves && is_transfer(operation)) ||
+    else if ((part == KERNEL_TRANSFER && moves && recorded_communicates(operation)) ||
              (part == KERNEL_COPIES && operation->kind == RECORDED_MEMORY))
         walk->seconds[node] = 0;
 }

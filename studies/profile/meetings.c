@@ -45,7 +45,7 @@ static int by_meeting(const void *left, const void *right)
 static uint64_t group_of(const struct recorded *recorded, const struct recorded_operation *operation)
 {
     uint64_t own = recorded->ranks[recorded_rank_of(recorded, operation)].number, peer = operation->peer;
-    bool message = operation->kind == RECORDED_SEND || operation->kind == RECORDED_RECEIVE;
+    bool message = recorded_is_message(operation);
     if (operation->kind == RECORDED_COLLECTIVE && operation->waiting)
         return operation->group;
     if (!message || !operation->waiting || peer == RECORDED_NONE)

@@ -146,7 +146,8 @@ def instants(name):
                    "--latency", "1", "--format", "json")
         refused = done.returncode == 1 and not done.stdout
         sound = done.returncode == 0 and json.loads(done.stdout)["time"]["makespan_s"] >= 3
-        check(f"{name} of passes {forward} and {backward}", [None if refused or sound else done.stderr + done.stdout[:200]])
+        check(f"{name} of passes {forward} and {backward}",
+              [None if refused or sound else done.stderr + done.stdout[:200]])
 
 
 def golden(name, *arguments):
