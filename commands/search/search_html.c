@@ -88,6 +88,11 @@ static void put_tiles(FILE *out, const struct search *search)
     if (search_counts_energy(search))
         html_tile(out, readable_joules(text, first->verified.iteration > 0 ? first->verified.energy : first->energy),
                   "energy of an iteration");
+    if (search_quantile_name(search)) {
+        char name[32];
+        snprintf(name, sizeof name, "%s of steps that vary", search_quantile_name(search));
+        html_tile(out, readable_seconds(text, search_step_shown(first)), name);
+    }
     snprintf(text, sizeof text, "%.4g /s", search_at_time(first, first->samples_per_s));
     html_tile(out, text, "samples");
     if (first->mfu > 0)

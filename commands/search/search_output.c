@@ -32,6 +32,8 @@ static struct table *begin_table(const struct search *search, bool verified)
     table_column(table, verified ? "analytic" : "iteration", '>');
     if (search_counts_energy(search))
         table_column(table, "energy", '>');
+    if (search_quantile_name(search))
+        table_column(table, search_quantile_name(search), '>');
     if (search->objective >= OBJECTIVE_DAYS)
         table_columns(table, ">days", ">price", ">goodput", NULL);
     table_columns(table, ">samples/s", ">MFU", ">bubble", ">exposed", ">memory", NULL);
@@ -71,6 +73,8 @@ static void add_row(struct table *table, const struct search *search, uint32_t n
     if (search_counts_energy(search))
         table_cell(table, "%s",
                    readable_joules(text, result->verified.iteration > 0 ? result->verified.energy : result->energy));
+    if (search_quantile_name(search))
+        table_cell(table, "%s", readable_seconds(text, search_step_shown(result)));
     if (search->objective >= OBJECTIVE_DAYS)
         add_training(table, search_training_shown(result));
     table_cell(table, "%.4g", search_at_time(result, result->samples_per_s));
@@ -108,7 +112,7 @@ static void print_counts(FILE *out, const struct search *search)
                     (number)search->passed[SEARCH_BY_WORK], (number)search->passed[SEARCH_BY_ORDER]);
         putc('\n', out);
     }
-    if (search->objective >= OBJECTIVE_DAYS)
+    if (search->objective != OBJECTIVE_TIME)
         fprintf(out, "no layout is discarded by a bound: bounds are of iteration times, the objective is %s\n",
                 search_objective_names[search->objective]);
     if (search->untried || search->waiting)
@@ -236,6 +240,8 @@ static void put_row(struct text_writer *text, const struct search *search, uint6
         put_training(text, search_training_shown(result), timed);
     if (search_counts_energy(search))
         put_number(text, result->verified.iteration > 0 ? result->verified.energy : result->energy, timed);
+    if (search_quantile_name(search))
+        put_number(text, search_step_shown(result), timed);
     put_number(text, search_time(result) / (double)search->scenario->global_batch, timed);
     put_number(text, search_at_time(result, result->samples_per_s), timed);
     put_number(text, search_at_time(result, result->mfu), timed && result->mfu > 0);
@@ -291,6 +297,11 @@ static void print_csv(FILE *out, const struct search *search)
         text_string(text, "training_s,price,goodput,");
     if (search_counts_energy(search))
         text_string(text, "energy_j,");
+    if (search_quantile_name(search)) {
+        text_string(text, "step_");
+        text_string(text, search_quantile_name(search));
+        text_string(text, "_s,");
+    }
     text_string(text, "seconds_per_sample,samples_per_s,mfu,"
                       "bubble_ratio,exposed_ratio,peak_bytes,bound_s,pareto,reason\n");
     put_ranked(text, search);
@@ -346,6 +357,11 @@ static void put_layout(struct json_writer *json, const struct search *search, ui
     }
     if (search_counts_energy(search))
         json_number(json, "energy_j", result->verified.iteration > 0 ? result->verified.energy : result->energy);
+    if (search_quantile_name(search)) {
+        char key[32];
+        snprintf(key, sizeof key, "step_%s_s", search_quantile_name(search));
+        json_number(json, key, search_step_shown(result));
+    }
     json_number(json, "seconds_per_sample", search_time(result) / (double)search->scenario->global_batch);
     json_number(json, "samples_per_s", search_at_time(result, result->samples_per_s));
     if (result->mfu > 0)

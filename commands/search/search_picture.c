@@ -31,14 +31,18 @@ static const char *schedule_at(const struct drawing *drawing, uint64_t at)
 static double across(const struct search *search, const struct search_result *result)
 {
     double value = search_value(search, result, false);
-    return search->objective < OBJECTIVE_DAYS    ? result->iteration
+    return search_quantile_name(search)          ? value
+           : search->objective < OBJECTIVE_DAYS  ? result->iteration
            : search->objective == OBJECTIVE_DAYS ? value / 86400
                                                  : value;
 }
 
 static const char *across_words(const struct search *search)
 {
-    return search->objective == OBJECTIVE_DAYS    ? "days of the training, analytic engine"
+    return search->objective == OBJECTIVE_P50     ? "p50 of steps that vary, analytic engine"
+           : search->objective == OBJECTIVE_P95   ? "p95 of steps that vary, analytic engine"
+           : search->objective == OBJECTIVE_P99   ? "p99 of steps that vary, analytic engine"
+           : search->objective == OBJECTIVE_DAYS  ? "days of the training, analytic engine"
            : search->objective == OBJECTIVE_PRICE ? "price of the training, analytic engine"
            : search->objective == OBJECTIVE_GOODPUT
                ? "time of the training over that of steps that count, analytic engine"

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/table.h"
 #include "studies/describe.h"
+#include "studies/search/training.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,6 +33,16 @@ bool search_counts_energy(const struct search *search)
     return search->objective == OBJECTIVE_ENERGY || search->objective == OBJECTIVE_ENERGY_DELAY;
 }
 
+const char *search_quantile_name(const struct search *search)
+{
+    return search_step_share(search->scenario) > 0 ? search_objective_names[search->objective] : NULL;
+}
+
+double search_step_shown(const struct search_result *result)
+{
+    return result->verified.iteration > 0 ? result->verified.step : result->step;
+}
+
 const struct search_training *search_training_shown(const struct search_result *result)
 {
     return result->verified.iteration > 0 ? &result->verified.training : &result->training;
@@ -39,9 +50,16 @@ const struct search_training *search_training_shown(const struct search_result *
 
 const char *search_first_words(const struct search *search)
 {
-    static const char *const words[SEARCH_OBJECTIVES] = {
-        "The fastest",      "The one with least energy", "The one with least energy times time",
-        "The soonest done", "The cheapest to train",     "The one with most goodput"};
+    static const char *const words[SEARCH_OBJECTIVES] = {[OBJECTIVE_TIME] = "The fastest",
+                                                         [OBJECTIVE_ENERGY] = "The one with least energy",
+                                                         [OBJECTIVE_ENERGY_DELAY] =
+                                                             "The one with least energy times time",
+                                                         [OBJECTIVE_P50] = "The one with the shortest median step",
+                                                         [OBJECTIVE_P95] = "The one with the shortest p95 of steps",
+                                                         [OBJECTIVE_P99] = "The one with the shortest p99 of steps",
+                                                         [OBJECTIVE_DAYS] = "The soonest done",
+                                                         [OBJECTIVE_PRICE] = "The cheapest to train",
+                                                         [OBJECTIVE_GOODPUT] = "The one with most goodput"};
     return words[search->objective];
 }
 
@@ -103,15 +121,26 @@ void search_verdict(FILE *out, const struct search *search)
     char left[READABLE_MAX], right[READABLE_MAX];
     search_space_values(&search->space, search->ranked[search->best[0]], one, arena);
     search_space_values(&search->space, search->ranked[search->best[1]], other, arena);
-    static const char *const better[SEARCH_OBJECTIVES] = {"faster than the second",
-                                                          "better than the second in energy",
-                                                          "better than the second in energy times time",
-                                                          "sooner done than the second",
-                                                          "cheaper than the second",
-                                                          "better than the second in goodput"};
-    static const char *const same[SEARCH_OBJECTIVES] = {
-        "as fast as the second",      "as good as the second in energy", "as good as the second in energy times time",
-        "done as soon as the second", "as cheap as the second",          "as good as the second in goodput"};
+    static const char *const better[SEARCH_OBJECTIVES] = {[OBJECTIVE_TIME] = "faster than the second",
+                                                          [OBJECTIVE_ENERGY] = "better than the second in energy",
+                                                          [OBJECTIVE_ENERGY_DELAY] =
+                                                              "better than the second in energy times time",
+                                                          [OBJECTIVE_P50] = "faster than the second in p50",
+                                                          [OBJECTIVE_P95] = "faster than the second in p95",
+                                                          [OBJECTIVE_P99] = "faster than the second in p99",
+                                                          [OBJECTIVE_DAYS] = "sooner done than the second",
+                                                          [OBJECTIVE_PRICE] = "cheaper than the second",
+                                                          [OBJECTIVE_GOODPUT] = "better than the second in goodput"};
+    static const char *const same[SEARCH_OBJECTIVES] = {[OBJECTIVE_TIME] = "as fast as the second",
+                                                        [OBJECTIVE_ENERGY] = "as good as the second in energy",
+                                                        [OBJECTIVE_ENERGY_DELAY] =
+                                                            "as good as the second in energy times time",
+                                                        [OBJECTIVE_P50] = "as fast as the second in p50",
+                                                        [OBJECTIVE_P95] = "as fast as the second in p95",
+                                                        [OBJECTIVE_P99] = "as fast as the second in p99",
+                                                        [OBJECTIVE_DAYS] = "done as soon as the second",
+                                                        [OBJECTIVE_PRICE] = "as cheap as the second",
+                                                        [OBJECTIVE_GOODPUT] = "as good as the second in goodput"};
     double more = search_value(search, second, true) / search_value(search, first, true) - 1;
     if (more < BAND_LEAST_APART)
         fprintf(out, "%s: ", same[search->objective]);

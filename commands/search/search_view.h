@@ -15,6 +15,9 @@ bool search_repeats(const struct search *search, uint64_t rank);
 
 /* Whether the objective has to do with energy. */
 bool search_counts_energy(const struct search *search);
+/* The quantile that the objective asks for, "p95"; NULL: it is another one. And what it is. */
+const char *search_quantile_name(const struct search *search);
+double search_step_shown(const struct search_result *result);
 /* What becomes of a training, from the time that search_time says. */
 const struct search_training *search_training_shown(const struct search_result *result);
 /* "The fastest", or what else the objective makes the first one. */

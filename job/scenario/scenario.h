@@ -42,6 +42,9 @@ enum search_objective {
     OBJECTIVE_TIME,
     OBJECTIVE_ENERGY,
     OBJECTIVE_ENERGY_DELAY,
+    OBJECTIVE_P50, /* of steps that vary, of which so many of a hundred are no longer */
+    OBJECTIVE_P95,
+    OBJECTIVE_P99,
     OBJECTIVE_DAYS, /* this and those below: of a whole training, see struct search_training */
     OBJECTIVE_PRICE,
     OBJECTIVE_GOODPUT,

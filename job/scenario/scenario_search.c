@@ -152,6 +152,11 @@ void scenario_read_search(struct loader *loader)
     if ((wanted == OBJECTIVE_ENERGY || wanted == OBJECTIVE_ENERGY_DELAY) && !loader->scenario->power.given)
         diag_error(loader->fields.diag, objective->at,
                    "objective: energy needs watts; expected the section power, such as power: {cap: 500W}");
+    if (wanted >= OBJECTIVE_P50 && wanted <= OBJECTIVE_P99 && !loader->scenario->tails.given)
+        diag_error(loader->fields.diag, objective->at,
+                   "objective: %s is of steps that vary, and nothing is said of them; expected the section tails, such "
+                   "as tails: uneven-sequences",
+                   search_objective_names[wanted]);
     for (enum search_dimension i = 0; node && i < DIMENSIONS; i++) {
         const struct node *values = node_get(node, search_dimensions[i].key);
         if (values)

@@ -248,7 +248,8 @@ const struct stagesim_field output_fields[] = {
 #define DIMENSION(key, path, role, defaults, text)                                                                     \
     {#key, STAGESIM_FIELD_TEXTS, offsetof(struct scenario_search, values[DIMENSION_##key]), .doc = text},
 
-const char *const search_objective_names[] = {"time", "energy", "energy-delay", "days", "price", "goodput", NULL};
+const char *const search_objective_names[] = {"time", "energy", "energy-delay", "p50",     "p95",
+                                              "p99",  "days",   "price",        "goodput", NULL};
 
 static const char *const alike_names[] = {"once", "each", NULL}; /* [enum search_alike] */
 

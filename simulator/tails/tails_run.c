@@ -51,6 +51,17 @@ static int by_value(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+struct tails_quantile tails_quantile_of(struct step_walk *walk, uint32_t count, double share)
+{
+    double *values = array_zeroed((size_t)count + STEP_LANES, sizeof *values);
+    for (uint32_t i = 0; i < count; i += STEP_LANES)
+        step_walk_seconds(walk, i, TAILS_CHANGES, &values[i]);
+    qsort(values, count, sizeof *values, by_value);
+    struct tails_quantile quantile = quantile_of(values, count, share);
+    free(values);
+    return quantile;
+}
+
 static void add_quantiles(struct tails_figures *figures, double *values, uint32_t count)
 {
     qsort(values, count, sizeof *values, by_value);

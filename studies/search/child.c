@@ -13,6 +13,7 @@
 #include "studies/evaluate.h"
 #include "studies/search/journal.h"
 #include "studies/search/training.h"
+#include "studies/steps/tails.h"
 
 #include <errno.h>
 #include <math.h>
@@ -49,13 +50,10 @@ static void take_report(struct search_result *result, const struct report *repor
     result->capacity_bytes = report->capacity_bytes;
 }
 
-static void take_run(const struct search_work *work, struct search_result *result, const struct evaluation *evaluation,
-                     struct platform *platform)
+static void take_training(const struct search_work *work, struct search_result *result,
+                          const struct evaluation *evaluation, struct platform *platform)
 {
     struct report *report = evaluation->report;
-    take_report(result, report);
-    if (!search_trains(work->scenario) || result->status != SEARCH_FITS)
-        return;
     report->training = goodput_job(evaluation->job->scenario, report, platform);
     goodput_forecast(evaluation->job->scenario, report);
     result->training = search_training_of(&report->forecast);
@@ -64,6 +62,30 @@ static void take_run(const struct search_work *work, struct search_result *resul
     result->status = SEARCH_ILLEGAL;
     search_table_put_reason(work->table, result,
                             "the training would never end: its failures come faster than it gets on");
+}
+
+/* The objective's quantile of its steps. */
+static void take_steps(const struct search_work *work, struct search_result *result,
+                       const struct evaluation *evaluation, struct platform *platform)
+{
+    struct fault fault = {""};
+    struct diag silent = {0};
+    result->step =
+        tails_quantile(evaluation->job->scenario, platform, search_step_share(work->scenario), &fault, &silent);
+    if (result->step > 0)
+        return;
+    result->status = SEARCH_ILLEGAL;
+    search_table_put_reason(work->table, result, fault.text[0] ? fault.text : "its steps cannot be drawn");
+}
+
+static void take_run(const struct search_work *work, struct search_result *result, const struct evaluation *evaluation,
+                     struct platform *platform)
+{
+    take_report(result, evaluation->report);
+    if (result->status == SEARCH_FITS && search_trains(work->scenario))
+        take_training(work, result, evaluation, platform);
+    else if (result->status == SEARCH_FITS && search_step_share(work->scenario) > 0)
+        take_steps(work, result, evaluation, platform);
 }
 
 /* What the candidate's times follow from; nothing where that is not known. */
@@ -333,7 +355,8 @@ static bool are_one(const struct working *w, uint64_t number, uint64_t next)
     const struct search_result *results = w->work->table->results;
     uint64_t job = results[w->order[number]].job;
     return job && job == results[w->order[next]].job && w->work->scenario->search.alike == ALIKE_ONCE &&
-           !search_trains(w->work->scenario); /* what a training saves is no part of what makes jobs the same */
+           !search_trains(w->work->scenario) && !search_step_share(w->work->scenario); /* what a training saves, and
+              which kernels vary, is no part of what makes jobs the same */
 }
 
 /* A candidate and those behind it that may be the same job. */

@@ -40,6 +40,10 @@ double search_value(const struct search *search, const struct search_result *res
         return joules;
     case OBJECTIVE_ENERGY_DELAY:
         return joules * seconds;
+    case OBJECTIVE_P50:
+    case OBJECTIVE_P95:
+    case OBJECTIVE_P99:
+        return simulated ? result->verified.step : result->step;
     case OBJECTIVE_DAYS:
         return training->seconds > 0 ? training->seconds : INFINITY;
     case OBJECTIVE_PRICE:

@@ -183,6 +183,7 @@ static int verify(struct search *search, uint64_t index, const struct course *co
                                                     .energy = fmax(0, row->energy),
                                                     .bubble = row->bubble,
                                                     .exposed = row->exposed / row->iteration,
+                                                    .step = search_step_of(search->scenario, &row->tails),
                                                     .training = search_training_of(&row->forecast)};
     }
     gantt_destroy(code == EXIT_DONE ? simulated.gantt : NULL);

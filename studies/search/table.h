@@ -31,9 +31,10 @@ struct search_training {
 };
 
 /* What a run on the SimGrid engine says of a layout; all 0: it was not run. Seconds, joules (0: not known), shares of
- * the iteration. */
+ * the iteration; `step` as in struct search_result. */
 struct search_verified {
     double iteration, energy, bubble, exposed;
+    double step;
     struct search_training training;
 };
 
@@ -49,6 +50,7 @@ struct search_result {
     double mfu, bubble;                /* mfu 0: not known */
     double peak_bytes, capacity_bytes; /* of the fullest rank; 0: not known */
     double energy;                     /* joules of an iteration; 0: not known */
+    double step;                       /* the objective's quantile of steps that vary; 0: not known */
     struct search_training training;
     struct search_verified verified;
     uint64_t job; /* a hash of the job that the candidate is; 0: not known */

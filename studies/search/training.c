@@ -10,6 +10,13 @@ bool search_trains(const struct scenario *scenario)
     return scenario->search.objective >= OBJECTIVE_DAYS;
 }
 
+double search_step_share(const struct scenario *scenario)
+{
+    static const double shares[SEARCH_OBJECTIVES] = {
+        [OBJECTIVE_P50] = 0.5, [OBJECTIVE_P95] = 0.95, [OBJECTIVE_P99] = 0.99};
+    return shares[scenario->search.objective];
+}
+
 static bool has_price(const struct scenario *scenario)
 {
     const struct transformer_parameters *transformer = scenario->parameters;
@@ -54,4 +61,18 @@ struct search_training search_training_of(const struct training_forecast *foreca
         return (struct search_training){0};
     return (struct search_training){forecast->outcome.wall.middle, forecast->cost.middle,
                                     forecast->outcome.steps_share.middle};
+}
+
+double search_step_of(const struct scenario *scenario, const struct tails_figures *tails)
+{
+    switch (scenario->search.objective) {
+    case OBJECTIVE_P50:
+        return tails->p50.value;
+    case OBJECTIVE_P95:
+        return tails->p95.value;
+    case OBJECTIVE_P99:
+        return tails->p99.value;
+    default:
+        return 0;
+    }
 }

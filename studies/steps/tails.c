@@ -174,6 +174,26 @@ bool tails_fit(const struct scenario *scenario, uint32_t stages, struct diag *di
     return false;
 }
 
+/* NULL with the mistakes reported, or the fault filled. */
+static struct step_walk *build(const struct scenario *scenario, struct platform *platform, FILE *console,
+                               struct arena *arena, struct diag *diag, struct fault *fault)
+{
+    struct scenario *alone = load(scenario, arena, diag);
+    struct job *job = alone ? job_create(alone, platform, 2, arena, diag) : NULL;
+    bool fits = job && tails_fit(scenario, job->program->stages, diag);
+    return fits ? make_walk(alone, job, console, arena, diag, fault) : NULL;
+}
+
+double tails_quantile(const struct scenario *scenario, struct platform *platform, double share, struct fault *fault,
+                      struct diag *diag)
+{
+    struct arena *arena = arena_create();
+    struct step_walk *walk = build(scenario, platform, NULL, arena, diag, fault);
+    double value = walk ? tails_quantile_of(walk, scenario->tails.steps, share).value : 0;
+    arena_destroy(arena);
+    return value;
+}
+
 int tails_add(const struct scenario *scenario, struct platform *platform, const struct tails_sharing *sharing,
               struct report *report, FILE *console, struct diag *diag)
 {
@@ -182,10 +202,8 @@ int tails_add(const struct scenario *scenario, struct platform *platform, const 
         return EXIT_DONE;
     guard_doing("drawing steps of %s", scenario->name);
     struct arena *arena = arena_create();
-    struct scenario *alone = load(scenario, arena, diag);
-    struct job *job = alone ? job_create(alone, platform, 2, arena, diag) : NULL;
-    int code = job && tails_fit(scenario, job->program->stages, diag) ? EXIT_DONE : EXIT_BAD_INPUT;
-    struct step_walk *walk = code == EXIT_DONE ? make_walk(alone, job, console, arena, diag, &fault) : NULL;
+    struct step_walk *walk = build(scenario, platform, console, arena, diag, &fault);
+    int code = EXIT_DONE;
     if (walk)
         code = draw_all(scenario, walk, sharing, report, diag);
     else if (!fault.text[0])

@@ -26,6 +26,11 @@ struct blocks_request tails_request_of(const struct scenario *scenario);
 int tails_add(const struct scenario *scenario, struct platform *platform, const struct tails_sharing *sharing,
               struct report *report, FILE *console, struct diag *diag);
 
+/* The quantile of all the scenario's steps at that share, drawn by this process, for studies of many scenarios. Not
+ * positive: there is none, and either the fault says why or the mistakes were reported. */
+double tails_quantile(const struct scenario *scenario, struct platform *platform, double share, struct fault *fault,
+                      struct diag *diag);
+
 /* Whether what was recorded fits a job with so many stages; a mistake is reported. */
 bool tails_fit(const struct scenario *scenario, uint32_t stages, struct diag *diag);
 
