@@ -80,6 +80,7 @@ static void merge_rest(struct shell *s, struct state *into, const struct state *
     into->allexport |= other->allexport;
     into->strange |= other->strange;
     into->trapped |= other->trapped;
+    into->behind &= other->behind;
     into->noglob &= other->noglob;
     if (into->files != other->files) {
         struct written *any = arena_alloc(s->arena, sizeof *any);

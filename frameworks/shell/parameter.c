@@ -331,10 +331,9 @@ static void expand_indirect(struct expansion *e)
     }
     take_free(e);
     bool known = found && !e->subject.open && !e->subject.all;
-    if (found && e->subject.open) /* with what names nothing bash leaves the command, or the subshell */
-        shell_doubt(s, e->source, e->at);
     const char *name = known && e->subject.count ? shell_text(s, &e->subject.items[0], &open) : "";
     if (!known || (e->subject.count && open)) {
+        shell_doubt(s, e->source, e->at); /* with what names nothing bash leaves the command, or the subshell */
         add_not_followed(e, "an expansion that is not followed");
         return;
     }

@@ -41,6 +41,16 @@ static void expand_document(struct shell *s, uint16_t source, const struct redir
     }
 }
 
+/* Devices that every process may open. Others, such as /dev/tty of a job without a terminal, may not be. */
+static bool is_device(const char *path)
+{
+    static const char *const devices[] = {"null", "zero", "full", "random", "urandom", "stdin", "stdout", "stderr"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+        found |= !strncmp(path, "/dev/", 5) && !strcmp(path + 5, devices[i]);
+    return found;
+}
+
 /* A file that cannot be opened keeps a command from running. Where this machine has no such file or folder, nobody
  * knows whether the one has on which the script runs. */
 static void may_fail(struct shell *s, const struct step *step, const struct redirect *redirect, const char *path,
@@ -48,7 +58,10 @@ static void may_fail(struct shell *s, const struct step *step, const struct redi
 {
     bool device = !strncmp(path, "/dev/", 5), reads = redirect->kind == REDIRECT_FROM;
     struct stat info;
-    if (device || (!reads && path[0] != '/') || stat(reads ? path : path_directory(path, s->arena), &info) == 0)
+    if (!reads && *path && path[strlen(path) - 1] == '/')
+        shell_refuse(s, step->source, redirect->word.from, "output to the folder %s, which bash refuses", path);
+    if (is_device(path) || (!reads && path[0] != '/') ||
+        (!device && stat(reads ? path : path_directory(path, s->arena), &info) == 0))
         return;
     streams->fails = shell_unknown(s, path, "a file that may not be opened", step->source, redirect->word.from);
     if (!streams->before)
@@ -111,12 +124,12 @@ static void write_output(struct shell *s, const struct step *step, const struct 
         s->capture = NULL;
         return;
     }
+    if (!open)
+        may_fail(s, step, redirect, shell_text(s, &word, &open), streams);
     if (redirect->stream != 1 && redirect->stream != 3) {
         shell_write(s, shell_written_path(s, &word), NULL, false, false);
         return;
     }
-    if (!open)
-        may_fail(s, step, redirect, shell_text(s, &word, &open), streams);
     if (streams->file) /* of two files the last one has it all */
         shell_write(s, streams->path, NULL, false, false);
     streams->file = streams->output = true;

@@ -286,7 +286,7 @@ static enum flow run_compound(struct shell *s, const struct step *step)
     case STEP_ARITHMETIC:
         return run_sum(s, step);
     case STEP_SUBSHELL:
-        shell_subshell(s, step->first, step->kind == STEP_BEHIND);
+        shell_subshell(s, step->first, false);
         return FLOW_NEXT;
     case STEP_GROUP:
         return s->run(s, step->first);
@@ -355,7 +355,8 @@ enum flow shell_run(struct shell *s, const struct step *step)
         s->tolerant -= tolerant;
         s->state->status = s->state->status < 0 ? -1 : !s->state->status;
     } else if (step->kind == STEP_BEHIND) {
-        shell_subshell(s, step->first, step->kind == STEP_BEHIND);
+        shell_subshell(s, step->first, true);
+        s->state->behind = true;
         s->state->status = 0;
     } else
         flow = run_redirected(s, step);

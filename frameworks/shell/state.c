@@ -454,6 +454,6 @@ struct state *shell_child(struct shell *s)
     child->splitting = 0;
     child->status = 0;
     child->errexit = child->may_exit = child->allexport = child->noglob = child->pipefail = child->nounset = false;
-    child->may_export = child->may_pipe = child->trapped = false;
+    child->may_export = child->may_pipe = child->trapped = child->behind = false;
     return child;
 }

@@ -101,6 +101,7 @@ struct state {
     bool strange;              /* commands that are not known may have defined functions */
     bool inherits;             /* shopt -s inherit_errexit */
     bool trapped;              /* a trap of errors may end the script */
+    bool behind;               /* a command was started with &, so that $! is set */
 };
 
 #endif

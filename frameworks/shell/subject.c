@@ -97,6 +97,9 @@ static void take_sign(struct shell *s, struct subject *subject, uint16_t source,
     else if (name[0] == '0') {
         subject->open = shell_unknown(s, name, "the name by which the script is called", source, at);
         s->unknowns[subject->open].path = s->sources[0].file;
+    } else if (name[0] == '!' && state->nounset && !state->behind) {
+        shell_doubt(s, source, at); /* not set, unless what is not followed started something */
+        subject->open = of_system(s, name, source, at);
     } else
         subject->open =
             name[0] == '#' ? shell_unknown_as(s, name, state->arguments_unknown) : of_system(s, name, source, at);
