@@ -66,6 +66,16 @@ static void substitute_old(struct shell *s, uint16_t source, size_t from, size_t
 
 /* ---- quotes ---- */
 
+/* A character of a source; of a text that was made, what is not known stays so. */
+static void add_letter(struct shell *s, uint16_t source, size_t at, bool quoted, struct cells *out)
+{
+    char c = s->sources[source].text[at];
+    if (c == CELL_OPEN && s->sources[source].origin)
+        shell_add_open(s, out, s->sources[source].origin[at].at, quoted);
+    else
+        shell_add(s, out, (struct cell){(uint32_t)at, source, c, quoted});
+}
+
 /* $'...' */
 static size_t expand_escapes(struct shell *s, uint16_t source, size_t at, size_t to, struct cells *out)
 {
@@ -80,8 +90,10 @@ static size_t expand_escapes(struct shell *s, uint16_t source, size_t at, size_t
             shell_add_open(s, out, shell_unknown(s, "'\\'", "an escape that is not followed", source, i), true);
             return end;
         }
-        shell_add(s, out, (struct cell){(uint32_t)i, source, letter ? values[letter - letters] : c, true});
-        i += letter != NULL;
+        if (letter)
+            shell_add(s, out, (struct cell){(uint32_t)i++, source, values[letter - letters], true});
+        else
+            add_letter(s, source, i, true, out);
     }
     return end;
 }
@@ -166,10 +178,8 @@ static size_t expand_double(struct shell *s, uint16_t source, size_t at, size_t 
             size_t end = shell_quote_end(&s->sources[source], i, to);
             substitute_old(s, source, i + 1, end - 1, true, out);
             i = end;
-        } else if (c == CELL_OPEN && s->sources[source].origin)
-            shell_add_open(s, out, s->sources[source].origin[i++].at, true);
-        else
-            shell_add(s, out, (struct cell){(uint32_t)i++, source, c, true});
+        } else
+            add_letter(s, source, i++, true, out);
     }
     if (!list || !is_nothing(s, out, before))
         shell_add(s, out, (struct cell){0, source, CELL_EMPTY, true});
@@ -181,10 +191,7 @@ static size_t expand_single(struct shell *s, uint16_t source, size_t at, size_t 
     size_t end = shell_quote_end(&s->sources[source], at, to);
     shell_add(s, out, (struct cell){0, source, CELL_EMPTY, true});
     for (size_t i = at + 1; i + 1 < end; i++)
-        if (s->sources[source].text[i] == CELL_OPEN && s->sources[source].origin)
-            shell_add_open(s, out, s->sources[source].origin[i].at, true);
-        else
-            shell_add(s, out, (struct cell){(uint32_t)i, source, s->sources[source].text[i], true});
+        add_letter(s, source, i, true, out);
     return end;
 }
 
@@ -199,7 +206,9 @@ static size_t expand_backslash(struct shell *s, uint16_t source, size_t at, size
         shell_add(s, out, (struct cell){(uint32_t)at, source, '\\', true});
         return at + 1;
     }
-    if (text[at + 1] != '\n')
+    if (text[at + 1] == CELL_OPEN) /* which may be nothing, and then it hides what follows */
+        shell_refuse(s, source, at, "'\\' in front of what is not known");
+    else if (text[at + 1] != '\n')
         shell_add(s, out, (struct cell){(uint32_t)at, source, text[at + 1], true});
     return at + 2;
 }
@@ -222,10 +231,8 @@ void shell_expand(struct shell *s, uint16_t source, size_t from, size_t to, bool
             i = end;
         } else if (c == '$')
             i = expand_dollar(s, source, i, to, quoted, out);
-        else if (c == CELL_OPEN && s->sources[source].origin)
-            shell_add_open(s, out, s->sources[source].origin[i++].at, quoted);
         else
-            shell_add(s, out, (struct cell){(uint32_t)i++, source, c, quoted});
+            add_letter(s, source, i++, quoted, out);
     }
     s->nest--;
 }
