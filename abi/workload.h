@@ -279,6 +279,12 @@ struct stagesim_part {
     const double *factors;
 };
 
+/* Buffers of equal size, moved one after the other. */
+struct stagesim_buffers {
+    double bytes; /* of each */
+    double count;
+};
+
 /* Times and sizes of the stages of a pipeline, for `pipeline`. Arrays have `stages` entries, stage 0 first. An array
  * that is NULL means all zero. Times are those of one whole micro-batch in one stage; `backward` includes `weight`. */
 struct stagesim_pipeline {
@@ -339,6 +345,11 @@ struct stagesim_pipeline {
     /* Bytes, in `gradient` of both, of weights of which the first and the last stage have a copy each (a tied
      * embedding). Other workers of both all-reduce them, synchronised, before their steps; asynchronous ones go on. */
     double tied_gradient;
+    /* STAGESIM_SHARD_OPTIMIZER, where each rank updates whole tensors: what owners broadcast after the optimizer, in
+     * place of an all-gather of equal parts, [stage][entry]. Gradients are then all-reduced along all axes at once.
+     * NULL: parts are equal. */
+    const struct stagesim_buffers *const *owned;
+    const uint32_t *owned_counts;
 };
 
 /* How iterations follow each other, if not one after the other with all ranks together. */

@@ -163,9 +163,6 @@ static void read_given(struct reading *r, const struct format_row *row, const st
                         "%s is filled in when the job starts: the file does not say", node->text);
     else if (row->kind == ROW_COUNT || (row->kind == ROW_SPARE && !settings_find(r->settings, row->key)))
         read_count(r, row, from);
-    else if (row->kind == ROW_BYTES)
-        settings_put(r->settings, row->key,
-                     arena_print(r->settings->arena, "%" PRIu64 "B", reading_count(r, row->path, 1)), from);
     else if (row->kind == ROW_RATIO)
         read_ratio(r, row, node, from);
     else if (row->kind == ROW_HALF)
@@ -183,6 +180,17 @@ static void read_given(struct reading *r, const struct format_row *row, const st
     }
 }
 
+static void put_fact(struct settings *settings, const struct format_fact *fact, struct place at)
+{
+    if (settings_find(settings, fact->key) ||
+        (fact->needs && strcmp(settings_text(settings, fact->needs, ""), fact->value_of) != 0))
+        return;
+    if (fact->beside && settings_find(settings, fact->beside))
+        settings_remark(settings, REMARK_PARTIAL, at, fact->key, "%s: not modelled beside %s", fact->why, fact->beside);
+    else
+        settings_put(settings, fact->key, fact->value, source_default(fact->why));
+}
+
 void formats_read(const struct format *format, const struct node *root, struct settings *settings)
 {
     struct reading r = reading_of(root, settings);
@@ -198,8 +206,7 @@ void formats_read(const struct format *format, const struct node *root, struct s
             put_word(&r, row->key, row->absent, reading_source(&r, own.path, format->name));
     }
     for (const struct format_fact *fact = format->facts; fact && fact->key; fact++)
-        if (!settings_find(settings, fact->key))
-            settings_put(settings, fact->key, fact->value, source_default(fact->why));
+        put_fact(settings, fact, root->at);
     if (settings_count(settings, "parallel.tensor", 1) <= 1 && settings_find(settings, "transformer.sequence_parallel"))
         settings_remove(settings, "transformer.sequence_parallel");
     if (!strcmp(settings_text(settings, "model.gated", "false"), "true") && settings_find(settings, "model.hidden") &&

@@ -11,7 +11,6 @@ struct arena;
 
 enum row_kind {
     ROW_COUNT,  /* the value, a count */
-    ROW_BYTES,  /* the value, a count of bytes */
     ROW_SPARE,  /* a count, where no row before it gave the key */
     ROW_RATIO,  /* `words` times the key of that name, up to a multiple: "model.hidden", "model.hidden 256" */
     ROW_HALF,   /* times the second key of `words`, if there is one; half of that where the first is true */
@@ -33,6 +32,8 @@ struct format_row {
 
 struct format_fact {
     const char *key, *value, *why; /* what the framework always has */
+    const char *needs, *value_of;  /* only where this key has that value; NULL: always */
+    const char *beside;            /* not beside this key, where a remark says what is left out; NULL: beside all */
 };
 
 struct format {

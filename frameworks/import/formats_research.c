@@ -41,19 +41,22 @@ static const struct format_row internevo_rows[] = {
     {"parallel.weight.size", ROW_WORD, "@weight_parallel", "1=1", NULL},
     {"?parallel.weight", ROW_WORD, "@weight_parallel", "1=1", NULL},
     {"hybrid_zero_optimizer.overlap_sync_grad", ROW_FLAG, "communication.overlap", NULL, "false"},
-    {"hybrid_zero_optimizer.reduce_bucket_size", ROW_BYTES, "transformer.bucket", NULL, NULL},
+    {"hybrid_zero_optimizer.reduce_bucket_size", ROW_COUNT, "@bucket", NULL, NULL},
     {"model.use_flash_attn", ROW_WORD, "transformer.attention", "true=flash false=standard", "flash"},
     {NULL, ROW_COUNT, NULL, NULL, NULL},
 };
 
 static const struct format_fact internevo_facts[] = {
-    {"model.biases", "false", "InternLM's layers"},
-    {"model.positions", "0", "InternLM's layers, rotary"},
-    {"model.dropout", "false", "InternLM's layers"},
-    {"model.tied", "false", "InternLM's layers"},
-    {"transformer.gradients", "same", "HybridZeroOptimizer, which sums gradients in the type of the model"},
-    {"order", "[tensor, data, pipeline]", "InternEvo's groups, pipeline outermost"},
-    {NULL, NULL, NULL},
+    {"model.biases", "false", "InternLM's layers", NULL, NULL, NULL},
+    {"model.positions", "0", "InternLM's layers, rotary", NULL, NULL, NULL},
+    {"model.dropout", "false", "InternLM's layers", NULL, NULL, NULL},
+    {"model.tied", "false", "InternLM's layers", NULL, NULL, NULL},
+    {"transformer.gradients", "same", "HybridZeroOptimizer, which sums gradients in the type of the model", NULL, NULL,
+     NULL},
+    {"transformer.zero_parts", "tensors", "HybridZeroOptimizer, whose ranks broadcast the tensors that they own",
+     "transformer.zero", "1", "model.experts"},
+    {"order", "[tensor, data, pipeline]", "InternEvo's groups, pipeline outermost", NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const char *const internevo_ignored[] = {"ckpt*",
@@ -155,8 +158,8 @@ static const struct format_row olmo_rows[] = {
 };
 
 static const struct format_fact olmo_facts[] = {
-    {"model.dropout", "false", "OLMo's configurations"},
-    {NULL, NULL, NULL},
+    {"model.dropout", "false", "OLMo's configurations", NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const char *const olmo_ignored[] = {"run_name",

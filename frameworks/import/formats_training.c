@@ -47,14 +47,14 @@ static const struct format_row nanotron_rows[] = {
 };
 
 static const struct format_fact nanotron_facts[] = {
-    {"model.gated", "true", "nanotron's Llama"},
-    {"model.norm", "rms", "nanotron's Llama"},
-    {"model.biases", "false", "nanotron's Llama"},
-    {"model.positions", "0", "nanotron's Llama, rotary"},
-    {"model.dropout", "false", "nanotron's Llama"},
-    {"schedule.recompute", "none", "nanotron without parallelism.recompute_layer"},
-    {"order", "[tensor, context, data, pipeline]", "nanotron's mesh, pp-dp-cp-tp from the outside"},
-    {NULL, NULL, NULL},
+    {"model.gated", "true", "nanotron's Llama", NULL, NULL, NULL},
+    {"model.norm", "rms", "nanotron's Llama", NULL, NULL, NULL},
+    {"model.biases", "false", "nanotron's Llama", NULL, NULL, NULL},
+    {"model.positions", "0", "nanotron's Llama, rotary", NULL, NULL, NULL},
+    {"model.dropout", "false", "nanotron's Llama", NULL, NULL, NULL},
+    {"schedule.recompute", "none", "nanotron without parallelism.recompute_layer", NULL, NULL, NULL},
+    {"order", "[tensor, context, data, pipeline]", "nanotron's mesh, pp-dp-cp-tp from the outside", NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const char *const nanotron_ignored[] = {"checkpoints*",
@@ -142,10 +142,11 @@ static const struct format_row neox_rows[] = {
 };
 
 static const struct format_fact neox_facts[] = {
-    {"schedule.recompute", "none", "GPT-NeoX without checkpoint_activations"},
-    {"compute.precision", "fp16", "GPT-NeoX's default"},
-    {"order", "[tensor, context, data, pipeline]", "DeepSpeed's mesh, pipe-data-model from the outside"},
-    {NULL, NULL, NULL},
+    {"schedule.recompute", "none", "GPT-NeoX without checkpoint_activations", NULL, NULL, NULL},
+    {"compute.precision", "fp16", "GPT-NeoX's default", NULL, NULL, NULL},
+    {"order", "[tensor, context, data, pipeline]", "DeepSpeed's mesh, pipe-data-model from the outside", NULL, NULL,
+     NULL},
+    {NULL, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const char *const neox_ignored[] = {"optimizer*",
@@ -297,8 +298,8 @@ static const struct format_row foundry_rows[] = {
 };
 
 static const struct format_fact foundry_facts[] = {
-    {"schedule.recompute", "none", "LLM-Foundry without fsdp_config.activation_checkpointing"},
-    {NULL, NULL, NULL},
+    {"schedule.recompute", "none", "LLM-Foundry without fsdp_config.activation_checkpointing", NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const char *const foundry_ignored[] = {"variables*",
@@ -395,12 +396,12 @@ static const struct format_row maxtext_rows[] = {
 };
 
 static const struct format_fact maxtext_facts[] = {
-    {"model.norm", "rms", "MaxText's decoder"},
-    {"model.biases", "false", "MaxText's decoder"},
-    {"model.positions", "0", "MaxText's decoder, rotary"},
-    {"model.gated", "true", "MaxText's mlp_activations"},
-    {"transformer.zero", "3", "MaxText's axis fsdp"},
-    {NULL, NULL, NULL},
+    {"model.norm", "rms", "MaxText's decoder", NULL, NULL, NULL},
+    {"model.biases", "false", "MaxText's decoder", NULL, NULL, NULL},
+    {"model.positions", "0", "MaxText's decoder, rotary", NULL, NULL, NULL},
+    {"model.gated", "true", "MaxText's mlp_activations", NULL, NULL, NULL},
+    {"transformer.zero", "3", "MaxText's axis fsdp", NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const char *const maxtext_ignored[] = {"base_output_directory",

@@ -41,8 +41,8 @@ static const struct format_row axolotl_rows[] = {
 };
 
 static const struct format_fact axolotl_facts[] = {
-    {"schedule.recompute", "none", "axolotl without gradient_checkpointing"},
-    {NULL, NULL, NULL},
+    {"schedule.recompute", "none", "axolotl without gradient_checkpointing", NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const char *const axolotl_ignored[] = {"base_model*",
@@ -146,8 +146,8 @@ static const struct format_row factory_rows[] = {
 };
 
 static const struct format_fact factory_facts[] = {
-    {"schedule.recompute", "full", "LLaMA-Factory without disable_gradient_checkpointing"},
-    {NULL, NULL, NULL},
+    {"schedule.recompute", "full", "LLaMA-Factory without disable_gradient_checkpointing", NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const char *const factory_ignored[] = {"model_name_or_path",

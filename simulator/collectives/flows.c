@@ -89,12 +89,13 @@ static void add_flows(struct collective_flows *flows, const struct collective_al
     steps_finish(&steps);
 }
 
-/* Members are counted from the root on. */
-static void turn_to_root(struct collective_flows *flows, const struct collective_shape *shape)
+/* Members are counted from the root on; where nodes matter, from the first of its node on. */
+static void turn_to_root(struct collective_flows *flows, const struct collective_shape *shape, bool crosses)
 {
+    uint32_t root = crosses && shape->node_size ? shape->root - shape->root % shape->node_size : shape->root;
     for (size_t i = 0; i < flows->count; i++) {
-        flows->items[i].from = (flows->items[i].from + shape->root) % shape->ranks;
-        flows->items[i].to = (flows->items[i].to + shape->root) % shape->ranks;
+        flows->items[i].from = (flows->items[i].from + root) % shape->ranks;
+        flows->items[i].to = (flows->items[i].to + root) % shape->ranks;
     }
 }
 
@@ -104,7 +105,7 @@ void collective_flows_init(struct collective_flows *flows, const struct collecti
     *flows = (struct collective_flows){0};
     add_flows(flows, algorithm, shape, kind, stepwise);
     if (is_rooted(kind))
-        turn_to_root(flows, shape);
+        turn_to_root(flows, shape, algorithm->crosses);
     if (algorithm->crosses && shape->strided && shape->strided_efficiency > 0 && shape->node_size)
         slow_crossings(flows, shape);
 }

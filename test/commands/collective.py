@@ -123,6 +123,12 @@ def against_closed_forms(folder):
     big = 2.0**40
     seconds = times(platform, "all-reduce", "ring", sizes=f"{int(big)}:{int(big)}:2")[big]
     check(abs(seconds / (2 * 15 / 16 * big / 4 * BETA) - 1) <= 0.01, f"rings over nodes: {seconds}")
+    # So does a broadcast or a reduction: a part of the data along each ring, over all its edges but one.
+    for kind in ("broadcast", "reduce"):
+        for engine, tolerance in (("simgrid", 0.01), ("analytic", 1e-6)):
+            for size, seconds in times(platform, kind, "ring", engine=engine).items():
+                expected = k * (g - 1) * INNER_ALPHA + (k - 1) * ALPHA + size / g * BETA
+                check(abs(seconds / expected - 1) <= tolerance, f"{kind} over nodes, {engine}: {seconds}, {expected}")
 
 
 def torus_rounds(sizes, size):

@@ -286,14 +286,27 @@ static uint32_t add_stage_group(struct lowering *l, uint32_t stage, uint32_t axe
 
 static void add_stage_groups(struct lowering *l, uint32_t stage, struct stage_costs *costs)
 {
-    uint32_t axes[FAMILIES] = {l->shard_axes ? l->shard_axes : l->sync_axes, l->expert_axes};
+    uint32_t axes[FAMILIES] = {l->shard_axes ? l->shard_axes : l->sync_axes, l->expert_axes},
+             synced[FAMILIES] = {l->costs->owned ? l->shard_axes | l->sync_axes : axes[0], l->expert_axes};
     bool gathers = l->costs->sharding != STAGESIM_SHARD_NOTHING;
     for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++) {
-        costs->group[family] = add_stage_group(l, stage, axes[family], family);
+        costs->group[family] = add_stage_group(l, stage, synced[family], family);
         costs->gather_group[family] =
             costs->group[family] != NONE && gathers ? add_stage_group(l, stage, axes[family], family) : NONE;
     }
-    costs->outer_group = l->shard_axes ? add_stage_group(l, stage, l->sync_axes, FAMILY_REPLICAS) : NONE;
+    costs->outer_group =
+        l->shard_axes && !l->costs->owned ? add_stage_group(l, stage, l->sync_axes, FAMILY_REPLICAS) : NONE;
+}
+
+static void add_owned_costs(struct lowering *l, uint32_t stage, struct stage_costs *costs)
+{
+    costs->owned_count = l->costs->owned ? l->costs->owned_counts[stage] : 0;
+    costs->owned = arena_array(l->arena, costs->owned_count, sizeof *costs->owned);
+    for (uint32_t i = 0; i < costs->owned_count; i++) {
+        const struct stagesim_buffers *buffers = &l->costs->owned[stage][i];
+        costs->owned[i] =
+            add_cost(l, (struct stagesim_cost){.bytes = buffers->bytes * buffers->count, .repeats = buffers->count});
+    }
 }
 
 static uint32_t add_norm_group(struct lowering *l)
@@ -339,6 +352,7 @@ void lowering_add_costs(struct lowering *l)
     for (uint32_t stage = 0; stage < l->plan->stages; stage++) {
         add_stage_costs(l, stage, &l->stages[stage]);
         add_stage_groups(l, stage, &l->stages[stage]);
+        add_owned_costs(l, stage, &l->stages[stage]);
     }
     if (l->plan->slices > 1)
         add_slices(l);

@@ -96,6 +96,16 @@ static void add_parts(struct imprint *imprint, const struct stagesim_pipeline *c
     }
 }
 
+static void add_owned(struct imprint *imprint, const struct stagesim_pipeline *costs)
+{
+    imprint_add(imprint, costs->owned != NULL);
+    for (uint32_t stage = 0; costs->owned && stage < costs->stages; stage++) {
+        imprint_add(imprint, costs->owned_counts[stage]);
+        for (uint32_t i = 0; i < costs->owned_counts[stage]; i++)
+            add_numbers(imprint, (const double[]){costs->owned[stage][i].bytes, costs->owned[stage][i].count}, 2);
+    }
+}
+
 static void add_mesh(struct imprint *imprint, const struct mesh *mesh)
 {
     imprint_add(imprint, (uint64_t)mesh->axis_count << 32 | mesh->name_count);
@@ -117,7 +127,7 @@ void pipeline_imprint(struct imprint *imprint, const struct stagesim_pipeline *c
                                     costs->gradient_memory, costs->buffers,           costs->attention,
                                     costs->expert_gradient, costs->expert_gathered,   costs->keys_values,
                                     costs->checkpoint,      costs->attention_backward};
-    _Static_assert(sizeof(void *) != 8 || sizeof *costs == 312, "a new cost is part of the imprint, too");
+    _Static_assert(sizeof(void *) != 8 || sizeof *costs == 328, "a new cost is part of the imprint, too");
     imprint_add(imprint, costs->stages);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         add_numbers(imprint, arrays[i], costs->stages);
@@ -136,5 +146,6 @@ void pipeline_imprint(struct imprint *imprint, const struct stagesim_pipeline *c
     imprint_add_text(imprint, costs->shard_axes);
     imprint_add_text(imprint, costs->expert_axes);
     add_parts(imprint, costs, mesh);
+    add_owned(imprint, costs);
     add_mesh(imprint, mesh);
 }

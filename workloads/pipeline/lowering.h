@@ -57,6 +57,7 @@ struct stage_costs {
     uint32_t half_message;
     uint32_t optimizer;
     uint32_t gradient[FAMILIES], gather[FAMILIES]; /* of its gradients, of its weights */
+    uint32_t *owned, owned_count;                  /* of what owners of whole tensors broadcast */
     struct exchange_list forward_exchanges, backward_exchanges;
     uint32_t group[FAMILIES];        /* of the ranks that hold this stage, or with shard axes of those along them; NONE:
                                         nothing to synchronise */

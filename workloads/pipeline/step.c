@@ -2,6 +2,21 @@
 /* The optimizer of an iteration: what it waits for, and the gathers of what it has updated. */
 #include "workloads/pipeline/lowering.h"
 
+/* Each owner of whole tensors broadcasts what it has updated, one after the other. Returns the last broadcast. */
+static uint32_t add_broadcasts(struct lowering *l, const struct worker_state *state, uint32_t stage,
+                               struct stagesim_identity identity, uint32_t awaited)
+{
+    const struct stage_costs *costs = &l->stages[stage];
+    uint32_t id = NONE;
+    for (uint32_t i = 0; i < costs->owned_count; i++) {
+        id = program_add_collective(l->builder, state->worker, costs->gather_group[FAMILY_REPLICAS], STAGESIM_BROADCAST,
+                                    identity, costs->owned[i]);
+        if (awaited != NONE)
+            program_add_wait(l->builder, state->worker, id, awaited);
+    }
+    return id;
+}
+
 /* Weights that replicas have updated in parts are put together before they are used again; `updated` NONE: as they are
  * synchronised. Those that stay in parts are put together for each use, the next time after this update. */
 static void add_weight_gather(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration,
@@ -15,6 +30,10 @@ static void add_weight_gather(struct lowering *l, struct worker_state *state, ui
         uint32_t awaited = updated != NONE ? updated : state->sync[FAMILIES * stage + family];
         if (l->costs->sharding == STAGESIM_SHARD_PARAMETERS) {
             l->updated_shard[state->worker][FAMILIES * stage + family] = awaited;
+            continue;
+        }
+        if (costs->owned_count && family == FAMILY_REPLICAS) {
+            l->released[state->worker][FAMILIES * stage + family] = add_broadcasts(l, state, stage, identity, awaited);
             continue;
         }
         uint32_t id = program_add_collective(l->builder, state->worker, costs->gather_group[family],

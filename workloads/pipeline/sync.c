@@ -58,7 +58,7 @@ static void add_inner_sync(struct lowering *l, struct worker_state *state, uint3
                            double bytes, enum family family)
 {
     enum stagesim_collective collective =
-        l->costs->sharding == STAGESIM_SHARD_NOTHING ? STAGESIM_ALL_REDUCE : STAGESIM_REDUCE_SCATTER;
+        l->costs->sharding == STAGESIM_SHARD_NOTHING || l->costs->owned ? STAGESIM_ALL_REDUCE : STAGESIM_REDUCE_SCATTER;
     uint32_t id =
         program_add_collective(l->builder, state->worker, l->stages[stage].group[family], collective,
                                identify_step(STAGESIM_GRADIENT_SYNC, stage, iteration), gradient_cost(l, stage, bytes));

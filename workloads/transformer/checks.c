@@ -148,6 +148,7 @@ bool transformer_check_keys(const struct transformer_job *j)
 {
     bool ok = check_tensor(j);
     ok = check_overlap(j) && ok;
+    ok = transformer_check_owners(j) && ok;
     if (j->layout.samples <= 0) {
         j->api->error(
             j->job, NULL,

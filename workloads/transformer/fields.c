@@ -10,6 +10,7 @@ static const char *const attentions[] = {"flash", "standard", NULL};
 static const char *const granularities[] = {"stage", "layer", NULL};
 static const char *const balances[] = {"even", "auto", NULL};
 static const char *const optimizers[] = {"adam", "momentum", "sgd", "muon", NULL};
+static const char *const parts_names[] = {"equal", "tensors", NULL};
 static const char *const gradient_types[] = {"fp32", "same", "accumulated", NULL};
 const char *const kernel_names[] = {"default", "transformer-engine", "measured", "auto", "auto-measured", NULL};
 
@@ -117,6 +118,11 @@ const struct stagesim_field transformer_fields[] = {
          "whether replicas share the optimizer's state and work, as with zero: 1; default false"),
     {"zero", STAGESIM_FIELD_COUNT, offsetof(struct transformer_parameters, zero), false, 0, 3, NULL,
      "what replicas shard: 1 the optimizer state, 2 also gradients, 3 also parameters; default 0: nothing"},
+    WORD(
+        "zero_parts", zero_parts, parts_names,
+        "with zero: 1: what a rank updates: equal, the same number of elements each, which are gathered at once; "
+        "tensors, whole tensors, the largest first to the rank with least, and each rank broadcasts its own; gradients "
+        "are then all-reduced; default equal"),
     {"shard_ranks", STAGESIM_FIELD_COUNT, offsetof(struct transformer_parameters, shard_ranks), false, 2, 1 << 20, NULL,
      "hybrid sharding: how many neighbours along the axis data shard what zero says; other groups hold copies; "
      "default: all ranks of the axis"},

@@ -39,6 +39,8 @@ const struct stagesim_need transformer_needs[] = {
     {"distributed_optimizer", NO_PART, true},
     {"zero", REPLICAS, true},
     {"zero", NO_PART, true},
+    {"zero_parts", "transformer.zero=1|transformer.distributed_optimizer=true", true},
+    {"zero_parts", REPLICAS, true},
     {"shard_ranks", "parallel.data>@transformer.shard_ranks", true},
     {"reshard", "transformer.zero=3", true},
     {"reshard", REPLICAS, true},

@@ -39,7 +39,10 @@ struct stages {
     double *arrays[ARRAYS];
     struct stagesim_part **parts;
     uint32_t *part_counts;
-    uint32_t *ahead; /* [stage]: layers whose weights are asked for before they are needed */
+    uint32_t *ahead;                       /* [stage]: layers whose weights are asked for before they are needed */
+    struct transformer_owners *owners;     /* [stage]: who updates whole tensors; NULL: equal parts */
+    const struct stagesim_buffers **owned; /* [stage]: what they broadcast, with the next; NULL likewise */
+    uint32_t *owned_counts;
 };
 
 /* ---- messages ---- */
@@ -214,6 +217,12 @@ static double held_trained(const struct transformer_job *j, uint32_t stage, uint
     return held_of(j, least, transformer_stage_adapters(j, stage), transformer_stage_adapter_experts(j, stage));
 }
 
+/* Those that a rank updates, where ranks own whole tensors the one with most. */
+static double updated(const struct stages *s, uint32_t stage)
+{
+    return s->owners ? s->owners[stage].most : held_trained(s->j, stage, 1);
+}
+
 /* Bytes of weights: frozen ones may be narrower, adapters beside them are not. */
 static double weight_bytes(const struct transformer_job *j, uint32_t stage)
 {
@@ -301,7 +310,7 @@ static void set_memory(struct stages *s, uint32_t stage)
     s->arrays[EXPERT_GATHERED][stage] = experts * j->state.weight;
     s->arrays[PARAMETER][stage] = weight_bytes(j, stage);
     s->arrays[GRADIENT_MEMORY][stage] = held_trained(j, stage, 2) * j->state.gradient;
-    s->arrays[STATE][stage] = held_trained(j, stage, 1) * j->state.optimizer;
+    s->arrays[STATE][stage] = updated(s, stage) * j->state.optimizer;
     double logits =
         stage + 1 == j->stages ? transformer_logits_buffer(&j->model, &on.layout, j->parameters->logits_bytes) : 0;
     s->arrays[BUFFERS][stage] = again_buffers(&on, stage) + context_buffers(j, stage) + set_gathers(s, stage) + logits +
@@ -325,12 +334,12 @@ static void set_transfers(struct stages *s, uint32_t stage)
     const struct transformer_job *j = s->j;
     bool divided = j->layout.sequence_parallel || divides_messages(j);
     s->arrays[MESSAGE][stage] = message_bytes(j, stage) / (divided ? j->layout.tensor : 1);
-    double bytes_moved = held_trained(j, stage, 1) * j->state.update * j->parameters->optimizer_unfused,
+    double bytes_moved = updated(s, stage) * j->state.update * j->parameters->optimizer_unfused,
            chunks = (double)j->workers / j->stages;
     struct transformer_operator step = {.name = "optimizer",
                                         .matrix = j->state.products > 0,
                                         .wide = true,
-                                        .flops = held_trained(j, stage, 1) * orthogonal_flops(j),
+                                        .flops = updated(s, stage) * orthogonal_flops(j),
                                         .bytes = bytes_moved};
     s->arrays[OPTIMIZER][stage] = j->profile.rows[PROFILE_LAYER] && j->devices[stage]->device.bandwidth <= 0
                                       ? 0
@@ -338,8 +347,24 @@ static void set_transfers(struct stages *s, uint32_t stage)
                                             chunks * j->devices[stage]->device.efficiency->step;
 }
 
+/* Ranks that own whole tensors, where any do. */
+static void find_owners(struct stages *s)
+{
+    if (!transformer_owns_tensors(s->j))
+        return;
+    s->owners = array_zeroed(s->j->stages, sizeof *s->owners);
+    s->owned = array_zeroed(s->j->stages, sizeof *s->owned);
+    s->owned_counts = array_zeroed(s->j->stages, sizeof *s->owned_counts);
+    for (uint32_t stage = 0; stage < s->j->stages; stage++) {
+        s->owners[stage] = transformer_find_owners(s->j, stage);
+        s->owned[stage] = s->owners[stage].buffers;
+        s->owned_counts[stage] = s->owners[stage].count;
+    }
+}
+
 static void fill(struct stages *s)
 {
+    find_owners(s);
     uint32_t first_layer = 0;
     for (uint32_t stage = 0; stage < s->j->stages; first_layer += s->j->layers[stage++]) {
         list_parts(s, stage, first_layer);
@@ -370,6 +395,11 @@ static void finish(struct stages *s)
 {
     for (uint32_t stage = 0; stage < s->j->stages; stage++)
         free(s->parts[stage]);
+    for (uint32_t stage = 0; s->owners && stage < s->j->stages; stage++)
+        free(s->owners[stage].buffers);
+    free(s->owners);
+    free((void *)s->owned);
+    free(s->owned_counts);
     for (unsigned i = 0; i < ARRAYS; i++)
         free(s->arrays[i]);
     free(s->parts);
@@ -434,6 +464,8 @@ bool transformer_lower(const struct transformer_job *j)
         .gather_bucket = p->gather_bucket,
         .gather_pieces = (uint32_t)p->gather_pieces,
         .tied_gradient = transformer_tied_gradient(j),
+        .owned = s.owned,
+        .owned_counts = s.owned_counts,
     };
     bool ok = check_gathers(&s) && j->api->pipeline(j->job, &pipeline);
     finish(&s);

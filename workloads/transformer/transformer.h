@@ -25,6 +25,9 @@ enum transformer_kernels {
 /* What tables of a GPU are told apart by, besides its name: compute.kernels. */
 extern const char *const kernel_names[];
 
+/* What a rank updates with zero 1: an equal share of all elements, or whole tensors, which it then broadcasts. */
+enum zero_parts { PARTS_EQUAL, PARTS_TENSORS };
+
 enum gradient_type { GRADIENTS_FP32, GRADIENTS_SAME, GRADIENTS_ACCUMULATED };
 
 /* What the field table fills. */
@@ -33,6 +36,7 @@ struct transformer_parameters {
     uint64_t adapter_rank; /* of low-rank adapters beside frozen matrices; 0: all is trained */
     double frozen_bytes;   /* of a frozen weight; 0: as others */
     unsigned attention, granularity, balance, optimizer, gradients, precision; /* gradients: enum gradient_type */
+    unsigned zero_parts;                                                       /* enum zero_parts */
     bool stage_outputs, sequence_parallel, scatter_gather, distributed_optimizer, reshard, overlap;
     uint64_t zero, shard_ranks, prefetch, gather_pieces;
     double prefetch_bucket, gather_bucket; /* bytes; 0: not given */
@@ -157,6 +161,21 @@ void transformer_find_copies(struct transformer_job *job);
 double transformer_further_embedding(const struct transformer_job *job);
 /* Bytes of a rank's gradient of the copies, as they are exchanged between the two stages; 0: there is one. */
 double transformer_tied_gradient(const struct transformer_job *job);
+
+/* ---- owners.c: with zero 1, ranks that update whole tensors ---- */
+
+struct transformer_owners {
+    struct stagesim_buffers *buffers; /* what each of them broadcasts, those of equal size together, largest first */
+    uint32_t count;
+    double most; /* parameters of the one with most */
+};
+
+/* Whether ranks own whole tensors. */
+bool transformer_owns_tensors(const struct transformer_job *job);
+/* Those of a stage; the caller frees the buffers. */
+struct transformer_owners transformer_find_owners(const struct transformer_job *job, uint32_t stage);
+/* Whether tensors can have owners; false with the mistake reported. */
+bool transformer_check_owners(const struct transformer_job *job);
 
 /* ---- tower_parts.c ---- */
 

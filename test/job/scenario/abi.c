@@ -142,6 +142,9 @@ static const struct expected members[] = {
     MEMBER(stagesim_pipeline, gathers_ahead, 280),
     MEMBER(stagesim_pipeline, gather_bucket, 288),
     MEMBER(stagesim_pipeline, gather_pieces, 296),
+    MEMBER(stagesim_pipeline, tied_gradient, 304),
+    MEMBER(stagesim_pipeline, owned, 312),
+    MEMBER(stagesim_pipeline, owned_counts, 320),
     MEMBER(stagesim_pace, size, 0),
     MEMBER(stagesim_pace, period, 8),
     MEMBER(stagesim_pace, overlapping, 12),
@@ -320,7 +323,8 @@ Test(abi, other_sizes_are_refused)
         bool known = size == offsetof(struct stagesim_pipeline, sync_axes) ||
                      size == offsetof(struct stagesim_pipeline, attention) ||
                      size == offsetof(struct stagesim_pipeline, gathers_ahead) ||
-                     size == offsetof(struct stagesim_pipeline, tied_gradient) || size == sizeof theirs;
+                     size == offsetof(struct stagesim_pipeline, tied_gradient) ||
+                     size == offsetof(struct stagesim_pipeline, owned) || size == sizeof theirs;
         if (known)
             continue;
         cr_assert(!abi_read(ABI_PIPELINE, &theirs, size, &ours, &fault), "%zu bytes were taken", size);

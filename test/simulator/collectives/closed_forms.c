@@ -144,6 +144,7 @@ struct reference {
 
 static const struct reference references[] = {
     {"ring", ~0u, ring_formula},
+    {"ring", KIND(STAGESIM_BROADCAST) | KIND(STAGESIM_REDUCE), chain_formula},
     {"double-tree", ~0u, tree_formula},
     {"in-network", ~0u, once_formula},
     {"switch-tree", ~0u, switch_tree_formula},
