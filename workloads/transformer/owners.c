@@ -23,7 +23,7 @@ bool transformer_check_owners(const struct transformer_job *j)
                          : j->parameters->adapter_rank            ? "adapters"
                          : j->tensor.algorithm != TENSOR_MEGATRON ? "another algorithm than megatron-1d"
                                                                   : NULL;
-    if (!transformer_owns_tensors(j) || !beside)
+    if (j->parameters->zero_parts != PARTS_TENSORS || j->zero != 1 || !beside)
         return true;
     j->api->error(j->job, "zero_parts", "owners of whole tensors are not known beside %s; expected zero_parts: equal",
                   beside);
