@@ -170,15 +170,12 @@ struct stagesim_identity {
 
 /* What an operation costs; shared by all operations that cost the same. */
 struct stagesim_cost {
-    double seconds; /* compute, delay: duration. That of a compute holds at the full speed of the model of the host of
-                       the position's first replica; on a slower host it takes longer */
+    double seconds; /* duration; a compute's at full speed of the position's first host, longer on a slower one */
     double flops;   /* compute: floating-point operations, recomputation included; 0 when not known */
     double bytes;   /* message: its size; collective: the buffer with nccl-tests' meaning of size */
     double memory;  /* bytes taken at the start (positive) or given back at the end (negative) */
-    double stash;   /* the same, counted in activations of a micro-batch in one worker: +1 at F, -1 at B; a chunk
-                       counts 1/v */
-    double repeats; /* collective: `bytes` is the sum of that many buffers of equal size, moved one after the other; 0
-                       means 1 */
+    double stash;   /* the same, in activations of a micro-batch in one worker: +1 at F, -1 at B; a chunk counts 1/v */
+    double repeats; /* collective: `bytes` is the sum of so many equal buffers, one after the other; 0 means 1 */
 };
 
 /* Bytes that a position holds for the whole run. */
@@ -208,10 +205,8 @@ struct stagesim_figures {
     double peak_flops;      /* flop/s of a rank in the precision in use */
     double tokens;          /* of the whole training */
     double price;           /* of a GPU for an hour */
-    /* memory_bound is the share of computing time in which memory, not arithmetic, sets the pace. If bounds_known, the
-     * report says what limits the job. */
-    bool bounds_known;
-    double memory_bound;
+    bool bounds_known;      /* the report says what limits the job: */
+    double memory_bound;    /* share of computing time in which memory, not arithmetic, sets the pace */
     /* Layers of the pipeline's stages, as Megatron-LM's --pipeline-model-parallel-layout writes them; NULL: as many in
      * each, or no layers. Copied. */
     const char *pipeline_layout;
@@ -279,12 +274,6 @@ struct stagesim_part {
     const double *factors;
 };
 
-/* Buffers of equal size, moved one after the other. */
-struct stagesim_buffers {
-    double bytes; /* of each */
-    double count;
-};
-
 /* Times and sizes of the stages of a pipeline, for `pipeline`. Arrays have `stages` entries, stage 0 first. An array
  * that is NULL means all zero. Times are those of one whole micro-batch in one stage; `backward` includes `weight`. */
 struct stagesim_pipeline {
@@ -345,10 +334,10 @@ struct stagesim_pipeline {
     /* Bytes, in `gradient` of both, of weights of which the first and the last stage have a copy each (a tied
      * embedding). Other workers of both all-reduce them, synchronised, before their steps; asynchronous ones go on. */
     double tied_gradient;
-    /* STAGESIM_SHARD_OPTIMIZER, where each rank updates whole tensors: what owners broadcast after the optimizer, in
-     * place of an all-gather of equal parts, [stage][entry]. Gradients are then all-reduced along all axes at once.
-     * NULL: parts are equal. */
-    const struct stagesim_buffers *const *owned;
+    /* STAGESIM_SHARD_OPTIMIZER, where ranks update whole tensors: what they broadcast after it, in place of an
+     * all-gather of equal parts, [stage][entry]; gradients are all-reduced along all axes at once. NULL: parts are
+     * equal. */
+    const struct stagesim_cost *const *owned;
     const uint32_t *owned_counts;
 };
 

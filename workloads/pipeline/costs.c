@@ -302,11 +302,8 @@ static void add_owned_costs(struct lowering *l, uint32_t stage, struct stage_cos
 {
     costs->owned_count = l->costs->owned ? l->costs->owned_counts[stage] : 0;
     costs->owned = arena_array(l->arena, costs->owned_count, sizeof *costs->owned);
-    for (uint32_t i = 0; i < costs->owned_count; i++) {
-        const struct stagesim_buffers *buffers = &l->costs->owned[stage][i];
-        costs->owned[i] =
-            add_cost(l, (struct stagesim_cost){.bytes = buffers->bytes * buffers->count, .repeats = buffers->count});
-    }
+    for (uint32_t i = 0; i < costs->owned_count; i++)
+        costs->owned[i] = add_cost(l, l->costs->owned[stage][i]);
 }
 
 static uint32_t add_norm_group(struct lowering *l)

@@ -102,7 +102,7 @@ static void add_owned(struct imprint *imprint, const struct stagesim_pipeline *c
     for (uint32_t stage = 0; costs->owned && stage < costs->stages; stage++) {
         imprint_add(imprint, costs->owned_counts[stage]);
         for (uint32_t i = 0; i < costs->owned_counts[stage]; i++)
-            add_numbers(imprint, (const double[]){costs->owned[stage][i].bytes, costs->owned[stage][i].count}, 2);
+            add_numbers(imprint, (const double[]){costs->owned[stage][i].bytes, costs->owned[stage][i].repeats}, 2);
     }
 }
 

@@ -130,12 +130,13 @@ struct transformer_owners transformer_find_owners(const struct transformer_job *
     struct transformer_owners found = {.most = loads[0]};
     for (size_t i = 0; i < owners; i++) {
         double bytes = loads[i] * j->state.weight;
-        if (found.count && found.buffers[found.count - 1].bytes == bytes) {
-            found.buffers[found.count - 1].count++;
+        if (i && loads[i] == loads[i - 1]) {
+            found.buffers[found.count - 1].bytes += bytes;
+            found.buffers[found.count - 1].repeats++;
             continue;
         }
         found.buffers = array_grow(found.buffers, &capacity, found.count + (size_t)1, sizeof *found.buffers);
-        found.buffers[found.count++] = (struct stagesim_buffers){bytes, 1};
+        found.buffers[found.count++] = (struct stagesim_cost){.bytes = bytes, .repeats = 1};
     }
     free(loads);
     free(tensors.sizes);

@@ -39,9 +39,9 @@ struct stages {
     double *arrays[ARRAYS];
     struct stagesim_part **parts;
     uint32_t *part_counts;
-    uint32_t *ahead;                       /* [stage]: layers whose weights are asked for before they are needed */
-    struct transformer_owners *owners;     /* [stage]: who updates whole tensors; NULL: equal parts */
-    const struct stagesim_buffers **owned; /* [stage]: what they broadcast, with the next; NULL likewise */
+    uint32_t *ahead;                    /* [stage]: layers whose weights are asked for before they are needed */
+    struct transformer_owners *owners;  /* [stage]: who updates whole tensors; NULL: equal parts */
+    const struct stagesim_cost **owned; /* [stage]: what they broadcast, with the next; NULL likewise */
     uint32_t *owned_counts;
 };
 

@@ -165,7 +165,7 @@ double transformer_tied_gradient(const struct transformer_job *job);
 /* ---- owners.c: with zero 1, ranks that update whole tensors ---- */
 
 struct transformer_owners {
-    struct stagesim_buffers *buffers; /* what each of them broadcasts, those of equal size together, largest first */
+    struct stagesim_cost *buffers; /* what each of them broadcasts, those of equal size together, largest first */
     uint32_t count;
     double most; /* parameters of the one with most */
 };
