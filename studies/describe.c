@@ -51,29 +51,45 @@ static const char *gpu_of(const struct platform *platform, const uint32_t *hosts
     return gpu;
 }
 
-static struct band find_band(const struct scenario *scenario, const struct platform *platform, const uint32_t *hosts,
-                             uint32_t ranks)
+/* What of a job says which published ones are like it. False: none are. */
+static bool find_like(const struct scenario *scenario, const struct platform *platform, const uint32_t *hosts,
+                      uint32_t ranks, struct band_job *like)
 {
     const struct transformer_parameters *p = scenario->parameters;
     const char *gpu = gpu_of(platform, hosts, ranks);
-    if (!scenario_has_band(scenario) || !gpu)
-        return (struct band){0};
-    struct band_job like = {.framework = scenario->framework_name,
-                            .gpu = gpu,
-                            .precision = scenario_word(scenario, "compute.precision"),
-                            .experts = p->model.experts > 0,
-                            .calibrated = scenario->calibration != NULL};
+    if (scenario->workload != &transformer_workload || !gpu)
+        return false;
+    *like = (struct band_job){.framework = scenario->framework_name,
+                              .gpu = gpu,
+                              .precision = scenario_word(scenario, "compute.precision"),
+                              .experts = p->model.experts > 0,
+                              .calibrated = scenario->calibration != NULL};
     const char *first = platform->hosts[hosts ? hosts[0] : 0].node;
-    for (uint32_t rank = 1; rank < ranks && !like.several_nodes; rank++) {
+    for (uint32_t rank = 1; rank < ranks && !like->several_nodes; rank++) {
         const char *other = platform->hosts[hosts ? hosts[rank] : rank].node;
-        like.several_nodes = first && other && strcmp(first, other) != 0;
+        like->several_nodes = first && other && strcmp(first, other) != 0;
     }
-    return band_find(&like);
+    return true;
 }
 
-struct band scenario_band(const struct scenario *scenario, const struct platform *platform, uint32_t gpus)
+static struct job_bands find_bands(const struct scenario *scenario, const struct platform *platform,
+                                   const uint32_t *hosts, uint32_t ranks)
 {
-    return find_band(scenario, platform, NULL, gpus < platform->host_count ? gpus : platform->host_count);
+    struct job_bands bands = {.time.rows = 0};
+    struct band_job like;
+    if (!find_like(scenario, platform, hosts, ranks, &like))
+        return bands;
+    if (scenario_has_band(scenario))
+        bands.time = band_of_own(scenario->left_out, scenario->left_out_count);
+    if (scenario_has_band(scenario) && !bands.time.rows)
+        bands.time = band_find(&like);
+    bands.memory = memory_band_find(&like, ((const struct transformer_parameters *)scenario->parameters)->extra_memory);
+    return bands;
+}
+
+struct job_bands scenario_bands(const struct scenario *scenario, const struct platform *platform, uint32_t gpus)
+{
+    return find_bands(scenario, platform, NULL, gpus < platform->host_count ? gpus : platform->host_count);
 }
 
 bool job_describe_inputs(const struct job *job, const struct platform *platform, struct run_description *run,
@@ -84,7 +100,9 @@ bool job_describe_inputs(const struct job *job, const struct platform *platform,
     run->model = scenario_model_name(scenario, arena);
     run->precision = scenario_word(scenario, "compute.precision");
     run->gpu = gpu_of(platform, job->hosts, job->program->mesh->ranks);
-    run->band = find_band(scenario, platform, job->hosts, job->program->mesh->ranks);
+    struct job_bands bands = find_bands(scenario, platform, job->hosts, job->program->mesh->ranks);
+    run->band = bands.time;
+    run->memory = bands.memory;
     run->currency = transformer ? scenario_word(scenario, "transformer.currency") : NULL;
     run->inputs = scenario_inputs(scenario, &run->input_count, arena, fault);
     return run->inputs != NULL;

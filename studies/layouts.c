@@ -182,13 +182,23 @@ static uint32_t spread_ranks(const struct mesh *mesh)
            mesh_size(mesh, "data");
 }
 
+/* Bytes of the GPU that has least; 0: of one it is not known. */
+static double smallest_memory(const struct platform *platform, uint32_t gpus)
+{
+    double least = INFINITY;
+    for (uint32_t i = 0; i < gpus && i < platform->host_count; i++)
+        least = fmin(least, platform->hosts[i].memory);
+    return isinf(least) ? 0 : least;
+}
+
 /* Of as many ranks along x, y, z and data; writes those that can be. */
 static size_t write_layouts(const struct scenario *scenario, struct platform *platform, FILE *results,
                             struct diag *diag)
 {
     uint32_t ranks = spread_ranks(&scenario->mesh);
     size_t count = 0;
-    struct band band = scenario_band(scenario, platform, scenario->mesh.ranks);
+    struct job_bands bands = scenario_bands(scenario, platform, scenario->mesh.ranks);
+    double capacity = smallest_memory(platform, scenario->mesh.ranks);
     for (uint32_t x = 1; x <= ranks && !interruption_noted(); x++)
         for (uint32_t y = 1; ranks % x == 0 && y <= ranks / x; y++)
             for (uint32_t z = 1; ranks / x % y == 0 && z <= ranks / x / y; z++) {
@@ -196,11 +206,18 @@ static size_t write_layouts(const struct scenario *scenario, struct platform *pl
                 uint64_t replicas = (uint64_t)data * scenario->micro_batches;
                 if (ranks / x / y % z || scenario->global_batch % replicas || interruption_noted())
                     continue;
-                struct layout_row row = {
-                    x,           y, z, data, .micro_batch = (double)(scenario->global_batch / replicas), .simgrid = NAN,
-                    .band = band};
-                if (evaluate_layout(scenario, platform, &row, diag))
-                    count += fwrite(&row, sizeof row, 1, results);
+                struct layout_row row = {x,
+                                         y,
+                                         z,
+                                         data,
+                                         .micro_batch = (double)(scenario->global_batch / replicas),
+                                         .simgrid = NAN,
+                                         .band = bands.time,
+                                         .memory_band = bands.memory};
+                if (!evaluate_layout(scenario, platform, &row, diag))
+                    continue;
+                row.outlook = memory_band_outlook(&bands.memory, row.memory, capacity, scenario->reserve);
+                count += fwrite(&row, sizeof row, 1, results);
             }
     return count;
 }

@@ -4,7 +4,7 @@
 #ifndef STAGESIM_LAYOUTS_H
 #define STAGESIM_LAYOUTS_H
 
-#include "analysis/band/band.h"
+#include "analysis/band/memory_band.h"
 #include "job/scenario/scenario.h"
 
 #include <stdio.h>
@@ -25,6 +25,8 @@ struct layout_row {
     double memory;      /* bytes of the rank that needs most; 0: not known */
     bool fits;          /* true where the capacity is not known */
     struct band band;   /* of the measured times of such jobs over the predicted ones */
+    struct memory_band memory_band;
+    struct memory_outlook outlook; /* of its memory */
 };
 
 struct layout_table {

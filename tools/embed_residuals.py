@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""embed_residuals.py OUTPUT.c RESIDUALS.csv PAIRS.csv: the rows as C tables, sorted by their ratio and distance."""
+"""embed_residuals.py OUTPUT.c RESIDUALS.csv PAIRS.csv MEMORY.csv: the rows as C tables, sorted by their ratio and
+distance."""
 import csv
 import pathlib
 import sys
 
-WORDS = "set", "kind", "framework", "gpu", "nodes", "precision", "calibrated"
+WORDS = "set", "kind", "framework", "gpu", "nodes", "precision", "calibrated", "counted"
 
 
 def read(path):
@@ -13,12 +14,18 @@ def read(path):
     return list(csv.DictReader(lines))
 
 
-def main(output, residuals, pairs):
-    rows = sorted(read(residuals), key=lambda row: (float(row["ratio"]), [row[word] for word in WORDS]))
-    text = '#include "analysis/band/band_rows.h"\n\nconst struct band_row band_rows[] = {\n'
+def rows_text(name, path):
+    rows = sorted(read(path), key=lambda row: (float(row["ratio"]), [row.get(word, "") for word in WORDS]))
+    text = f"const struct band_row {name}s[] = {{\n"
     for row in rows:
-        text += "    {%s, %s},\n" % (", ".join(f'"{row[word]}"' for word in WORDS), repr(float(row["ratio"])))
-    text += f"}};\nconst unsigned band_row_count = {len(rows)};\n\nconst struct band_pair band_pairs[] = {{\n"
+        text += "    {%s, %s},\n" % (", ".join(f'"{row.get(word, "")}"' for word in WORDS), repr(float(row["ratio"])))
+    return text + f"}};\nconst unsigned {name}_count = {len(rows)};\n\n"
+
+
+def main(output, residuals, pairs, memory):
+    text = '#include "analysis/band/band_rows.h"\n\n'
+    text += rows_text("band_row", residuals) + rows_text("band_memory_row", memory)
+    text += "const struct band_pair band_pairs[] = {\n"
     rows = sorted(read(pairs), key=lambda row: float(row["apart"]))
     for row in rows:
         text += f"    {{{float(row['apart'])!r}, {'true' if row['right'] == 'yes' else 'false'}}},\n"

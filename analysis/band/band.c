@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/band/band.h"
 
-#include "analysis/band/band_rows.h"
+#include "analysis/band/band_parts.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-enum condition { KIND = 1, FRAMEWORK = 2, GPU = 4, NODES = 8, PRECISION = 16 };
 
 /* From the narrowest class to the widest. */
 static const unsigned classes[] = {KIND | FRAMEWORK | GPU | NODES | PRECISION,
@@ -17,7 +16,7 @@ static const unsigned classes[] = {KIND | FRAMEWORK | GPU | NODES | PRECISION,
                                    KIND | GPU,
                                    KIND | FRAMEWORK,
                                    KIND};
-enum { CLASSES = sizeof classes / sizeof *classes, SETS_MAX = 64 };
+enum { CLASSES = sizeof classes / sizeof *classes };
 static const double tail = 0.1; /* of each side */
 
 static const char *kind_of(const struct band_job *job)
@@ -32,9 +31,9 @@ static bool is_gpu(const char *name, const char *model)
     return model && !strncmp(model, name, length) && (!model[length] || model[length] == '-');
 }
 
-static bool is_in(const struct band_row *row, const struct band_job *job, unsigned conditions)
+bool band_is_in(const struct band_row *row, const struct band_job *job, unsigned conditions)
 {
-    return !strcmp(row->calibrated, job->calibrated ? "yes" : "no") &&
+    return (!*row->calibrated || !strcmp(row->calibrated, job->calibrated ? "yes" : "no")) &&
            (!(conditions & KIND) || !strcmp(row->kind, kind_of(job))) &&
            (!(conditions & FRAMEWORK) || (job->framework && !strcmp(row->framework, job->framework))) &&
            (!(conditions & GPU) || is_gpu(row->gpu, job->gpu)) &&
@@ -42,47 +41,45 @@ static bool is_in(const struct band_row *row, const struct band_job *job, unsign
            (!(conditions & PRECISION) || (job->precision && !strcmp(row->precision, job->precision)));
 }
 
-/* How many rows of a class each publication has. */
-struct shares {
-    const char *sets[SETS_MAX];
-    unsigned rows[SETS_MAX], count, all;
-};
-
-static unsigned find_set(struct shares *shares, const char *set)
+unsigned band_find_set(struct band_shares *shares, const char *set)
 {
     unsigned i = 0;
     while (i < shares->count && strcmp(shares->sets[i], set) != 0)
         i++;
-    if (i == shares->count && i < SETS_MAX - 1)
+    if (i == shares->count && i < BAND_SETS_MAX - 1)
         shares->sets[shares->count++] = set;
     return i;
 }
 
-static void count_rows(const struct band_job *job, unsigned conditions, struct shares *shares)
+struct band_shares band_count(const struct band_table *table, const struct band_job *job, unsigned conditions)
 {
-    for (unsigned i = 0; i < band_row_count; i++)
-        if (is_in(&band_rows[i], job, conditions)) {
-            shares->rows[find_set(shares, band_rows[i].set)]++;
-            shares->all++;
+    struct band_shares shares = {.count = 0};
+    for (unsigned i = 0; i < table->count; i++)
+        if (band_is_in(&table->rows[i], job, conditions)) {
+            shares.rows[band_find_set(&shares, table->rows[i].set)]++;
+            shares.all++;
         }
+    return shares;
 }
 
 /* The quantiles of the rows and of one job more, which weighs as much as a row in the mean. False: too few rows. */
-static bool find_quantiles(const struct band_job *job, unsigned conditions, struct shares *shares, struct band *band)
+static bool find_quantiles(const struct band_table *table, const struct band_job *job, unsigned conditions,
+                           struct band_shares *shares, struct band *band)
 {
     double sets = shares->count, whole = sets + sets / shares->all, sum = 0;
     bool low = false;
-    for (unsigned i = 0; i < band_row_count; i++) {
-        if (!is_in(&band_rows[i], job, conditions))
+    for (unsigned i = 0; i < table->count; i++) {
+        const struct band_row *row = &table->rows[i];
+        if (!band_is_in(row, job, conditions))
             continue;
-        sum += 1.0 / shares->rows[find_set(shares, band_rows[i].set)];
+        sum += 1.0 / shares->rows[band_find_set(shares, row->set)];
         const double least = 1e-9; /* of rounding */
         if (sum <= tail * whole + least) {
-            band->low = band_rows[i].ratio;
+            band->low = row->ratio;
             low = true;
         }
         if (sum >= (1 - tail) * whole - least) {
-            band->high = band_rows[i].ratio;
+            band->high = row->ratio;
             band->rows = low ? shares->all : 0;
             return low;
         }
@@ -90,7 +87,7 @@ static bool find_quantiles(const struct band_job *job, unsigned conditions, stru
     return false;
 }
 
-__attribute__((format(printf, 2, 3))) static void add(char *text, const char *format, ...)
+void band_add(char *text, const char *format, ...)
 {
     size_t length = strlen(text);
     va_list arguments;
@@ -101,43 +98,74 @@ __attribute__((format(printf, 2, 3))) static void add(char *text, const char *fo
 
 static void say_likes(const struct band_job *job, unsigned conditions, char *text)
 {
-    add(text, "%s", job->experts ? "with experts" : "dense");
+    const char *kind = job->experts ? "with experts" : "dense";
+    band_add(text, "%s", conditions & KIND ? kind : "dense or with experts");
     if (conditions & FRAMEWORK)
-        add(text, ", %.30s", job->framework);
+        band_add(text, ", %.30s", job->framework);
     if (conditions & GPU)
-        add(text, ", on %.*s", (int)strcspn(job->gpu, "-"), job->gpu);
+        band_add(text, ", on %.*s", (int)strcspn(job->gpu, "-"), job->gpu);
     if (conditions & NODES)
-        add(text, ", %s", job->several_nodes ? "several nodes" : "one node");
+        band_add(text, ", %s", job->several_nodes ? "several nodes" : "one node");
     if (conditions & PRECISION)
-        add(text, ", %s", job->precision);
-    if (job->calibrated)
-        add(text, ", each calibrated with one other");
+        band_add(text, ", %s", job->precision);
+}
+
+bool band_choose(const struct band_table *table, const struct band_job *job, const unsigned *levels, unsigned count,
+                 unsigned *chosen, struct band *band)
+{
+    for (unsigned i = 0; i < count; i++) {
+        struct band_shares shares = band_count(table, job, levels[i]);
+        if (shares.all && find_quantiles(table, job, levels[i], &shares, band)) {
+            say_likes(job, levels[i], band->likes);
+            *chosen = levels[i];
+            return true;
+        }
+    }
+    return false;
 }
 
 struct band band_find(const struct band_job *job)
 {
+    const struct band_table table = {band_rows, band_row_count};
     struct band band = {0};
-    for (unsigned i = 0; i < CLASSES && !band.rows; i++) {
-        struct shares shares = {.count = 0};
-        count_rows(job, classes[i], &shares);
-        if (shares.all && find_quantiles(job, classes[i], &shares, &band))
-            say_likes(job, classes[i], band.likes);
-    }
-    struct shares on_gpu = {.count = 0};
-    count_rows(job, KIND | GPU, &on_gpu);
-    if (band.rows && !on_gpu.all && job->gpu)
-        add(band.lacks, "none on %.*s", (int)strcspn(job->gpu, "-"), job->gpu);
+    unsigned chosen;
+    if (!band_choose(&table, job, classes, CLASSES, &chosen, &band))
+        return band;
+    if (job->calibrated)
+        band_add(band.likes, ", each calibrated with one other");
+    if (job->gpu && !band_count(&table, job, KIND | GPU).all)
+        band_add(band.lacks, "none on %.*s", (int)strcspn(job->gpu, "-"), job->gpu);
     return band;
+}
+
+struct band band_of_own(const double *left_out, size_t count)
+{
+    struct band band = {.own = true};
+    size_t beyond = (size_t)floor(tail * (double)(count + 1) + 1e-9);
+    if (!beyond)
+        return band;
+    band.rows = (unsigned)count;
+    band.low = left_out[beyond - 1];
+    band.high = left_out[count - beyond];
+    return band;
+}
+
+const char *band_jobs_text(const struct band *band, char text[BAND_JOBS_MAX])
+{
+    if (band->own)
+        snprintf(text, BAND_JOBS_MAX, "%u runs of the calibration, each predicted from the others", band->rows);
+    else
+        snprintf(text, BAND_JOBS_MAX, "%u published jobs: %s%s%s", band->rows, band->likes, *band->lacks ? "; " : "",
+                 band->lacks);
+    return text;
 }
 
 void band_say(FILE *out, const struct band *band)
 {
+    char text[BAND_JOBS_MAX];
     if (band->rows)
-        fprintf(out,
-                "measured iterations of such jobs: %+.0f to %+.0f %% of those predicted in 8 of 10 cases (%u "
-                "published jobs: %s%s%s)\n",
-                100 * (band->low - 1), 100 * (band->high - 1), band->rows, band->likes, *band->lacks ? "; " : "",
-                band->lacks);
+        fprintf(out, "measured iterations of such jobs: %+.0f to %+.0f %% of those predicted in 8 of 10 cases (%s)\n",
+                100 * (band->low - 1), 100 * (band->high - 1), band_jobs_text(band, text));
 }
 
 struct band_agreement band_agree(double apart)

@@ -5,6 +5,7 @@
 #define STAGESIM_BAND_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 enum { BAND_TEXT_MAX = 120 };
@@ -20,7 +21,8 @@ struct band_job {
 };
 
 struct band {
-    unsigned rows;             /* published jobs that it is made from; 0: there is no band */
+    unsigned rows;             /* jobs that it is made from; 0: there is no band */
+    bool own;                  /* they are runs that the profile was calibrated with, not published jobs */
     double low, high;          /* measured over predicted time: between these in 8 of 10 cases */
     char likes[BAND_TEXT_MAX]; /* what these jobs share: "dense, on H100" */
     char lacks[BAND_TEXT_MAX]; /* what no published job of the class has: "none on MI300X"; "": nothing */
@@ -31,6 +33,12 @@ struct band {
  * quantiles exist (Lei et al. 2018, "Distribution-free predictive inference for regression", split conformal; jobs of
  * one publication weigh as much as those of another, after Tibshirani et al. 2019). */
 struct band band_find(const struct band_job *job);
+/* The band of a profile that was calibrated with `count` runs of one's own, from measured over predicted time of each,
+ * ascending, where the others predicted it; without rows where they are too few: less than nine. */
+struct band band_of_own(const double *left_out, size_t count);
+/* What it is made from, in words: "15 published jobs: dense, on H100"; returns `text`. */
+enum { BAND_JOBS_MAX = 2 * BAND_TEXT_MAX + 64 };
+const char *band_jobs_text(const struct band *band, char text[BAND_JOBS_MAX]);
 /* What it says of predictions, as a line on a stream; nothing where there is no band. */
 void band_say(FILE *out, const struct band *band);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Published jobs beside predictions, from residuals.csv, and pairs of them, from pairs.csv. */
+/* Published jobs beside predictions, from residuals.csv and memory.csv, and pairs of them, from pairs.csv. */
 #ifndef STAGESIM_BAND_ROWS_H
 #define STAGESIM_BAND_ROWS_H
 
@@ -9,12 +9,16 @@ struct band_row {
     const char *set;                                        /* the publication */
     const char *kind, *framework, *gpu, *nodes, *precision; /* "dense" or "MoE"; "" where not known; "H100"; "one" or
                                                                "several"; "bf16" */
-    const char *calibrated;                                 /* "yes": predicted with a profile that another row gave */
-    double ratio;                                           /* measured over predicted time */
+    const char
+        *calibrated;     /* "yes": predicted with a profile that another row gave; "": of memory, where it is alike */
+    const char *counted; /* "" of times; of memory "allocated" to tensors, "reserved" or "shown" by nvidia-smi */
+    double ratio;        /* measured over predicted time or bytes */
 };
 
 extern const struct band_row band_rows[]; /* band_row_count of them, by rising ratio */
 extern const unsigned band_row_count;
+extern const struct band_row band_memory_rows[]; /* band_memory_row_count of them, by rising ratio */
+extern const unsigned band_memory_row_count;
 
 /* Two published variants of one job. */
 struct band_pair {

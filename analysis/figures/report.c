@@ -202,6 +202,8 @@ static void check_memory(struct making *making)
         if (making->figures[making->frame->timeline->index_of[rank]].peak.bytes > capacity)
             report->fits = false;
     }
+    report->outlook = memory_band_outlook(&report->run.memory, report->peak_bytes,
+                                          report->capacity_bytes / (1 - report->run.reserve), report->run.reserve);
 }
 
 /* Per iteration: each rank's host is busy while it computes and idle for the rest of T. */

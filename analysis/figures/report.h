@@ -6,6 +6,7 @@
 
 #include "abi/workload.h"
 #include "analysis/band/band.h"
+#include "analysis/band/memory_band.h"
 #include "analysis/figures/collective_use.h"
 #include "analysis/figures/contention.h"
 #include "analysis/figures/energy.h"
@@ -36,7 +37,8 @@ struct run_imported {
 struct run_description {
     const char *scenario_file, *scenario_name; /* name: the file's base name without .yaml */
     const char *platform_file, *workload, *schedule, *engine;
-    struct band band; /* how far measured times of such jobs lie from predictions; no rows: not said */
+    struct band band;          /* how far measured times of such jobs lie from predictions; no rows: not said */
+    struct memory_band memory; /* the same of their memory */
     struct run_imported imported;
     const char *release;             /* "nemo@26.08": of the framework; NULL: not known */
     const char *calibration;         /* runs that the framework's profile was calibrated with; NULL: none */
@@ -151,6 +153,7 @@ struct report {
     bool fits;
     struct limits limits;
     struct memory_parts parts;         /* of the rank with peak_bytes */
+    struct memory_outlook outlook;     /* of peak_bytes */
     double training_s, training_cost;  /* time and price of all tokens; 0: not asked for */
     struct training_job training;      /* what that was made of */
     struct training_forecast forecast; /* of the training with what fails; filled by the caller */

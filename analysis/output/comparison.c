@@ -38,6 +38,8 @@ struct comparison_row comparison_row_of(const struct report *report)
     row.peak_bytes = report->peak_bytes;
     row.capacity_known = report->capacity_bytes > 0 && report->peak_bytes > 0;
     row.fits = report->fits;
+    row.outlook = report->outlook;
+    row.memory = report->run.memory;
     row.limits = report->limits;
     row.tokens_per_s = report->tokens_per_s;
     row.mfu = report->mfu;
@@ -149,7 +151,8 @@ static void print_csv(FILE *out, const struct comparison_row *rows, size_t count
 {
     fputs("scenario,schedule,engine,iteration_s,samples_per_s,bubble_ratio,fill,drain,receive,collective,dependency,"
           "input,peak_in_flight,peak_bytes,fits,relative_time,limited_by,order,imbalance,transfer,contention,bound_s,"
-          "above_bound,iteration_low_s,iteration_high_s,step_p50_s,step_p95_s,step_p99_s,reason\n",
+          "above_bound,iteration_low_s,iteration_high_s,memory_low_bytes,memory_high_bytes,fits_share,step_p50_s,step_"
+          "p95_s,step_p99_s,reason\n",
           out);
     struct arena *arena = arena_create();
     for (size_t i = 0; i < count; i++) {
@@ -173,6 +176,9 @@ static void print_csv(FILE *out, const struct comparison_row *rows, size_t count
         put_number(out, above_bound(row), row->bound > 0);
         put_number(out, row->iteration * row->band.low, row->band.rows > 0);
         put_number(out, row->iteration * row->band.high, row->band.rows > 0);
+        put_number(out, row->outlook.low, row->outlook.jobs > 0);
+        put_number(out, row->outlook.high, row->outlook.jobs > 0);
+        put_number(out, row->outlook.sure, row->outlook.jobs > 0 && row->outlook.sure >= 0);
         put_number(out, row->tails.p50.value, row->tails.known);
         put_number(out, row->tails.p95.value, row->tails.known);
         put_number(out, row->tails.p99.value, row->tails.known);
@@ -211,6 +217,12 @@ static void print_json_figures(struct json_writer *json, const struct comparison
         json_number(json, "iteration_low_s", row->iteration * row->band.low);
         json_number(json, "iteration_high_s", row->iteration * row->band.high);
     }
+    if (row->outlook.jobs) {
+        json_number(json, "memory_low_bytes", row->outlook.low);
+        json_number(json, "memory_high_bytes", row->outlook.high);
+    }
+    if (row->outlook.jobs && row->outlook.sure >= 0)
+        json_number(json, "fits_share", row->outlook.sure);
     if (row->tails.known) {
         json_number(json, "step_p50_s", row->tails.p50.value);
         json_number(json, "step_p95_s", row->tails.p95.value);
@@ -244,7 +256,7 @@ static void print_json(FILE *out, const struct comparison_row *rows, size_t coun
 
 /* Which columns have anything to say. */
 struct columns {
-    bool engine, samples, bytes, fits, bound, causes[CAUSES], relative, limits, has_best, tails;
+    bool engine, samples, bytes, fits, sure, bound, causes[CAUSES], relative, limits, has_best, tails;
     size_t count;
     struct comparison_best best;
 };
@@ -258,6 +270,7 @@ static struct columns choose_columns(const struct comparison_row *rows, size_t c
         columns.samples |= rows[i].samples_per_s > 0;
         columns.bytes |= rows[i].peak_bytes > 0;
         columns.fits |= rows[i].capacity_known;
+        columns.sure |= rows[i].outlook.jobs && rows[i].outlook.sure >= 0;
         columns.bound |= rows[i].bound > 0;
         columns.limits |= rows[i].limits.known;
         columns.tails |= rows[i].tails.known;
@@ -300,6 +313,8 @@ static void add_columns(struct table *table, struct columns *columns)
         add_column(table, columns, "memory", '>');
     if (columns->fits)
         add_column(table, columns, "fits", '<');
+    if (columns->sure)
+        add_column(table, columns, "of 100", '>');
     if (columns->limits)
         add_column(table, columns, "limited by", '<');
     if (columns->has_best)
@@ -352,6 +367,9 @@ static void add_figures(struct table *table, const struct columns *columns, cons
         table_cell(table, "%s", row->peak_bytes > 0 ? readable_binary_bytes(text, row->peak_bytes) : "");
     if (columns->fits)
         table_cell(table, "%s", !row->capacity_known ? "" : row->fits ? "yes" : "no");
+    if (columns->sure)
+        add_number(table, 0,
+                   row->outlook.jobs && row->outlook.sure >= 0 ? memory_band_hundredths(row->outlook.sure) : NAN);
     if (columns->limits)
         table_cell(table, "%s%s%s", row->limits.known ? limit_names[limits_by(&row->limits)] : "",
                    row->limits.known ? " " : "",
@@ -396,6 +414,14 @@ static void print_bands(FILE *out, const struct comparison_row *rows, size_t cou
             continue;
         said = band;
         band_say(out, band);
+    }
+    said = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct memory_band *memory = &rows[i].memory;
+        if (!rows[i].outlook.jobs || (said && !strcmp(said->likes, memory->band.likes)))
+            continue;
+        said = &memory->band;
+        memory_band_say(out, memory);
     }
 }
 

@@ -45,8 +45,10 @@ struct comparison_row {
     double idle[IDLE_PARTS];
     double peak_in_flight, peak_bytes; /* bytes 0: not known */
     bool capacity_known, fits;
-    bool bound_splits; /* the bound is of orders that run weight gradients apart */
-    double bound;      /* no order of these stages on these workers takes less, without contention; 0: not known */
+    struct memory_outlook outlook; /* of peak_bytes */
+    struct memory_band memory;     /* what it is made from */
+    bool bound_splits;             /* the bound is of orders that run weight gradients apart */
+    double bound; /* no order of these stages on these workers takes less, without contention; 0: not known */
     double tokens_per_s, mfu, energy, training_s, training_cost; /* as in struct report */
     struct limits limits;
     struct training_forecast forecast; /* of the training with what fails */

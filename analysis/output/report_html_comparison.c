@@ -76,6 +76,17 @@ static void number_cell(FILE *out, double value, const char *text)
     fprintf(out, "<td class=\"n\" data-v=\"%.9g\">%s</td>", value, text);
 }
 
+/* "yes, in 94 of 100": such jobs. */
+static void put_fits(FILE *out, const struct comparison_row *row)
+{
+    const struct memory_outlook *outlook = &row->outlook;
+    fprintf(out, "<td>%s", !row->capacity_known ? "" : row->fits ? "yes" : "no");
+    if (row->capacity_known && outlook->jobs && outlook->sure >= 0)
+        fprintf(out, ", <dfn title=\"So many of 100 such jobs would fit, from %u published ones\">%.0f of 100</dfn>",
+                outlook->jobs, memory_band_hundredths(outlook->sure));
+    fputs("</td>", out);
+}
+
 static void table_row(FILE *out, const struct columns *columns, const struct comparison_row *row,
                       const struct comparison_row *first, const char *link, double whole, bool best)
 {
@@ -110,7 +121,7 @@ static void table_row(FILE *out, const struct columns *columns, const struct com
     if (columns->bytes)
         number_cell(out, row->peak_bytes, readable_binary_bytes(text, row->peak_bytes));
     if (columns->fits)
-        fprintf(out, "<td>%s</td>", !row->capacity_known ? "" : row->fits ? "yes" : "no");
+        put_fits(out, row);
     fputs("</tr>\n", out);
 }
 

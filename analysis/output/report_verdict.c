@@ -41,18 +41,33 @@ static void put_what(FILE *out, const struct report *report)
         fprintf(out, "GPU%s", readable_plural(report->ranks));
 }
 
+/* How much memory such jobs were measured to need. */
+static void put_outlook(FILE *out, const struct report *report)
+{
+    char low[READABLE_MAX], high[READABLE_MAX], jobs[BAND_JOBS_MAX];
+    const struct memory_outlook *outlook = &report->outlook;
+    if (!outlook->jobs)
+        return;
+    fprintf(out, " (%s to %s in 8 of 10 cases, ", readable_binary_bytes(low, outlook->low),
+            readable_binary_bytes(high, outlook->high));
+    memory_band_say_sure(out, outlook->sure);
+    fputs(", from ", out);
+    html_text(out, band_jobs_text(&report->run.memory.band, jobs));
+    fputc(')', out);
+}
+
 static void put_memory(FILE *out, const struct report *report)
 {
     char peak[READABLE_MAX], other[READABLE_MAX];
     if (report->peak_bytes <= 0 || report->capacity_bytes <= 0)
         return;
-    if (report->fits) {
+    if (report->fits)
         fprintf(out, ", <b>fits</b> with %s to spare",
                 readable_binary_bytes(peak, fmax(0, report->capacity_bytes - report->peak_bytes)));
-        return;
-    }
-    fprintf(out, ", <b>does not fit</b>: a GPU needs %s of %s", readable_binary_bytes(peak, report->peak_bytes),
-            readable_binary_bytes(other, report->capacity_bytes));
+    else
+        fprintf(out, ", <b>does not fit</b>: a GPU needs %s of %s", readable_binary_bytes(peak, report->peak_bytes),
+                readable_binary_bytes(other, report->capacity_bytes));
+    put_outlook(out, report);
 }
 
 /* What a transfer is for, in words. */
@@ -144,17 +159,13 @@ static void put_training(FILE *out, const struct report *report)
 /* Where measured times of such jobs lay. */
 static void put_band(FILE *out, const struct report *report)
 {
-    char low[READABLE_MAX], high[READABLE_MAX];
+    char low[READABLE_MAX], high[READABLE_MAX], jobs[BAND_JOBS_MAX];
     const struct band *band = &report->run.band;
     if (!band->rows)
         return;
-    fprintf(out, " (%s to %s in 8 of 10 cases, from %u published jobs: ",
-            readable_seconds(low, report->iteration * band->low),
-            readable_seconds(high, report->iteration * band->high), band->rows);
-    html_text(out, band->likes);
-    if (*band->lacks)
-        fputs("; ", out);
-    html_text(out, band->lacks);
+    fprintf(out, " (%s to %s in 8 of 10 cases, from ", readable_seconds(low, report->iteration * band->low),
+            readable_seconds(high, report->iteration * band->high));
+    html_text(out, band_jobs_text(band, jobs));
     fputc(')', out);
 }
 

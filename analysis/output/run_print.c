@@ -17,13 +17,11 @@ static void print_figure(FILE *out, const char *name, const char *value)
 /* How far such predictions were off where they could be checked. */
 static void print_band(FILE *out, const struct report *report)
 {
-    char low[READABLE_MAX], high[READABLE_MAX];
+    char low[READABLE_MAX], high[READABLE_MAX], jobs[BAND_JOBS_MAX];
     const struct band *band = &report->run.band;
     if (band->rows)
-        fprintf(out, "%-18s %s to %s in 8 of 10 cases (%u published jobs: %s%s%s)\n", "",
-                readable_seconds(low, report->iteration * band->low),
-                readable_seconds(high, report->iteration * band->high), band->rows, band->likes,
-                *band->lacks ? "; " : "", band->lacks);
+        fprintf(out, "%-18s %s to %s in 8 of 10 cases (%s)\n", "", readable_seconds(low, report->iteration * band->low),
+                readable_seconds(high, report->iteration * band->high), band_jobs_text(band, jobs));
 }
 
 /* Whether iterations differ by more than offsets between transfers make of it. */
@@ -137,6 +135,23 @@ void memory_capacity_print(FILE *out, const struct report *report)
         fprintf(out, ", less %.4g %% held back", 100 * reserve);
 }
 
+/* How much memory such jobs were measured to need. */
+static void print_outlook(FILE *out, const struct report *report)
+{
+    char low[READABLE_MAX], high[READABLE_MAX], jobs[BAND_JOBS_MAX];
+    const struct memory_outlook *outlook = &report->outlook;
+    const struct band *band = &report->run.memory.band;
+    if (!outlook->jobs)
+        return;
+    fprintf(out, "%-18s %s to %s in 8 of 10 cases", "", readable_binary_bytes(low, outlook->low),
+            readable_binary_bytes(high, outlook->high));
+    if (outlook->sure >= 0) {
+        fputs(", ", out);
+        memory_band_say_sure(out, outlook->sure);
+    }
+    fprintf(out, " (%s)\n", band_jobs_text(band, jobs));
+}
+
 static void print_memory(FILE *out, const struct report *report)
 {
     char peak[READABLE_MAX], part[READABLE_MAX];
@@ -152,6 +167,7 @@ static void print_memory(FILE *out, const struct report *report)
         fprintf(out, "; most of it %s, %s", dominant, readable_binary_bytes(part, bytes));
     }
     fputc('\n', out);
+    print_outlook(out, report);
     if (!report->fits)
         print_levers(out, report);
 }

@@ -122,7 +122,25 @@ static void write_band(struct json_writer *json, const struct report *report)
     json_number(json, "low_s", report->iteration * band->low);
     json_number(json, "high_s", report->iteration * band->high);
     json_number(json, "share", 0.8);
-    json_integer(json, "published_jobs", band->rows);
+    json_integer(json, band->own ? "own_runs" : "published_jobs", band->rows);
+    write_text(json, "alike", *band->likes ? band->likes : NULL);
+    write_text(json, "lacks", *band->lacks ? band->lacks : NULL);
+    json_object_end(json);
+}
+
+static void write_outlook(struct json_writer *json, const struct report *report)
+{
+    const struct memory_outlook *outlook = &report->outlook;
+    const struct band *band = &report->run.memory.band;
+    if (!outlook->jobs)
+        return;
+    json_object_begin(json, "band", false);
+    json_number(json, "low_bytes", outlook->low);
+    json_number(json, "high_bytes", outlook->high);
+    json_number(json, "share", 0.8);
+    if (outlook->sure >= 0)
+        json_number(json, "fits_share", outlook->sure);
+    json_integer(json, "published_jobs", outlook->jobs);
     json_text(json, "alike", band->likes);
     write_text(json, "lacks", *band->lacks ? band->lacks : NULL);
     json_object_end(json);
@@ -307,6 +325,8 @@ static void write_resources(struct json_writer *json, const struct report *repor
         write_positive(json, "reserve_ratio", report->run.reserve);
         if (report->capacity_bytes > 0)
             json_flag(json, "fits", report->fits);
+        write_positive(json, "beside_bytes", report->run.memory.beside);
+        write_outlook(json, report);
         write_memory_parts(json, report);
         json_object_end(json);
     }

@@ -106,6 +106,8 @@ static void print_remarks(FILE *out, const struct layout_table *table, const str
     print_correlation(out, ranking, ANALYTIC, SIMGRID, "rank correlation of analytic engine and SimGrid");
     if (table->fitting)
         band_say(out, &table->rows[0].band);
+    if (table->fitting && table->rows[0].outlook.jobs)
+        memory_band_say(out, &table->rows[0].memory_band);
 }
 
 static void print_table(FILE *out, const struct layout_table *table, const struct ranking *ranking, size_t shown,
@@ -130,11 +132,22 @@ static void print_table(FILE *out, const struct layout_table *table, const struc
 
 /* ---- csv ---- */
 
+static void csv_outlook(struct text_writer *writer, const struct memory_outlook *outlook)
+{
+    const double values[] = {outlook->low, outlook->high, outlook->sure};
+    for (int i = 0; i < 3; i++) {
+        text_char(writer, ',');
+        if (outlook->jobs && values[i] >= 0)
+            text_number(writer, values[i]);
+    }
+}
+
 static void print_csv(FILE *out, const struct layout_table *table, const struct ranking *ranking)
 {
     struct text_writer *writer = text_writer_create(out);
-    text_string(writer, "x,y,z,data,micro_batch,model_s,model_rank,analytic_s,analytic_rank,simgrid_s,simgrid_rank,"
-                        "peak_bytes,fits,iteration_low_s,iteration_high_s\n");
+    text_string(writer,
+                "x,y,z,data,micro_batch,model_s,model_rank,analytic_s,analytic_rank,simgrid_s,simgrid_rank,"
+                "peak_bytes,fits,iteration_low_s,iteration_high_s,memory_low_bytes,memory_high_bytes,fits_share\n");
     for (size_t i = 0; i < table->count; i++) {
         const struct layout_row *row = &table->rows[i];
         const double sizes[] = {row->x, row->y, row->z, row->data, row->micro_batch};
@@ -158,6 +171,7 @@ static void print_csv(FILE *out, const struct layout_table *table, const struct 
         text_char(writer, ',');
         if (has_band(row))
             text_number(writer, iteration_of(row) * row->band.high);
+        csv_outlook(writer, &row->outlook);
         text_char(writer, '\n');
     }
     text_writer_destroy(writer);
@@ -187,6 +201,12 @@ static void json_row(struct json_writer *json, const struct layout_row *row, con
     if (has_band(row)) {
         json_number(json, "iteration_low_s", iteration_of(row) * row->band.low);
         json_number(json, "iteration_high_s", iteration_of(row) * row->band.high);
+    }
+    if (row->outlook.jobs) {
+        json_number(json, "memory_low_bytes", row->outlook.low);
+        json_number(json, "memory_high_bytes", row->outlook.high);
+        if (row->outlook.sure >= 0)
+            json_number(json, "fits_share", row->outlook.sure);
     }
     json_object_end(json);
 }

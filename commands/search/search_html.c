@@ -102,6 +102,11 @@ static void put_tiles(FILE *out, const struct search *search)
         html_tile(out, readable_percent(text, search->exposed[0]), "exposed communication");
     if (first->peak_bytes > 0)
         html_tile(out, readable_binary_bytes(text, first->peak_bytes), "peak memory of a GPU");
+    struct memory_outlook outlook = search_outlook(search, first);
+    if (outlook.jobs && outlook.sure >= 0) {
+        snprintf(text, sizeof text, "%.0f of 100", memory_band_hundredths(outlook.sure));
+        html_tile(out, text, "such jobs in which it fits");
+    }
     fputs("</div>\n", out);
 }
 

@@ -37,6 +37,8 @@ static struct table *begin_table(const struct search *search, bool verified)
     if (search->objective >= OBJECTIVE_DAYS)
         table_columns(table, ">days", ">price", ">goodput", NULL);
     table_columns(table, ">samples/s", ">MFU", ">bubble", ">exposed", ">memory", NULL);
+    if (search_outlook(search, search_best(search, 0)).jobs)
+        table_column(table, "fits of 100", '>');
     return table;
 }
 
@@ -83,6 +85,11 @@ static void add_row(struct table *table, const struct search *search, uint32_t n
     table_cell(table, "%s",
                search_is_exposed_known(search, number) ? readable_percent(text, search->exposed[number]) : "");
     table_cell(table, "%s", readable_binary_bytes(text, result->peak_bytes));
+    struct memory_outlook outlook = search_outlook(search, result);
+    if (outlook.jobs && outlook.sure >= 0)
+        table_cell(table, "%.0f", memory_band_hundredths(outlook.sure));
+    else if (outlook.jobs)
+        table_cell(table, "%s", "");
     arena_destroy(arena);
 }
 
@@ -145,6 +152,8 @@ static void print_remarks(FILE *out, const struct search *search, uint32_t top)
     }
     if (search->best_count)
         band_say(out, &search->band);
+    if (search->best_count && search_outlook(search, search_best(search, 0)).jobs)
+        memory_band_say(out, &search->memory_band);
     warn(out, search, top);
     print_counts(out, search);
 }
@@ -215,6 +224,16 @@ static void put_training(struct text_writer *text, const struct search_training 
     put_number(text, training->goodput, timed && training->seconds > 0);
 }
 
+static void put_outlook(struct text_writer *text, const struct search *search, const struct search_result *result,
+                        bool known)
+{
+    struct memory_outlook outlook = search_outlook(search, result);
+    known = known && outlook.jobs;
+    put_number(text, outlook.low, known);
+    put_number(text, outlook.high, known);
+    put_number(text, outlook.sure, known && outlook.sure >= 0);
+}
+
 /* rank 0: none; exposed NAN: not known. */
 static void put_row(struct text_writer *text, const struct search *search, uint64_t index, uint64_t rank,
                     double exposed)
@@ -236,6 +255,7 @@ static void put_row(struct text_writer *text, const struct search *search, uint6
     put_number(text, result->verified.iteration, timed && result->verified.iteration > 0);
     put_number(text, search_time(result) * search->band.low, timed && search->band.rows);
     put_number(text, search_time(result) * search->band.high, timed && search->band.rows);
+    put_outlook(text, search, result, known);
     if (search->objective >= OBJECTIVE_DAYS)
         put_training(text, search_training_shown(result), timed);
     if (search_counts_energy(search))
@@ -292,7 +312,8 @@ static void print_csv(FILE *out, const struct search *search)
             text_string(text, search_dimension_name(i));
             text_char(text, ',');
         }
-    text_string(text, "micro_batches,iteration_s,verified_iteration_s,iteration_low_s,iteration_high_s,");
+    text_string(text, "micro_batches,iteration_s,verified_iteration_s,iteration_low_s,iteration_high_s,"
+                      "memory_low_bytes,memory_high_bytes,fits_share,");
     if (search->objective >= OBJECTIVE_DAYS)
         text_string(text, "training_s,price,goodput,");
     if (search_counts_energy(search))
@@ -372,6 +393,13 @@ static void put_layout(struct json_writer *json, const struct search *search, ui
             json_number(json, "exposed_ratio", search->exposed[number]);
     if (result->peak_bytes > 0)
         json_number(json, "peak_bytes", result->peak_bytes);
+    struct memory_outlook outlook = search_outlook(search, result);
+    if (outlook.jobs) {
+        json_number(json, "memory_low_bytes", outlook.low);
+        json_number(json, "memory_high_bytes", outlook.high);
+        if (outlook.sure >= 0)
+            json_number(json, "fits_share", outlook.sure);
+    }
     json_flag(json, "pareto", result->pareto);
     json_object_end(json);
 }

@@ -98,6 +98,13 @@ uint64_t search_passed(const struct search *search)
     return search->passed[SEARCH_BY_WORK] + search->passed[SEARCH_BY_ORDER];
 }
 
+struct memory_outlook search_outlook(const struct search *search, const struct search_result *result)
+{
+    double reserve = search->scenario->reserve;
+    return memory_band_outlook(&search->memory_band, result->peak_bytes, result->capacity_bytes / (1 - reserve),
+                               reserve);
+}
+
 /* How sure the order of the best is, from published pairs. */
 static void put_agreement(FILE *out, const struct search *search, double more)
 {

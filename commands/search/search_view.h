@@ -28,6 +28,8 @@ double search_time(const struct search_result *result);
 double search_at_time(const struct search_result *result, double figure);
 /* Share of the time that search_time says. */
 double search_bubble(const struct search_result *result);
+/* How much memory such jobs were measured to need; without jobs where nothing is known. */
+struct memory_outlook search_outlook(const struct search *search, const struct search_result *result);
 /* Whether the exposed communication of one of the best was found out. */
 bool search_is_exposed_known(const struct search *search, uint32_t number);
 /* How many layouts fit and were discarded by a bound. */

@@ -16,6 +16,9 @@
 FIGURE(iteration, row->queue.known || row->idle_nodes.known ? NAN : row->iteration)
 FIGURE(iteration_low, row->band.rows ? row->iteration * row->band.low : NAN)
 FIGURE(iteration_high, row->band.rows ? row->iteration * row->band.high : NAN)
+FIGURE(memory_low, row->outlook.jobs ? row->outlook.low : NAN)
+FIGURE(memory_high, row->outlook.jobs ? row->outlook.high : NAN)
+FIGURE(fits_share, row->outlook.jobs && row->outlook.sure >= 0 ? row->outlook.sure : NAN)
 FIGURE(samples, KNOWN(row->samples_per_s))
 FIGURE(tokens, KNOWN(row->tokens_per_s))
 FIGURE(mfu, KNOWN(row->mfu))
@@ -85,6 +88,9 @@ const struct sweep_figure sweep_figures[] = {
     {"contention", "idle because of contention", CHART_PERCENT, -1, of_contention},
     {"in_flight", "stashed micro-batches at most", CHART_NUMBER, -1, of_in_flight},
     {"memory", "memory of the fullest GPU", CHART_BYTES, -1, of_memory},
+    {"memory_low_bytes", "memory, low end of its band", CHART_BYTES, -1, of_memory_low},
+    {"memory_high_bytes", "memory, high end of its band", CHART_BYTES, -1, of_memory_high},
+    {"fits_share", "such jobs in which it fits", CHART_PERCENT, 1, of_fits_share},
     {"carbon_kg", "kg of CO2 of all jobs of a queue", CHART_NUMBER, -1, of_carbon},
     {"energy_j", "joules per iteration", CHART_NUMBER, -1, of_energy},
     {"training_s", "time of the whole training", CHART_SECONDS, -1, of_training},

@@ -231,6 +231,8 @@ static void print_remarks(FILE *out, const struct sweep_view *view, size_t shown
                 sweep_view_values(view, best, arena));
     if (best < sweep->count)
         band_say(out, &sweep->results[best].row.band);
+    if (best < sweep->count && sweep->results[best].row.outlook.jobs)
+        memory_band_say(out, &sweep->results[best].row.memory);
     print_spread(out, view, arena);
 }
 

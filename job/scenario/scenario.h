@@ -93,9 +93,13 @@ struct scenario {
     const char *framework_file;   /* the profile of its framework, as it can be opened; NULL: none */
     const char **framework_files; /* that one and those that it starts from, framework_count of them */
     size_t framework_count;
-    const char *framework_name; /* as the scenario has it, without a release: "nemo"; NULL: none */
+    const char *framework_name; /* of the installed profile that its own starts from, without a release: "nemo"; of a
+                                   file that starts from none the file's; NULL: none */
     const char *release;        /* "nemo@26.08": which release the framework's profile stands for; NULL: not known */
     const char *calibration;    /* what the profile was calibrated with, "3 runs of 2026-11-20"; NULL: it was not */
+    const double *left_out;     /* left_out_count of these runs, ascending: measured time over that predicted by the
+                                   others */
+    size_t left_out_count;
     struct platform_source platform;
     const struct what_if *what_if; /* changes of it, what_if_count of them */
     size_t what_if_count;

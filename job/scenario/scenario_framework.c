@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/path_near.h"
 #include "base/paths.h"
+#include "base/quantity.h"
 #include "base/text/names.h"
 #include "job/scenario/scenario_parts.h"
 #include "job/scenario/scenario_tables.h"
@@ -322,6 +323,41 @@ static const char *find_profile(struct loader *loader, const struct node *node)
     return NULL;
 }
 
+/* A time of a run; 0: there is none. */
+static double time_of_run(struct loader *loader, const struct node *run, const char *key)
+{
+    const struct node *node = node_get(run, key);
+    struct quantity_reason reason;
+    double seconds = 0;
+    if (node &&
+        (node->kind != NODE_SCALAR || !quantity_parse(QUANTITY_TIME, node->text, &seconds, &reason) || !(seconds > 0)))
+        diag_error(loader->fields.diag, node->at, "%s is %s; expected the time of an iteration such as 9.0s", key,
+                   node_describe(node, loader->fields.arena));
+    return seconds;
+}
+
+static int by_value(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* How far each run was from what the others predict. */
+static void read_left_out(struct loader *loader, const struct node *runs)
+{
+    double *ratios = arena_array(loader->fields.arena, runs->count, sizeof *ratios);
+    size_t count = 0;
+    for (const struct node *run = runs->first; run; run = run->next) {
+        double measured = time_of_run(loader, run, "measured"), predicted = time_of_run(loader, run, "left_out");
+        if (measured > 0 && predicted > 0)
+            ratios[count++] = measured / predicted;
+    }
+    if (count)
+        qsort(ratios, count, sizeof *ratios, by_value);
+    loader->scenario->left_out = ratios;
+    loader->scenario->left_out_count = count;
+}
+
 /* What a profile was calibrated with: "3 runs of 2026-11-20". */
 static void read_calibration(struct loader *loader, const struct node *profile)
 {
@@ -336,6 +372,7 @@ static void read_calibration(struct loader *loader, const struct node *profile)
                    node_describe(runs, arena));
         return;
     }
+    read_left_out(loader, runs);
     for (const struct node *run = runs->first; run; run = run->next) {
         const struct node *date = node_get(run, "date");
         const char *text = date && date->kind == NODE_SCALAR ? date->text : NULL;
@@ -359,6 +396,13 @@ static void name_release(struct loader *loader, const struct node *node, const c
             arena_print(arena, "%.*s@%s", (int)strcspn(name, "@"), name, typed ? typed + 1 : newest);
 }
 
+/* "nemo" of .../nemo@26.04.yaml. */
+static const char *root_name(const char *path, struct arena *arena)
+{
+    const char *name = path_name(path, ".yaml", arena);
+    return arena_copy_part(arena, name, strcspn(name, "@"));
+}
+
 /* Reads the profile that `node` names, first those that it starts from, whose values give way to its own. */
 static bool take_profile(struct loader *loader, const struct node *node)
 {
@@ -379,6 +423,8 @@ static bool take_profile(struct loader *loader, const struct node *node)
                    node_describe(base, loader->fields.arena));
     else if (base && !take_profile(loader, base))
         return false;
+    if (!base)
+        scenario->framework_name = root_name(path, loader->fields.arena);
     check_rule(loader, profile, false);
     collect(loader, profile);
     collect_rules(loader, profile);
@@ -395,7 +441,6 @@ void scenario_read_framework(struct loader *loader)
         return;
     loader->framework = arena_alloc(arena, sizeof *loader->framework);
     *loader->framework = (struct node){.kind = NODE_MAP, .at = node->at};
-    loader->scenario->framework_name = arena_print(arena, "%.*s", (int)strcspn(node->text, "@"), node->text);
     loader->scenario->framework_files = arena_array(arena, BASES_MAX, sizeof(const char *));
     if (!take_profile(loader, node)) {
         loader->framework = NULL;

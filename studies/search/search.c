@@ -48,7 +48,7 @@ static uint64_t fingerprint(const struct search *search, const struct search_req
 /* What a search asks of the platform. */
 struct found_gpus {
     uint32_t count;
-    struct band band;
+    struct job_bands bands;
 };
 
 static int look_at_gpus(void *user, struct platform *platform, FILE *results, struct diag *diag)
@@ -58,7 +58,7 @@ static int look_at_gpus(void *user, struct platform *platform, FILE *results, st
     uint32_t used = scenario->search.gpus.count ? 0 : platform->host_count;
     for (size_t i = 0; i < scenario->search.gpus.count; i++)
         used = scenario->search.gpus.values[i] > used ? (uint32_t)scenario->search.gpus.values[i] : used;
-    struct found_gpus found = {platform->host_count, scenario_band(scenario, platform, used)};
+    struct found_gpus found = {platform->host_count, scenario_bands(scenario, platform, used)};
     return fwrite(&found, sizeof found, 1, results) == 1 ? EXIT_DONE : EXIT_FAILED;
 }
 
@@ -87,7 +87,8 @@ int search_create(struct search *search, const struct scenario *scenario, const 
     int code = find_gpus(scenario, &gpus);
     if (code != EXIT_DONE)
         return code;
-    search->band = gpus.band;
+    search->band = gpus.bands.time;
+    search->memory_band = gpus.bands.memory;
     if (!search_space_create(&search->space, scenario, gpus.count, arena, &diag))
         return EXIT_BAD_INPUT;
     if (!request->one_of_many)

@@ -4,6 +4,7 @@
 #define STAGESIM_SEARCH_H
 
 #include "analysis/band/band.h"
+#include "analysis/band/memory_band.h"
 #include "studies/search/journal.h"
 #include "studies/search/space.h"
 #include "studies/search/table.h"
@@ -36,9 +37,10 @@ struct search {
     uint64_t passed[SEARCH_BOUNDS];            /* discarded by a bound */
     struct search_reason *reasons;             /* of the illegal ones, the most frequent first */
     size_t reason_count;
-    struct band band;       /* of the measured times of such jobs over the predicted ones, of all candidates */
-    bool stopped;           /* before it was done */
-    uint32_t merged_shards; /* parts that the search was cut into; 0: not merged */
+    struct band band;               /* of the measured times of such jobs over the predicted ones, of all candidates */
+    struct memory_band memory_band; /* the same of their memory */
+    bool stopped;                   /* before it was done */
+    uint32_t merged_shards;         /* parts that the search was cut into; 0: not merged */
 };
 
 /* What the best one has least of: seconds, joules, their product, the days or the price of a training, or the inverse

@@ -112,6 +112,31 @@ def of_several_runs(folder):
     check.that("do not tell fixed time from clock" in said, said)
 
 
+def own_band(folder):
+    """From nine runs on the band is that of the runs themselves, each predicted from the others; of eight it is not."""
+    job = write_job(folder)
+    rows = [(seconds(folder, job, "compute.clock=0.8", f"batch.micro_batches={n}")[0] * (1 + 0.01 * (n * 7 % 9 - 4)),
+             {"batch.micro_batches": n}) for n in range(4, 14)]
+    for count in (8, 9, 10):
+        profile = folder / "own.yaml"
+        measured = table(folder, "own.csv", rows[:count])
+        text = run("calibrate", "--measured", measured, "-o", profile, "--format", "csv").stdout
+        ratios = sorted(1 / (1 + float(row["left_out_error"])) for row in csv.DictReader(io.StringIO(text)))
+        _, summary = seconds(folder, write_job(folder, "own-job.yaml", "own.yaml"))
+        band, iteration = summary["time"]["band"], summary["time"]["iteration_s"]
+        check.that(("own_runs" in band) == (count > 8) and ("published_jobs" in band) == (count < 9), band)
+        if count > 8:
+            check.that(band["own_runs"] == count, band)
+            check.that(abs(band["low_s"] / iteration / ratios[0] - 1) < 1e-4, f"{band}, {ratios}")
+            check.that(abs(band["high_s"] / iteration / ratios[-1] - 1) < 1e-4, f"{band}, {ratios}")
+    said = run("run", folder / "own-job.yaml", "--quiet").stdout
+    check.that("10 runs of the calibration, each predicted from the others" in said, said)
+    check.that("dense, megatron" in said, f"the class of the framework that it starts from: {said}")
+    (folder / "own.yaml").write_text(profile.read_text().replace("left_out: ", "left_out: x", 1))
+    told = run("check", folder / "own-job.yaml", expect=1).stderr
+    check.that("own.yaml:" in told and "expected the time of an iteration such as 9.0s" in told, told)
+
+
 def of_logs(folder):
     """A log's steps, memory and layout; neither its path nor what it says of a machine is kept."""
     job = write_job(folder)
@@ -182,7 +207,7 @@ def mistakes(folder):
 
 
 def main():
-    for part in (of_one_run, of_several_runs, of_logs, mistakes):
+    for part in (of_one_run, of_several_runs, own_band, of_logs, mistakes):
         with tempfile.TemporaryDirectory() as folder:
             part(pathlib.Path(folder))
     sys.exit(check.done())

@@ -51,7 +51,11 @@ def against_runs(stagesim, folder):
         band = alone["time"]["band"]
         for figure, value in (("iteration_s", alone["time"]["iteration_s"]), ("iteration_low_s", band["low_s"]),
                               ("iteration_high_s", band["high_s"]), ("bubble", alone["bubble"]["ratio"]),
-                              ("memory", alone["memory"]["peak_bytes"]), ("mfu", alone["throughput"]["mfu"])):
+                              ("memory", alone["memory"]["peak_bytes"]),
+                              ("memory_low_bytes", alone["memory"]["band"]["low_bytes"]),
+                              ("memory_high_bytes", alone["memory"]["band"]["high_bytes"]),
+                              ("fits_share", alone["memory"]["band"]["fits_share"]),
+                              ("mfu", alone["throughput"]["mfu"])):
             check.near(float(row[figure]), value, f"{row['schedule']} {figure}")
 
 

@@ -106,6 +106,63 @@ def order():
     print(f"{share:.1%} of pairs held back that are said to be sure go as predicted")
 
 
+MEMORY_LEVELS = (("kind", "framework", "nodes", "precision"), ("kind", "framework", "nodes"), ("kind", "framework"),
+                 ("framework",), ("kind",), ())
+with open(ROOT / "analysis/band/memory.csv", encoding="utf-8") as file:
+    MEMORY = list(csv.DictReader(line for line in file if not line.startswith("#")))
+for place, each in enumerate(MEMORY):
+    each["ratio"], each["place"] = float(each["ratio"]), str(place)
+
+
+def memory_class(job, rows):
+    """(rows, quantiles) of the narrowest class that has some."""
+    for level in MEMORY_LEVELS:
+        alike = [row for row in rows if all(row[key] == job[key] for key in level)]
+        found = quantiles(alike) if alike else None
+        if found:
+            return alike, found
+    return None
+
+
+def sure(rows, tensors, beside, gpu, reserve):
+    """In which share of such jobs a prediction fits; one job more, of which nothing is known, does not."""
+    sizes = collections.Counter(row["set"] for row in rows)
+    fit = sum(1 / sizes[row["set"]] for row in rows
+              if tensors * row["ratio"] + beside <= gpu * ((1 - reserve) if row["counted"] == "allocated" else 1))
+    return fit / (len(sizes) * (1 + 1 / len(rows)))
+
+
+def memory_coverage():
+    """As coverage(), of memory; and of jobs held back that are said to fit in x of 100, at least so many fit: asked for
+    GPUs of many sizes, in tenths, each publication weighing the same as in what is said."""
+    held, classes, promised = [], collections.defaultdict(list), collections.defaultdict(list)
+    sizes = collections.Counter(row["set"] for row in MEMORY)
+    for seed in range(20):
+        given = [row for row in MEMORY if hash_of(row, seed) % 2]
+        for row in MEMORY:
+            found = memory_class(row, given) if not hash_of(row, seed) % 2 else None
+            if not found:
+                continue
+            inside = found[1][0] <= row["ratio"] <= found[1][1]
+            held.append(inside)
+            classes[row["kind"], row["framework"]].append(inside)
+            for size in (0.9, 0.95, 1, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.6):
+                whole = size / (0.94 if row["counted"] == "allocated" else 1)
+                said = sure(found[0], 1, 0, whole, 0.06)
+                promised[min(int(said * 10), 9)].append((1 / sizes[row["set"]], row["ratio"] <= size))
+    share = sum(held) / len(held)
+    check.that(0.72 <= share <= 0.95, f"{share:.1%} of memories that were held back lie in their bands")
+    print(f"{share:.1%} of {len(held) // 20} memories held back lie in their bands")
+    for name, inside in sorted(classes.items()):
+        print(f"  memory of {', '.join(name)}: {sum(inside) / len(inside):.1%} of {len(inside) / 20:.1f}")
+        if len(inside) >= 200:
+            check.that(0.6 <= sum(inside) / len(inside), f"memory of {name}")
+    for tenth, fit in sorted(promised.items()):
+        share = sum(weight for weight, did in fit if did) / sum(weight for weight, _ in fit)
+        print(f"  said to fit in {10 * tenth} to {10 * tenth + 9} of 100: {share:.1%} did")
+        check.that(share >= tenth / 10 - 0.15, f"said to fit in {10 * tenth} of 100: {share:.1%} did")
+
+
 def compared(stagesim):
     """What compare says of its two fastest."""
     with tempfile.TemporaryDirectory() as folder:
@@ -123,9 +180,31 @@ def compared(stagesim):
             check.that(("cannot be told apart" in said) == (10 * right < 8 * count), said)
 
 
+def program_memory(memory, job):
+    """What a summary says of memory."""
+    rows, (low, high) = memory_class(job, MEMORY)
+    found, beside = memory.get("band", {}), memory["beside_bytes"]
+    tensors = memory["peak_bytes"] - beside
+    check.that(beside == int(2.1 * 2 ** 30) or abs(beside - 2.1 * 2 ** 30) < 1, f"{job}: {beside} bytes beside")
+    check.that(found.get("published_jobs") == len(rows), f"{job}: {found}, expected {len(rows)} jobs")
+    check.near(found.get("low_bytes", math.nan), tensors * low + beside, f"{job}: low")
+    check.near(found.get("high_bytes", math.nan), tensors * high + beside, f"{job}: high")
+    reserve = memory["reserve_ratio"]
+    check.near(found.get("fits_share", math.nan), sure(rows, tensors, beside, memory["capacity_bytes"] / (1 - reserve),
+                                                      reserve), f"{job}: fits")
+    same_kind = any(row["kind"] == job["kind"] for row in rows)
+    own = all(row["framework"] == job["framework"] for row in rows)
+    check.that(("lacks" in found) == (not same_kind or not own), f"{job}: {found}")
+    for word, counted in (("allocated", "allocated"), ("reserved", "reserved"), ("nvidia-smi", "shown")):
+        check.that((word in found["alike"]) == any(row["counted"] == counted for row in rows), f"{job}: {found}")
+
+
 def program(stagesim):
     jobs = [("dgx-h100:8", "nemo", "llama3-70b", "bf16", "several", "H100"),
             ("dgx-a100:1", "deepspeed", "llama3-8b", "fp16", "one", "A100"),
+            ("dgx-a100:8", "deepspeed", "llama3-70b", "bf16", "several", "A100"),
+            ("dgx-h100:2", "torchtitan", "llama3-70b", "bf16", "several", "H100"),
+            ("dgx-h100:2", "torchtitan", "mixtral-8x7b", "bf16", "several", "H100"),
             ("dgx-h100:2", "megatron", "mixtral-8x7b", "bf16", "several", "H100"),
             ("mi300x:2", "megatron", "llama3-8b", "bf16", "several", "MI300X")]
     with tempfile.TemporaryDirectory() as folder:
@@ -146,6 +225,8 @@ def program(stagesim):
             check.near(found.get("low_s", math.nan), low * time["iteration_s"], f"{platform}: low")
             check.near(found.get("high_s", math.nan), high * time["iteration_s"], f"{platform}: high")
             check.that(("lacks" in found) == (gpu == "MI300X"), f"{platform}: {found}")
+            memory = json.loads((pathlib.Path(folder) / "out/summary.json").read_text())["memory"]
+            program_memory(memory, {"kind": kind, "framework": framework, "nodes": nodes, "precision": precision})
             for key in ("compute.efficiency=0.5",):
                 tool.run(stagesim, "run", path, "--set", key, "-o", pathlib.Path(folder) / "own", "--quiet")
                 own = json.loads((pathlib.Path(folder) / "own/summary.json").read_text())["time"]
@@ -153,6 +234,7 @@ def program(stagesim):
 
 
 coverage()
+memory_coverage()
 order()
 compared(tool.binary_argument())
 program(tool.binary_argument())

@@ -67,6 +67,11 @@ static const struct saved_member report_members[] = {
     REPORT("memory.peak_bytes", SAVED_POSITIVE, false, peak_bytes),
     REPORT("memory.capacity_bytes", SAVED_POSITIVE, false, capacity_bytes),
     REPORT("memory.fits", SAVED_FLAG, false, fits),
+    REPORT("memory.beside_bytes", SAVED_POSITIVE, false, run.memory.beside),
+    REPORT("memory.band.published_jobs", SAVED_COUNT, false, outlook.jobs),
+    REPORT("memory.band.low_bytes", SAVED_POSITIVE, false, outlook.low),
+    REPORT("memory.band.high_bytes", SAVED_POSITIVE, false, outlook.high),
+    REPORT("memory.band.fits_share", SAVED_POSITIVE, false, outlook.sure),
     REPORT("energy.total_j", SAVED_POSITIVE, false, energy),
     REPORT("energy.links_j", SAVED_POSITIVE, false, link_energy),
     REPORT("energy.simgrid_j", SAVED_POSITIVE, false, power.measured),
@@ -93,6 +98,7 @@ static const struct saved_member report_members[] = {
     REPORT("nearest.layout", SAVED_TEXT, false, run.nearest.layout),
     REPORT("nearest.command", SAVED_TEXT, false, run.nearest.command),
     REPORT("time.band.published_jobs", SAVED_COUNT, false, run.band.rows),
+    REPORT("time.band.own_runs", SAVED_COUNT, false, run.band.rows),
     REPORT("time.band.low_s", SAVED_POSITIVE, false, run.band.low),
     REPORT("time.band.high_s", SAVED_POSITIVE, false, run.band.high),
     REPORT("idle.transfers_free.iteration_s", SAVED_POSITIVE, false, idle.free.iteration),
@@ -161,21 +167,27 @@ static const struct saved_member lever_members[] = {
 
 /* ---- blocks of figures ---- */
 
-/* The file has seconds, the band shares of the iteration. */
-static void read_band(const struct saved_reader *reader, const struct node *root, struct report *report)
+static void read_words(const struct saved_reader *reader, const struct node *root, const char *key, char *words)
 {
-    struct band *band = &report->run.band;
-    const struct node *alike = node_find(root, "time.band.alike"), *lacks = node_find(root, "time.band.lacks");
+    const struct node *node = node_find(root, key);
     const char *text = "";
+    if (node)
+        saved_text(reader, node, &text);
+    snprintf(words, BAND_TEXT_MAX, "%s", text);
+}
+
+/* The file has seconds, the band shares of the iteration. */
+static void read_bands(const struct saved_reader *reader, const struct node *root, struct report *report)
+{
+    struct band *band = &report->run.band, *memory = &report->run.memory.band;
+    band->own = node_find(root, "time.band.own_runs") != NULL;
+    memory->rows = report->outlook.jobs;
     band->low /= report->iteration > 0 ? report->iteration : 1;
     band->high /= report->iteration > 0 ? report->iteration : 1;
-    if (alike)
-        saved_text(reader, alike, &text);
-    snprintf(band->likes, sizeof band->likes, "%s", text);
-    text = "";
-    if (lacks)
-        saved_text(reader, lacks, &text);
-    snprintf(band->lacks, sizeof band->lacks, "%s", text);
+    read_words(reader, root, "time.band.alike", band->likes);
+    read_words(reader, root, "time.band.lacks", band->lacks);
+    read_words(reader, root, "memory.band.alike", memory->likes);
+    read_words(reader, root, "memory.band.lacks", memory->lacks);
 }
 
 static void read_causes(const struct saved_reader *reader, const struct node *parent, double *causes)
@@ -393,9 +405,10 @@ static struct report *read_report(const struct saved_reader *reader, const struc
     struct report *report = arena_alloc(reader->arena, sizeof *report);
     bool synchronous = true;
     static const struct saved_member synchronous_member = {"scenario.synchronous", SAVED_FLAG, false, 0};
-    *report = (struct report){.over_ideal = NAN, .energy = -1, .power = {.compute_bound = -1}, .fits = true};
+    *report = (struct report){
+        .over_ideal = NAN, .energy = -1, .power = {.compute_bound = -1}, .fits = true, .outlook = {.sure = -1}};
     saved_members_read(reader, root, report_members, COUNT_OF(report_members), report);
-    read_band(reader, root, report);
+    read_bands(reader, root, report);
     saved_member_read(reader, root, &synchronous_member, (char *)&synchronous);
     report->run.asynchronous = !synchronous;
     report->idle.known = node_get(root, "idle") != NULL;
