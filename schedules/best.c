@@ -193,6 +193,8 @@ static struct plan *generate(const struct schedule_request *request)
     stage_times_fill(request, stages(request), kinds(request) == 3, &search.instance, arena);
     best_search(&search, &result);
     result.plan->bound = result.bound;
+    result.plan->rate = result.rate;
+    result.plan->rate_bound = result.rate > 0 ? result.rate_bound : 0;
     for (uint32_t i = 0; i < count; i++)
         plan_destroy(seeds[i]);
     arena_destroy(arena);

@@ -138,6 +138,10 @@ static void write_figures(struct json_writer *json, const struct schedule_view *
         json_number(json, "above_bound", plan_timing_above_bound(timing, view->plan));
         json_flag(json, "optimal", plan_timing_above_bound(timing, view->plan) == 0);
     }
+    if (view->plan->rate > 0) {
+        json_number(json, "rate_s", view->plan->rate);
+        json_number(json, "rate_bound_s", view->plan->rate_bound);
+    }
     json_object_end(json);
     double least = bubble_of(view, 0), most = least;
     for (uint32_t worker = 1; worker < view->plan->workers; worker++) {

@@ -239,6 +239,18 @@ static void write_owners(FILE *out, const struct plan *plan)
     fputs(plan->stages > SHOWN ? " ...\n" : "\n", out);
 }
 
+/* What further micro-batches take. */
+static void write_rate(FILE *out, const struct plan *plan)
+{
+    if (!(plan->rate > 0))
+        return;
+    write_number(out, "each further micro-batch by an order that repeats ", plan->rate);
+    if (plan->rate > plan->rate_bound * (1 + 1e-9))
+        fprintf(out, ", at most %.3g %% from the best rate\n", 100 * (plan->rate / plan->rate_bound - 1));
+    else
+        fputs(", optimal: no order has a better rate\n", out);
+}
+
 void schedule_figures_write(FILE *out, const struct schedule_view *view)
 {
     const struct plan *plan = view->plan;
@@ -255,6 +267,7 @@ void schedule_figures_write(FILE *out, const struct schedule_view *view)
         fprintf(out, ", at most %.3g %% from the optimum", 100 * above);
     fprintf(out, "; bubble %.4f of the time, %.4f over ideal, largest span %.4f\n", timing->ratio, timing->over_ideal,
             timing->span_max);
+    write_rate(out, plan);
     write_per_worker(out, "micro-batches in flight at most:", timing->peak_in_flight, plan->workers);
     bool several = false;
     for (uint32_t worker = 0; worker < plan->workers; worker++)

@@ -18,7 +18,8 @@ enum {
     TABLE_BITS = 18,
     PATTERNS = 32,
     PATTERNS_MOST = 512,
-    REPEATS = 16
+    REPEATS = 16,
+    RATE_TURNS = 2 * PERIODIC_MOST
 };
 
 struct search {
@@ -249,7 +250,25 @@ static void run(struct search *search)
     }
 }
 
+/* Which rate an order has that repeats, where the search was done without one. */
+static void find_rate(struct search *search)
+{
+    int64_t slice = SLICE_FIRST + 2 * (int64_t)search->instance->operations;
+    double bound = periodic_bound(search->instance);
+    for (uint32_t turn = 0; turn < RATE_TURNS && search->budget.total > 0 && !search->budget.stopped; turn++)
+        if (periodic_rate(search->periodic) > bound)
+            repeat_patterns(search, turn, slice / RATE_TURNS);
+}
+
 /* ---- the result ---- */
+
+/* A rate in the caller's time; `rounding`: units of which each of its operations and messages may be off by half. */
+static double rate_of(const struct search *search, double units, double off)
+{
+    const struct instance *instance = search->instance;
+    double rounding = instance->exact ? 0 : (double)(instance->kinds + 2) * instance->stages * off;
+    return isfinite(units) ? fmax(units + rounding, 0) * instance->unit : 0;
+}
 
 static struct plan *make_plan(const struct instance *instance, const struct words *words)
 {
@@ -313,10 +332,14 @@ bool best_search(const struct best_request *request, struct best_result *result)
     take_seeds(&search);
     if (search.least < INT64_MAX)
         run(&search);
+    if (search.least < INT64_MAX && isinf(periodic_rate(search.periodic)))
+        find_rate(&search);
     bool any = search.makespan < INT64_MAX;
     *result = (struct best_result){.plan = any ? make_plan(instance, search.best) : NULL,
                                    .makespan = (double)search.makespan * instance->unit,
                                    .bound = proven(&search),
+                                   .rate = rate_of(&search, periodic_rate(search.periodic), 0.5),
+                                   .rate_bound = rate_of(&search, periodic_bound(instance), -0.5),
                                    .optimal = any && instance->exact && search.makespan <= search.least,
                                    .stopped = search.budget.stopped,
                                    .evaluations = request->effort - (uint64_t)search.budget.total};

@@ -31,8 +31,9 @@ struct best_request {
 struct best_result {
     struct plan *plan; /* the caller's; NULL where no order keeps the limit */
     double makespan, bound;
-    bool optimal; /* makespan is bound, with nothing rounded */
-    bool stopped; /* report ended it */
+    double rate, rate_bound; /* see struct plan */
+    bool optimal;            /* makespan is bound, with nothing rounded */
+    bool stopped;            /* report ended it */
     uint64_t evaluations;
 };
 

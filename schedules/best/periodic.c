@@ -349,8 +349,12 @@ static void write_words(const struct periodic *p, struct words *words)
 
 /* ---- periods ---- */
 
-/* No pattern is shorter for a micro-batch: a worker's work, and the time that its stashes stay. */
-static double shortest(const struct instance *instance)
+double periodic_rate(const struct periodic *periodic)
+{
+    return periodic->least;
+}
+
+double periodic_bound(const struct instance *instance)
 {
     double longest = 0;
     int64_t *stays = array_zeroed(instance->stages, sizeof *stays);
@@ -375,7 +379,8 @@ bool periodic_try(struct periodic *p, uint32_t batches, uint32_t width, double m
     bool found = false;
     p->batches = batches;
     most = fmin(most, p->least);
-    int64_t low = (int64_t)ceil(shortest(p->instance) * batches - 1e-9), high = (int64_t)ceil(most * batches - 1e-9);
+    int64_t low = (int64_t)ceil(periodic_bound(p->instance) * batches - 1e-9),
+            high = (int64_t)ceil(most * batches - 1e-9);
     make_room(p, batches > 1 ? LATER * width : width);
     for (int i = 0; i < TRIES && low < high && !budget_is_spent(budget); i++) {
         p->period = i ? low + (high - low) / 2 : low;

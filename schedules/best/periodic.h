@@ -15,6 +15,12 @@ struct periodic;
 /* Memory is the arena's. */
 struct periodic *periodic_create(const struct instance *instance, struct arena *arena);
 
+/* What a further micro-batch takes at least in any order, however many there are: the work of the busiest worker, or
+ * the time that its stashes stay over their limit. In units of the instance. */
+double periodic_bound(const struct instance *instance);
+/* What one takes by the best pattern that was found; INFINITY: none was. */
+double periodic_rate(const struct periodic *periodic);
+
 /* Looks for a pattern of so many micro-batches that is shorter for each of them than `most` and than any found before,
  * with so many partial patterns side by side. Fills `words` with the order of all micro-batches; false: none was found.
  * The order may be longer than others: it begins and ends as it repeats. */

@@ -228,6 +228,22 @@ def searched():
     wrong("no effort", 1, "plain integer", "best", *size, "--effort", "much")
 
 
+def rates():
+    """What further micro-batches take. Of one stage a worker and room for one micro-batch each is alone in the pipeline,
+    with room for any the busiest worker works without a pause; between them no order of N micro-batches takes less than
+    N of the bound, nor more than N of the rate and the way of one micro-batch around it."""
+    for workers, memory, known in ((4, "1", 12), (3, "1", 9), (4, "none", 3), (4, "2", None), (4, "3", None)):
+        for batches in (16, 40):
+            done = run("best", "--workers", str(workers), "--micro-batches", str(batches), "--option", "chunks=1",
+                       "--option", f"memory={memory}", "--effort", "20000", "--format", "json")
+            time, what = json.loads(done.stdout)["time"], f"rate of {batches} on {workers} with {memory}"
+            rate, bound, way = time["rate_s"], time["rate_bound_s"], 3 * workers
+            check(what, [None if known is None else differs("rate", rate, known) or differs("bound", bound, known),
+                         None if bound <= rate else f"rate {rate} below {bound}",
+                         None if batches * bound <= time["makespan_s"] <= batches * rate + 2 * way else
+                         f"{time['makespan_s']} is not between {batches} of {bound} and of {rate}"])
+
+
 def output_file(folder):
     folder = pathlib.Path(folder)
     size = ("--workers", "2", "--micro-batches", "2", "--format", "csv")
@@ -264,6 +280,7 @@ def main():
         golden("small.json", "gems", "--workers", "2", "--micro-batches", "2", "--format", "json")
         wrong_command_lines()
         searched()
+        rates()
     with tempfile.TemporaryDirectory() as folder:
         output_file(folder)
     print(f"1..{len(results)}")
