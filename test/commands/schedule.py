@@ -229,7 +229,7 @@ def searched():
 
 
 def rates():
-    """What further micro-batches take. Of one stage a worker and room for one micro-batch each is alone in the pipeline,
+    """What further micro-batches take. Of one stage a worker and room for one micro-batch each is alone in the way,
     with room for any the busiest worker works without a pause; between them no order of N micro-batches takes less than
     N of the bound, nor more than N of the rate and the way of one micro-batch around it."""
     for workers, memory, known in ((4, "1", 12), (3, "1", 9), (4, "none", 3), (4, "2", None), (4, "3", None)):
