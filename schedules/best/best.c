@@ -250,13 +250,22 @@ static void run(struct search *search)
     }
 }
 
-/* Which rate an order has that repeats, where the search was done without one. */
+/* Of micro-batches, in units: that of the best pattern, or of the whole order again and again; INFINITY: none. */
+static double rate(const struct search *search)
+{
+    uint32_t batches = search->instance->batches;
+    if (batches < REPEATS || search->makespan == INT64_MAX)
+        return INFINITY;
+    return fmin(periodic_rate(search->periodic), (double)search->makespan / batches);
+}
+
+/* Looks for a pattern where the search was done without one. */
 static void find_rate(struct search *search)
 {
     int64_t slice = SLICE_FIRST + 2 * (int64_t)search->instance->operations;
     double bound = periodic_bound(search->instance);
     for (uint32_t turn = 0; turn < RATE_TURNS && search->budget.total > 0 && !search->budget.stopped; turn++)
-        if (periodic_rate(search->periodic) > bound)
+        if (rate(search) > bound)
             repeat_patterns(search, turn, slice / RATE_TURNS);
 }
 
@@ -338,7 +347,7 @@ bool best_search(const struct best_request *request, struct best_result *result)
     *result = (struct best_result){.plan = any ? make_plan(instance, search.best) : NULL,
                                    .makespan = (double)search.makespan * instance->unit,
                                    .bound = proven(&search),
-                                   .rate = rate_of(&search, periodic_rate(search.periodic), 0.5),
+                                   .rate = rate_of(&search, rate(&search), 0.5),
                                    .rate_bound = rate_of(&search, periodic_bound(instance), -0.5),
                                    .optimal = any && instance->exact && search.makespan <= search.least,
                                    .stopped = search.budget.stopped,

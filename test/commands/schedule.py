@@ -232,10 +232,12 @@ def rates():
     """What further micro-batches take. Of one stage a worker and room for one micro-batch each is alone in the way,
     with room for any the busiest worker works without a pause; between them no order of N micro-batches takes less than
     N of the bound, nor more than N of the rate and the way of one micro-batch around it."""
-    for workers, memory, known in ((4, "1", 12), (3, "1", 9), (4, "none", 3), (4, "2", None), (4, "3", None)):
+    limits = (4, ("--option", "memory=1"), 9), (3, ("--option", "memory=1"), 7), (4, (), 3), (
+        4, ("--option", "memory=2"), None), (6, ("--option", "memory=3"), None)
+    for workers, memory, known in limits:
         for batches in (16, 40):
             done = run("best", "--workers", str(workers), "--micro-batches", str(batches), "--option", "chunks=1",
-                       "--option", f"memory={memory}", "--effort", "20000", "--format", "json")
+                       *memory, "--effort", "20000", "--format", "json")
             time, what = json.loads(done.stdout)["time"], f"rate of {batches} on {workers} with {memory}"
             rate, bound, way = time["rate_s"], time["rate_bound_s"], 3 * workers
             check(what, [None if known is None else differs("rate", rate, known) or differs("bound", bound, known),
