@@ -65,6 +65,7 @@ static void read_words(struct import *import, const struct shell_word *words, si
     struct arguments arguments = {.dialect = DIALECT_MEGATRON, .settings = &import->settings};
     arguments_split(&arguments, words, count);
     megatron_read(&arguments);
+    layers_read(import, &arguments);
     read_program(&import->settings, words, count);
     if (!import->framework)
         name_framework(import, "Megatron-LM", "megatron");
@@ -104,18 +105,30 @@ static const struct node *parse(struct settings *settings, const char *file, con
 static void read_deepspeed_config(struct import *import, const struct shell_command *command)
 {
     struct settings *settings = &import->settings;
-    if (!command->file.at.line)
+    const struct shell_word *file = &command->files[0];
+    if (!file->at.line)
         return;
-    const char *text = command->file.text;
-    const struct node *root = text ? parse(settings, command->file_name, text, strlen(text)) : NULL;
+    const char *text = file->text;
+    const struct node *root = text ? parse(settings, command->file_names[0], text, strlen(text)) : NULL;
     if (root && deepspeed_is(root))
         deepspeed_read(root, settings);
     else if (!root && !text)
-        settings_remark(settings, REMARK_PARTIAL, command->file.at, deepspeed_config,
-                        "%s is not read: %s; give it as well", command->file_name, command->file.why);
+        settings_remark(settings, REMARK_PARTIAL, file->at, deepspeed_config, "%s is not read: %s; give it as well",
+                        command->file_names[0], file->why);
     else if (root)
         diag_error(settings->diag, root->at, "this is no configuration of DeepSpeed, as %s names one",
                    deepspeed_config);
+}
+
+/* The file that --heterogeneous-layers-config-path names. */
+static void read_layers_config(struct import *import, const struct shell_command *command)
+{
+    const struct shell_word *file = &command->files[1];
+    if (file->at.line && file->text)
+        layers_note(import, parse(&import->settings, command->file_names[1], file->text, strlen(file->text)),
+                    layers_config);
+    else if (file->at.line)
+        import->blocks_why = file->why;
 }
 
 /* DeepSpeed's optimizer for bf16 beside its pipelines shares its state among replicas, also at stage 0
@@ -150,6 +163,7 @@ static void read_launch(struct import *import, const char *file, const struct sh
         name_framework(import, "Megatron-DeepSpeed", "deepspeed");
     read_words(import, command->words, command->count);
     read_deepspeed_config(import, command);
+    read_layers_config(import, command);
     if (is_deepspeed(command))
         share_state(settings);
     if (command->variable && !strcmp(command->variable, "1"))
@@ -166,7 +180,7 @@ static struct shell_request script_request(const struct import_request *request)
     return (struct shell_request){.defines = request->defines,
                                   .define_count = request->define_count,
                                   .is_option = is_megatron,
-                                  .file_option = deepspeed_config,
+                                  .file_options = {deepspeed_config, layers_config},
                                   .variable = launch_blocking,
                                   .tool = "Megatron-LM"};
 }
@@ -270,6 +284,9 @@ static void read_document(struct import *import, const struct import_request *re
     const struct format *format = formats_find(root, settings->arena);
     if (format) {
         read_format(import, format, file, root);
+    } else if (node_get(root, "block_configs") && !huggingface_is_config(root)) {
+        name_file(import, file, "Megatron-LM's layers");
+        layers_note(import, root, file);
     } else if (huggingface_is_config(root)) {
         name_file(import, file, "Hugging Face");
         huggingface_read(root, settings);
@@ -458,6 +475,8 @@ bool import_read(const struct import_request *request, struct import *import, st
         name_file(import, "the command line", "Megatron-LM");
         read_words(import, words, request->option_count);
     }
+    if (diag->errors == errors)
+        layers_apply(import);
     if (diag->errors == errors)
         (import_is_rl(import) ? import_combine_rl : import_combine)(request, import);
     if (diag->errors == errors)

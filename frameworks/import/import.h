@@ -31,6 +31,12 @@ struct import {
     const char *framework; /* that runs the job: "Megatron-LM", ...; NULL: not known */
     double parameters;     /* of the model; 0: its shape is not known */
     const char *left_out;  /* which of its parameters are not in this number; NULL: none */
+    /* Layers of unequal shape: their list; NULL: none was read. blocks_named: an option names a file of them, which
+     * blocks_why says why it is not read (NULL: nothing is known). */
+    const struct node *blocks;
+    bool blocks_named;
+    struct place blocks_at;
+    const char *blocks_why;
 };
 
 /* Reads the files and puts them together. False after a mistake was reported. */

@@ -110,6 +110,13 @@ static void read_positions(struct arguments *a)
         put_count(a, "max-position-embeddings", "model.positions", 0);
 }
 
+static void read_embedding_norm(struct arguments *a)
+{
+    const struct argument *argument = argument_find(a, "embed-layernorm");
+    if (argument)
+        settings_put(a->settings, "model.embedding_norm", "true", argument_source(a, argument));
+}
+
 static void read_dropout(struct arguments *a)
 {
     const struct argument *attention = argument_find(a, "attention-dropout"),
@@ -252,6 +259,7 @@ void megatron_read_model(struct arguments *a)
     read_ffn(a);
     read_vocabulary(a);
     read_positions(a);
+    read_embedding_norm(a);
     read_dropout(a);
     read_experts(a);
 }

@@ -119,6 +119,16 @@ bool calls_is_folder(const char *path);
 bool calls_read(const char *folder, const struct shell_request *like, struct settings *settings,
                 struct shell_command *out);
 
+/* ---- layers.c: layers of unequal shape, which options of Megatron-LM name ---- */
+
+extern const char layers_config[]; /* the option whose value is a file of them */
+/* A map with block_configs, which is applied when the model's other keys are known; `what` names it. */
+void layers_note(struct import *import, const struct node *root, const char *what);
+/* What options say of them. */
+void layers_read(struct import *import, const struct arguments *arguments);
+/* Puts what was noted among the settings, once all files are read; refuses a job whose layers are not known. */
+void layers_apply(struct import *import);
+
 /* ---- keys of foreign maps ---- */
 
 /* A map while it is read: which of its keys were looked up. */

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/quantity.h"
 #include "frameworks/models/huggingface_parts.h"
+#include "frameworks/models/unequal.h"
 
 #include <string.h>
 
@@ -193,68 +194,9 @@ void config_read_minimax(struct config *c)
 
 /* ---- Nemotron NAS: blocks of unequal size ---- */
 
-enum { INNER_UNIT = 256 };
-
-static uint64_t inner_of(struct config *c, const struct node *block)
-{
-    const struct node *node = node_get(block, "ffn_mult");
-    double times, hidden = (double)settings_count(c->settings, "model.hidden", 0);
-    if (!node || !node_number(node, &times) || !(times > 0 && times < 1000)) {
-        diag_error(c->settings->diag, block->at, "ffn_mult is %s; expected a positive number",
-                   node ? node_describe(node, c->settings->arena) : "not given");
-        return 0;
-    }
-    uint64_t inner = (uint64_t)(2 * times * hidden / 3);
-    return (inner + INNER_UNIT - 1) / INNER_UNIT * INNER_UNIT;
-}
-
-/* Whether a block is there; one that is a linear map is no kind of layer that stagesim has. */
-static bool is_there(struct config *c, const struct node *block, const char *name)
-{
-    bool flag = false;
-    const struct node *linear = node_get(block, "replace_with_linear"), *none = node_get(block, "no_op");
-    if (linear && node_flag(linear, &flag) && flag)
-        diag_error(c->settings->diag, linear->at, "the %s is a linear map, which is no kind of layer; expected %s",
-                   name, "attention, a feed-forward block or no_op");
-    flag = false;
-    return block && !(none && node_flag(none, &flag) && flag);
-}
-
-static uint64_t kv_heads_of(struct config *c, const struct node *block)
-{
-    uint64_t heads = settings_count(c->settings, "model.heads", 0), group = 0;
-    const struct node *node = node_get(block, "n_heads_in_group");
-    if (node && node_count(node, &group) && group && heads % group == 0)
-        return heads / group;
-    diag_error(c->settings->diag, block->at, "n_heads_in_group is %s; expected a divisor of %llu heads",
-               node ? node_describe(node, c->settings->arena) : "not given", (unsigned long long)heads);
-    return 0;
-}
-
 void config_read_nas(struct config *c)
 {
     const struct node *list = config_get(c, "block_configs");
-    const char *heads = "[", *widths = "[";
-    uint64_t widest = 0;
     config_find(c, "num_key_value_heads intermediate_size");
-    if (!list || list->kind != NODE_LIST || list->count != settings_count(c->settings, "model.layers", 0)) {
-        diag_error(c->settings->diag, list ? list->at : c->root->at,
-                   "the file has no block_configs with an entry for each layer, which a model of type %s needs",
-                   c->family->type);
-        return;
-    }
-    for (const struct node *each = list->first; each; each = each->next) {
-        const struct node *attention = node_get(each, "attention"), *ffn = node_get(each, "ffn");
-        uint64_t kv = is_there(c, attention, "attention") ? kv_heads_of(c, attention) : 0;
-        uint64_t inner = is_there(c, ffn, "feed-forward block") ? inner_of(c, ffn) : 0;
-        widest = inner > widest ? inner : widest;
-        heads =
-            arena_print(c->settings->arena, "%s%s%llu", heads, each == list->first ? "" : ", ", (unsigned long long)kv);
-        widths = arena_print(c->settings->arena, "%s%s%llu", widths, each == list->first ? "" : ", ",
-                             (unsigned long long)inner);
-    }
-    settings_put(c->settings, "model.layer_kv_heads", arena_print(c->settings->arena, "%s]", heads), given(list));
-    settings_put(c->settings, "model.layer_ffn", arena_print(c->settings->arena, "%s]", widths), given(list));
-    if (widest)
-        settings_put_count(c->settings, "model.ffn", widest, given(list));
+    unequal_read(list, list ? list->at : c->root->at, list ? given(list) : (struct source){0}, c->settings);
 }

@@ -29,26 +29,31 @@ void shell_lost_command(struct shell *s, size_t count, const char *why, uint16_t
 }
 
 /* The file that an option of the launch names, as it is when the launch begins. */
-static void read_named_file(struct shell *s, struct candidate *command)
+static void read_named_file(struct shell *s, struct candidate *command, unsigned number, const struct cells *name)
 {
     uint32_t open = 0;
     bool there;
-    for (size_t i = 0; s->request->file_option && i + 1 < command->count; i++) {
-        if (strcmp(shell_text(s, &command->words[i], &open), s->request->file_option) != 0)
-            continue;
-        struct shell_word *file = &command->file;
-        const char *path = shell_resolve(s, &command->words[i + 1]);
-        const struct cells *text = path ? shell_file(s, path, &there, &file->why) : NULL;
-        command->file_name = shell_text(s, &command->words[i + 1], &open);
-        file->at = shell_place(s, command->source, command->at);
-        file->text = text ? shell_text(s, text, &open) : NULL;
-        if (!path)
-            file->why = "its name is not known, or not that of a file beside the script";
-        if (text && open) {
-            file->text = NULL;
-            file->why = shell_reason(s, open);
-        }
+    struct shell_word *file = &command->files[number];
+    const char *path = shell_resolve(s, name);
+    const struct cells *text = path ? shell_file(s, path, &there, &file->why) : NULL;
+    command->file_names[number] = shell_text(s, name, &open);
+    file->at = shell_place(s, command->source, command->at);
+    file->text = text ? shell_text(s, text, &open) : NULL;
+    if (!path)
+        file->why = "its name is not known, or not that of a file beside the script";
+    if (text && open) {
+        file->text = NULL;
+        file->why = shell_reason(s, open);
     }
+}
+
+static void read_named_files(struct shell *s, struct candidate *command)
+{
+    uint32_t open = 0;
+    for (size_t i = 0; i + 1 < command->count; i++)
+        for (unsigned number = 0; number < SHELL_FILES && s->request->file_options[number]; number++)
+            if (!strcmp(shell_text(s, &command->words[i], &open), s->request->file_options[number]))
+                read_named_file(s, command, number, &command->words[i + 1]);
 }
 
 /* What a launch finds in its environment. */
@@ -140,7 +145,7 @@ void shell_offer(struct shell *s, const struct cells *words, size_t count, uint1
                                     .variable = find_exported(s, s->request->variable),
                                     .round = s->round,
                                     .next = s->candidates};
-    read_named_file(s, candidate);
+    read_named_files(s, candidate);
     s->candidates = candidate;
 }
 
@@ -320,7 +325,7 @@ void shell_choose(struct shell *s, bool ended)
     for (size_t i = 0; i < best->count; i++)
         s->out->words[i] = make_word(s, best, &best->words[i]);
     s->out->count = best->count;
-    s->out->file = best->file;
-    s->out->file_name = best->file_name;
+    memcpy(s->out->files, best->files, sizeof s->out->files);
+    memcpy(s->out->file_names, best->file_names, sizeof s->out->file_names);
     s->out->variable = best->variable;
 }

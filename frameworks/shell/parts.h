@@ -37,8 +37,8 @@ struct candidate {
     uint32_t maybe; /* the condition that is not known */
     uint32_t at;
     uint16_t source;
-    struct shell_word file; /* see struct shell_command */
-    const char *file_name, *variable;
+    struct shell_word files[SHELL_FILES]; /* see struct shell_command */
+    const char *file_names[SHELL_FILES], *variable;
     const struct round *round; /* of the innermost loop around it */
     struct candidate *next;
 };

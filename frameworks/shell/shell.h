@@ -30,6 +30,8 @@ struct shell_define {
     const char *name, *value;
 };
 
+enum { SHELL_FILES = 2 };
+
 struct shell_request {
     const char *file, *text;
     size_t size; /* of the text, which ends in a zero */
@@ -38,8 +40,8 @@ struct shell_request {
     /* Whether a word is an option of the tool whose launch is looked for. */
     bool (*is_option)(const char *word);
     const char *tool; /* "Megatron-LM" */
-    const char
-        *file_option;     /* an option whose value is a file that the caller reads, too: "--deepspeed_config"; NULL */
+    /* Options whose values are files that the caller reads, too: "--deepspeed_config"; NULL: no more. */
+    const char *file_options[SHELL_FILES];
     const char *variable; /* a variable of the launch's environment that the caller reads, too; NULL */
 };
 
@@ -48,10 +50,10 @@ struct shell_command {
     size_t count;
     struct shell_note *notes; /* what was taken to hold, and what else could be a launch */
     size_t note_count;
-    /* What is in the file of `file_option`, where it lies beside the script or the script writes it; otherwise its text
-     * is NULL, and `why` says why. The launch's place; without the option none. */
-    struct shell_word file;
-    const char *file_name;
+    /* What is in the files of `file_options`, where they lie beside the script or the script writes them; otherwise
+     * its text is NULL, and `why` says why. The launch's place; without the option none. */
+    struct shell_word files[SHELL_FILES];
+    const char *file_names[SHELL_FILES];
     const char *variable;           /* the value of the variable of that name; NULL: not set, or not known */
     struct shell_word nodes, tasks; /* of #SBATCH lines: --nodes, and tasks or GPUs of a node; text NULL: none */
 };

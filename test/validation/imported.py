@@ -29,7 +29,7 @@ def table(name):
 
 def given(row):
     """Half of the rows, by a hash; of LUMI's the first."""
-    if "nodes" in row:
+    if row.get("group") == "175B":
         return row["nodes"] == "16"
     return hashlib.sha256(repr(sorted(row.items())).encode()).digest()[0] % 2 == 0
 
@@ -69,6 +69,20 @@ def bigscience(folder):
         label = (f"{layers} x {row['hidden']}, {row['heads']} heads, t{row['tensor']} p{pipeline} "
                  f"b{row['micro_batch']} {row['global_batch']} {row['precision']}")
         yield row, label, summary
+
+
+def volta(folder):
+    """Two jobs on nodes of 4 V100. The vocabulary is GPT-2's."""
+    for row in table("v100.csv"):
+        tensor, again = row["tensor"], row["again"] == "yes"
+        more = ["--checkpoint-activations"] * again + ["--embed-layernorm"] * (row["group"] == "1.3B")
+        defines = {"NNODES": row["nodes"], "TP_SIZE": tensor, "PP_SIZE": row["pipeline"], "NLAYERS": row["layers"],
+                   "MICRO_BATCH_SIZE": row["micro_batch"], "GLOBAL_BATCH_SIZE": row["global_batch"],
+                   "NHIDDEN": row["hidden"], "NHEADS": row["heads"], "MORE": " ".join(more), "SLURM_JOBID": 1}
+        label = (f"{row['nodes']} nodes, t{tensor} p{row['pipeline']} b{row['micro_batch']} {row['global_batch']}"
+                 f"{', recomputed' if again else ''}")
+        yield row, label, predict(folder, "v100.sh", f"{os.path.join(FOLDER, 'jean-zay-v100.yaml')}:{row['nodes']}",
+                                  defines, ["model.vocabulary=50257"])
 
 
 def lumi(folder):
@@ -111,7 +125,7 @@ def internevo(folder):
             yield row, row["layout"], summary
 
 
-SETS = {"bigscience": bigscience, "lumi": lumi, "internevo": internevo}
+SETS = {"bigscience": bigscience, "volta": volta, "lumi": lumi, "internevo": internevo}
 # Mean and bias when they were last looked at. A change that moves one beyond its margin has to say why.
 MEASURED = {
     ("bigscience", "final", "given", "time"): (0.049, 0.030), ("bigscience", "final", "others", "time"): (0.042, 0.029),
@@ -124,12 +138,15 @@ MEASURED = {
     ("bigscience", "layouts", "others", "memory"): (0.117, -0.117),
     ("internevo", "all", "given", "time"): (0.219, -0.219), ("internevo", "all", "others", "time"): (0.201, -0.201),
     ("internevo", "node", "given", "time"): (0.175, -0.175), ("internevo", "node", "others", "time"): (0.179, -0.179),
+    ("volta", "13B", "given", "time"): (0.258, -0.258), ("volta", "13B", "others", "time"): (0.131, -0.131),
+    ("volta", "1.3B", "given", "time"): (0.148, -0.135), ("volta", "1.3B", "others", "time"): (0.034, -0.029),
+    ("volta", "1.3B", "given", "memory"): (0.217, -0.198), ("volta", "1.3B", "others", "memory"): (0.168, -0.163),
     ("lumi", "175B", "given", "time"): (0.002, 0.002), ("lumi", "175B", "others", "time"): (0.064, -0.064),
     ("lumi", "175B", "given", "memory"): (0.004, 0.004), ("lumi", "175B", "others", "memory"): (0.005, 0.005),
 }
 # Rank correlation of measured and predicted times of one job's layouts.
 BARS = {("bigscience", "layouts", "given"): 0.7, ("bigscience", "layouts", "all"): 0.7,
-        ("internevo", "node", "given"): 0.7,
+        ("volta", "1.3B", "given"): 0.7, ("volta", "1.3B", "all"): 0.7, ("internevo", "node", "given"): 0.7,
         ("internevo", "all", "given"): 0.7, ("internevo", "all", "all"): 0.7}
 
 

@@ -313,10 +313,9 @@ expect(found["schedule.recompute"] == "full", "--set answers", found)
 for optimizer in ("onebitadam", "zerooneadam", "OneBitAdam", "ZeroOneAdam", "0/1Adam"):
     _, result = imported("--", *BASE, "--optimizer", optimizer)
     expect(f"the optimizer {optimizer} is taken as adam" in result.stderr, "compressed Adam is named", result.stderr)
-EXPERTS = [*BASE, "--num-experts", 8, "--expert-model-parallel-size", 2, "--heterogeneous-layers-config-path", "a.json",
-           "--moe-layer-recompute"]
+EXPERTS = [*BASE, "--num-experts", 8, "--expert-model-parallel-size", 2, "--moe-layer-recompute"]
 _, result = imported("--gpus", 2, "--", *EXPERTS)
-for word in ("--heterogeneous-layers-config-path", "--moe-layer-recompute", "without --moe-grouped-gemm",
+for word in ("--moe-layer-recompute", "without --moe-grouped-gemm",
              "--moe-token-dispatcher-type: absent, it is allgather"):
     expect(word in result.stderr, f"{word} is named", result.stderr)
 _, result = imported("--gpus", 2, "--", *EXPERTS, "--moe-grouped-gemm", "--moe-token-dispatcher-type", "alltoall")
@@ -324,6 +323,29 @@ expect("grouped" not in result.stderr and "dispatcher" not in result.stderr, "as
 for dtype, gradients in (("bf16", "same"), ("fp32", "fp32")):
     found, _ = imported("--", *BASE, "--bf16", "--use-megatron-fsdp", "--megatron-fsdp-grad-comm-dtype", dtype)
     expect(found["transformer.gradients"] == gradients, f"gradients in {dtype}", found)
+
+# Layers of unequal shape, in a file that is not there or with blocks that no layer has.
+UNEQUAL = "torchrun --nproc_per_node 8 pretrain_gpt.py " + " ".join(map(str, BASE)) + " --seq-length 512"
+CONFIG = "--heterogeneous-layers-config-path"
+LAYER = {"attention": {"n_heads_in_group": 2}, "ffn": {"ffn_mult": 3}}
+BLOCKS = {"block_configs": [LAYER, LAYER, {"attention": {"no_op": True}, "mlp": {"ffn_hidden_size": 640}},
+                            {"attention": {"num_query_groups": 8}, "ffn": {"no_op": True}}]}
+refused(["train.sh:1:", "is not there", f"the file that {CONFIG} names"], "train.sh",
+        files=[("train.sh", f"{UNEQUAL} {CONFIG} ./none.json")])
+refused([f"the file that {CONFIG} names is not read;"], "--", *BASE, CONFIG, "a.json")
+found, _ = imported("--set", "model.layer_ffn=[1, 2, 3, 4]", "--", *BASE, CONFIG, "a.json")
+for change, reason in (({"block_configs": [LAYER]}, "no block_configs with an entry for each layer"),
+                       ({"layers": []}, "has no block_configs"),
+                       ({"block_configs": [{"attention": {"replace_with_linear": True}, "ffn": {"ffn_mult": 1}}] * 4},
+                        "the attention is a linear map"),
+                       ({"block_configs": [{"attention": {"n_heads_in_group": 3}, "ffn": {"ffn_mult": 1}}] * 4},
+                        "n_heads_in_group is the text '3'; expected a divisor of 8 heads"),
+                       ({"block_configs": [{"attention": {"no_op": True}, "ffn": {"ffn_mult": -1}}] * 4},
+                        "ffn_mult is the text '-1'; expected a positive number")):
+    refused([reason], "train.sh", files=[("train.sh", f"{UNEQUAL} {CONFIG} ./b.json"), ("b.json", json.dumps(change))])
+found, _ = imported("--", *BASE, "--heterogeneous-layers-config-encoded-json", json.dumps(BLOCKS))
+expect((found["model.layer_kv_heads"], found["model.layer_ffn"]) == ("[4, 4, 0, 8]", "[1024, 1024, 640, 0]"),
+       "unequal layers as text", found)
 
 # Megatron-DeepSpeed: the configuration that the script writes, or that lies beside it, is read, too.
 DEEPSPEED = """CONFIG=./ds.json
