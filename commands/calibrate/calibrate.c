@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "commands/calibrate/calibrate_output.h"
 #include "commands/cli/command.h"
+#include "commands/cli/result.h"
 #include "commands/cli/words.h"
 
 #include <getopt.h>
@@ -17,7 +18,10 @@ struct arguments {
     struct calibration_request request;
     const char **measured;
     struct scenario_set *sets;
-    const char *output, *format;
+    const char *output, *format, *page, *picture, *picture_width, *font_size;
+    enum canvas_format picture_format;
+    struct picture_form form;
+    struct calibration calibration;
     bool quiet;
 };
 
@@ -26,10 +30,22 @@ static const struct option long_options[] = {
     {"set", required_argument, NULL, 's'},
     {"plugins", no_argument, NULL, 'p'},
     {"format", required_argument, NULL, 'f'},
+    {"page", required_argument, NULL, 'P'},
+    {"picture", required_argument, NULL, 'i'},
+    {"picture-width", required_argument, NULL, 'V'},
+    {"font-size", required_argument, NULL, 'Z'},
     {"output", required_argument, NULL, 'o'},
     {"quiet", no_argument, NULL, 'q'},
     {NULL, 0, NULL, 0},
 };
+
+static int read_picture(const struct command *command, struct arguments *a)
+{
+    const char *dot = strrchr(a->picture, '.');
+    if (dot && canvas_format_of(dot + 1, &a->picture_format))
+        return 0;
+    return command_usage(command, "'%s': expected a picture that ends in .svg, .png or .pdf", a->picture);
+}
 
 static int read_option(const struct command *command, int option, struct arguments *a)
 {
@@ -54,9 +70,27 @@ static int read_option(const struct command *command, int option, struct argumen
     case 'q':
         a->quiet = true;
         return 0;
+    case 'P':
+        a->page = optarg;
+        return 0;
+    case 'i':
+        a->picture = optarg;
+        return read_picture(command, a);
+    case 'V':
+        a->picture_width = optarg;
+        return 0;
+    case 'Z':
+        a->font_size = optarg;
+        return 0;
     default: /* option_next lets no other one through */
         return 0;
     }
+}
+
+static bool write_picture(FILE *out, void *user, struct fault *fault)
+{
+    const struct arguments *a = user;
+    return calibration_picture(&a->calibration, a->picture_format, &a->form, out, fault);
 }
 
 static int calibrate_files(const struct command *command, struct arguments *a)
@@ -70,12 +104,17 @@ static int calibrate_files(const struct command *command, struct arguments *a)
                              scenarios, measured);
     if (a->format && format_read(command, a->format, table_format_names, TABLE_FORMATS, &format))
         return EXIT_USAGE;
-    struct calibration calibration;
-    int code = calibrate(&a->request, a->arena, &calibration);
+    int code = form_read(command, a->picture_width, a->font_size, &a->form);
+    if (code == EXIT_DONE)
+        code = calibrate(&a->request, a->arena, &a->calibration);
     if (code == EXIT_DONE && a->output)
-        code = calibration_write_profile(&calibration, "calibrate", a->output, a->arena);
+        code = calibration_write_profile(&a->calibration, "calibrate", a->output, a->arena);
+    if (code == EXIT_DONE && a->page)
+        code = calibration_write_page(&a->calibration, a->page);
+    if (code == EXIT_DONE && a->picture)
+        code = result_write("calibrate", a->picture, write_picture, a);
     if (code == EXIT_DONE && !a->quiet)
-        calibration_print(&calibration, format, stdout);
+        calibration_print(&a->calibration, format, stdout);
     return code;
 }
 
@@ -114,7 +153,11 @@ const struct command command_calibrate = {
         "  --plugins                        load plug-ins that scenarios name by their paths\n"
         "  --format text|csv|json|latex|markdown  format of the table of rows\n"
         "  -o FILE                          write the profile there\n"
-        "  --quiet                          print no table\n"
-        "\nexample:\n  stagesim calibrate scenarios/llama3-70b.yaml --measured 21.5s -o mine.yaml\n",
+        "  --page FILE                      write a page: measured against predicted, before and after, each run left "
+        "out\n"
+        "  --picture FILE                   the same as a picture; .svg, .png or .pdf\n" FORM_HELP(
+            "            ") "  --quiet                          print no table\n"
+                            "\nexample:\n  stagesim calibrate scenarios/llama3-70b.yaml --measured 21.5s -o "
+                            "mine.yaml\n",
     .run = run,
 };

@@ -122,6 +122,20 @@ static void print_errors(const struct calibration *c, FILE *out)
     fputc('\n', out);
 }
 
+void calibration_say(const struct calibration *c, FILE *out)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (c->rows[i].log)
+            print_log(&c->rows[i], out);
+    for (int p = 0; p < TUNING_PARAMETERS; p++)
+        if (c->tuning.values.fitted & 1u << p)
+            print_value(c, p, out);
+    print_memory(c, out);
+    print_errors(c, out);
+    for (size_t i = 0; i < c->advice_count; i++)
+        fprintf(out, "%s\n", c->advice[i]);
+}
+
 void calibration_print(const struct calibration *c, enum table_format format, FILE *out)
 {
     char *lines;
@@ -131,15 +145,6 @@ void calibration_print(const struct calibration *c, enum table_format format, FI
         return;
     FILE *remarks = table_remarks_begin(&lines, &size);
     fputc('\n', remarks);
-    for (size_t i = 0; i < c->count; i++)
-        if (c->rows[i].log)
-            print_log(&c->rows[i], remarks);
-    for (int p = 0; p < TUNING_PARAMETERS; p++)
-        if (c->tuning.values.fitted & 1u << p)
-            print_value(c, p, remarks);
-    print_memory(c, remarks);
-    print_errors(c, remarks);
-    for (size_t i = 0; i < c->advice_count; i++)
-        fprintf(remarks, "%s\n", c->advice[i]);
+    calibration_say(c, remarks);
     table_remarks_end(out, format, remarks, &lines);
 }

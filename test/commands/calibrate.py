@@ -137,6 +137,29 @@ def own_band(folder):
     check.that("own.yaml:" in told and "expected the time of an iteration such as 9.0s" in told, told)
 
 
+def page(folder):
+    """The page has every run with its times before, after and left out, what was fitted, and needs no other file."""
+    job = write_job(folder)
+    rows = [(seconds(folder, job, "compute.clock=0.8", f"batch.micro_batches={n}")[0], {"batch.micro_batches": n})
+            for n in (4, 9, 16)]
+    measured, html, svg = table(folder, "<runs>.csv", rows), folder / "page.html", folder / "runs.svg"
+    text = run("calibrate", "--measured", measured, "--page", html, "--picture", svg, "--format", "csv").stdout
+    found = html.read_text()
+    for row in csv.DictReader(io.StringIO(text)):
+        cells = [float(cell) for cell in re.findall(r'data-v="([0-9.e+-]+)"', found)]
+        for column in ("measured", "predicted", "calibrated", "left_out"):
+            value = [float(row[key]) for key in row if key.removesuffix("_s") == column]
+            check.that(any(abs(cell / value[0] - 1) < 1e-6 for cell in cells), f"{column} of {row}: not on the page")
+    check.that("&lt;runs&gt;.csv:2" in found and "<runs>" not in found, "a name of a file as it is")
+    check.that("compute.clock" in found and "where the row itself was left out" in found, "what was fitted")
+    check.that(not re.search(r'(src|href)="(?!#|data:)', found), "the page refers to another file")
+    if "no picture" not in found and svg.exists():
+        check.that("<svg" in svg.read_text(), "the picture")
+    run("calibrate", job, "--measured", "1s", "--picture", folder / "runs.gif", expect=2)
+    run("calibrate", job, "--measured", "0s", "--page", folder / "none.html", expect=1)
+    check.that(not (folder / "none.html").exists(), "a page was written after a mistake")
+
+
 def of_logs(folder):
     """A log's steps, memory and layout; neither its path nor what it says of a machine is kept."""
     job = write_job(folder)
@@ -207,7 +230,7 @@ def mistakes(folder):
 
 
 def main():
-    for part in (of_one_run, of_several_runs, own_band, of_logs, mistakes):
+    for part in (of_one_run, of_several_runs, own_band, page, of_logs, mistakes):
         with tempfile.TemporaryDirectory() as folder:
             part(pathlib.Path(folder))
     sys.exit(check.done())
