@@ -2,14 +2,10 @@
 #include "cluster/queue/job_sets.h"
 
 #include "base/arena.h"
-#include "cluster/queue/key_table.h"
+#include "simulator/engines/refine.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Rounds in which colours tell of who is met. */
-enum { ROUNDS = 4 };
 
 /* A job on a link. */
 struct presence {
@@ -104,22 +100,6 @@ static void join(const struct job_sets *sets, uint32_t a, uint32_t b)
     sets->jobs[a > b ? a : b]->first = a > b ? b : a;
 }
 
-/* The one of the others that puts most on a link. */
-static struct set_job *rival_on(const struct job_sets *sets, uint32_t link, uint32_t job)
-{
-    struct set_job *best = NULL;
-    double most = -1;
-    for (uint32_t at = sets->links[link].head; at; at = sets->presences[at - 1].next) {
-        const struct presence *presence = &sets->presences[at - 1];
-        double rate = rate_of(sets->jobs[presence->job], use_of(sets, presence));
-        if (presence->job != job && rate > most) {
-            best = sets->jobs[presence->job];
-            most = rate;
-        }
-    }
-    return best;
-}
-
 /* Joins the job with those that it meets, and finds where it meets most. */
 static void meet(const struct job_sets *sets, uint32_t number)
 {
@@ -131,9 +111,9 @@ static void meet(const struct job_sets *sets, uint32_t number)
             continue;
         join(sets, number, sets->presences[link->head - 1].job);
         double load = (link->load - rate_of(job, use)) / sets->platform->links[use->link].bandwidth;
-        if (load > job->load || !job->rival) {
+        if (load > job->load || job->link == LINK_NONE) {
             job->load = load;
-            job->rival = rival_on(sets, use->link, number);
+            job->link = use->link;
         }
     }
 }
@@ -143,15 +123,12 @@ static void meet(const struct job_sets *sets, uint32_t number)
 /* What differs in rounding alone is equal. */
 static uint64_t mix_number(uint64_t hash, double number)
 {
-    float rounded = (float)number;
-    uint32_t bits;
-    memcpy(&bits, &rounded, sizeof bits);
-    return key_mix(hash, bits);
+    return refine_mix_number(hash, (float)number);
 }
 
 static uint64_t label_of(const struct traffic_use *use)
 {
-    return mix_number(mix_number(key_mix(7, use->flows), use->bytes), use->most);
+    return mix_number(mix_number(refine_mix(7, use->flows), use->bytes), use->most);
 }
 
 static void colour_links(const struct job_sets *sets, const struct set_job *job)
@@ -159,10 +136,12 @@ static void colour_links(const struct job_sets *sets, const struct set_job *job)
     for (uint32_t i = 0; i < job->footprint.use_count; i++) {
         uint32_t number = job->footprint.uses[i].link;
         struct link_state *link = &sets->links[number];
+        if (!is_met_on(sets, number))
+            continue;
         link->colour = mix_number(11, sets->platform->links[number].bandwidth);
         for (uint32_t at = link->head; at; at = sets->presences[at - 1].next) {
             const struct presence *presence = &sets->presences[at - 1];
-            link->colour += key_mix(label_of(use_of(sets, presence)), sets->jobs[presence->job]->colour);
+            link->colour += refine_mix(label_of(use_of(sets, presence)), sets->jobs[presence->job]->colour);
         }
     }
 }
@@ -173,26 +152,46 @@ static uint64_t colour_of(const struct job_sets *sets, const struct set_job *job
     uint64_t sum = 0;
     for (uint32_t i = 0; i < job->footprint.use_count; i++)
         if (is_met_on(sets, job->footprint.uses[i].link))
-            sum += key_mix(label_of(&job->footprint.uses[i]), sets->links[job->footprint.uses[i].link].colour);
-    return key_mix(key_mix(13, job->colour), sum);
+            sum += refine_mix(label_of(&job->footprint.uses[i]), sets->links[job->footprint.uses[i].link].colour);
+    return refine_mix(refine_mix(13, job->colour), sum);
 }
 
-static uint64_t class_of(const struct job_sets *sets, struct set_job *const *members, uint32_t count)
+static int by_number(const void *left, const void *right)
 {
-    uint64_t *next = array_zeroed(count, sizeof *next), class = count;
+    const uint64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+static uint32_t count_distinct(const uint64_t *colours, uint32_t count, uint64_t *sorted)
+{
+    uint32_t distinct = 1;
+    memcpy(sorted, colours, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_number);
+    for (uint32_t i = 1; i < count; i++)
+        distinct += sorted[i] != sorted[i - 1];
+    return distinct;
+}
+
+/* Colours tell of who is met, of whom these meet, and so on, until that tells no more jobs apart. */
+uint64_t job_sets_class(const struct job_sets *sets, const struct job_set *set)
+{
+    uint32_t count = set->count, distinct = 0, before;
+    uint64_t *next = array_zeroed(2 * (size_t)count, sizeof *next), class = count;
     for (uint32_t i = 0; i < count; i++)
-        members[i]->colour =
-            mix_number(key_mix(key_mix(3, members[i]->type), members[i]->count), members[i]->iteration);
-    for (int round = 0; round < ROUNDS; round++) {
+        set->jobs[i]->colour =
+            mix_number(refine_mix(refine_mix(3, set->jobs[i]->type), set->jobs[i]->count), set->jobs[i]->iteration);
+    do {
+        before = distinct;
         for (uint32_t i = 0; i < count; i++)
-            colour_links(sets, members[i]);
+            colour_links(sets, set->jobs[i]);
         for (uint32_t i = 0; i < count; i++)
-            next[i] = colour_of(sets, members[i]);
+            next[i] = colour_of(sets, set->jobs[i]);
         for (uint32_t i = 0; i < count; i++)
-            members[i]->colour = next[i];
-    }
+            set->jobs[i]->colour = next[i];
+        distinct = count_distinct(next, count, next + count);
+    } while (distinct > before);
     for (uint32_t i = 0; i < count; i++)
-        class += key_mix(5, members[i]->colour);
+        class += refine_mix(5, set->jobs[i]->colour);
     free(next);
     return class;
 }
@@ -209,7 +208,7 @@ void job_sets_find(struct job_sets *sets, struct set_job *const *jobs, uint32_t 
     for (uint32_t i = 0; i < count; i++) {
         jobs[i]->first = i;
         jobs[i]->load = 0;
-        jobs[i]->rival = NULL;
+        jobs[i]->link = LINK_NONE;
         enter(sets, i);
     }
     for (uint32_t i = 0; i < count; i++)
@@ -222,7 +221,7 @@ bool job_sets_next(struct job_sets *sets, struct job_set *set)
 {
     for (; sets->next < sets->count; sets->next++) {
         uint32_t first = sets->next, count = 0;
-        if (sets->jobs[first]->first != first || !sets->jobs[first]->rival)
+        if (sets->jobs[first]->first != first || sets->jobs[first]->link == LINK_NONE)
             continue;
         for (uint32_t i = first; i < sets->count; i++) {
             if (sets->jobs[i]->first != first)
@@ -231,25 +230,47 @@ bool job_sets_next(struct job_sets *sets, struct job_set *set)
                 array_grow(sets->members, &sets->member_capacity, count + (size_t)1, sizeof(struct set_job *));
             sets->members[count++] = sets->jobs[i];
         }
-        *set = (struct job_set){sets->members, count, class_of(sets, sets->members, count)};
+        *set = (struct job_set){sets->members, count};
         sets->next++;
         return true;
     }
     return false;
 }
 
-void job_sets_load_pair(struct job_sets *sets, struct set_job *const pair[2])
+/* A job on a link, by what it puts there; equal ones by their numbers. */
+struct loading {
+    double rate, most;
+    uint32_t job;
+};
+
+static int heaviest_first(const void *left, const void *right)
 {
-    for (int i = 0; i < 2; i++) {
-        const struct footprint *own = &pair[i]->footprint, *other = &pair[1 - i]->footprint;
-        pair[i]->load = 0;
-        for (uint32_t a = 0, b = 0; a < own->use_count && b < other->use_count;) {
-            if (own->uses[a].link == other->uses[b].link)
-                pair[i]->load = fmax(pair[i]->load, rate_of(pair[1 - i], &other->uses[b]) /
-                                                        sets->platform->links[own->uses[a].link].bandwidth);
-            bool behind = own->uses[a].link < other->uses[b].link;
-            a += own->uses[a].link <= other->uses[b].link;
-            b += !behind;
-        }
+    const struct loading *a = left, *b = right;
+    if (a->rate != b->rate)
+        return a->rate > b->rate ? -1 : 1;
+    return (a->job > b->job) - (a->job < b->job);
+}
+
+void job_sets_part(const struct job_sets *sets, struct set_job *job, uint32_t most, struct job_set *part)
+{
+    const struct link_state *link = &sets->links[job->link];
+    struct loading *users = array_zeroed(link->users, sizeof *users);
+    double own = 0, carries = sets->platform->links[job->link].bandwidth * (1 + 1e-12);
+    uint32_t count = 0;
+    for (uint32_t at = link->head; at; at = sets->presences[at - 1].next) {
+        const struct presence *presence = &sets->presences[at - 1];
+        const struct traffic_use *use = use_of(sets, presence);
+        if (sets->jobs[presence->job] == job)
+            own = use->most;
+        else
+            users[count++] = (struct loading){rate_of(sets->jobs[presence->job], use), use->most, presence->job};
     }
+    qsort(users, count, sizeof *users, heaviest_first);
+    part->count = 0;
+    part->jobs[part->count++] = job;
+    for (uint32_t i = 0; i < count && (part->count < most || own <= carries); i++) {
+        own += users[i].most;
+        part->jobs[part->count++] = sets->jobs[users[i].job];
+    }
+    free(users);
 }

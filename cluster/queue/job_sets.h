@@ -13,16 +13,17 @@ struct set_job {
     bool runs;
     double slow; /* how much longer it takes */
     /* Filled by job_sets_find where it is of a set: */
-    double load;           /* what others put on the link on which that is most, over what the link carries */
-    struct set_job *rival; /* the one that puts most of that there */
-    uint64_t colour;       /* jobs of one colour in sets of one class do the same */
-    uint32_t first;        /* number of the first job of its set */
+    double load;     /* what others put on the link on which that is most, over what the link carries */
+    uint32_t link;   /* that one; LINK_NONE: it meets nobody */
+    uint32_t first;  /* number of the first job of its set */
+    uint64_t colour; /* filled by job_sets_class: jobs of one colour in sets of one class do the same */
 };
 
+#define LINK_NONE UINT32_MAX
+
 struct job_set {
-    struct set_job *const *jobs; /* [count] */
+    struct set_job **jobs; /* [count], in the order in which they were given */
     uint32_t count;
-    uint64_t class;
 };
 
 struct job_sets;
@@ -35,7 +36,11 @@ void job_sets_destroy(struct job_sets *sets);
 void job_sets_find(struct job_sets *sets, struct set_job *const *jobs, uint32_t count);
 bool job_sets_next(struct job_sets *sets, struct job_set *set);
 
-/* Loads of two jobs as if no others ran. */
-void job_sets_load_pair(struct job_sets *sets, struct set_job *const pair[2]);
+/* The class of a set that was found last. */
+uint64_t job_sets_class(const struct job_sets *sets, const struct job_set *set);
+
+/* Of the jobs on the link on which a job meets others most, those beside which it would meet somebody there if no
+ * others ran: the job, then those that put most on the link, `most` in all, and more only while they do not meet. */
+void job_sets_part(const struct job_sets *sets, struct set_job *job, uint32_t most, struct job_set *part);
 
 #endif

@@ -39,9 +39,3 @@ void key_table_finish(struct key_table *table)
     free(table->places);
     *table = (struct key_table){0};
 }
-
-uint64_t key_mix(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * UINT64_C(0xFF51AFD7ED558CCD);
-    return hash ^ hash >> 32;
-}

@@ -24,7 +24,4 @@ size_t key_table_find(const struct key_table *table, uint64_t key);
 void key_table_add(struct key_table *table, uint64_t key, size_t number);
 void key_table_finish(struct key_table *table);
 
-/* Mixes a value into a hash. */
-uint64_t key_mix(uint64_t hash, uint64_t value);
-
 #endif

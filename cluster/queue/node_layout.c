@@ -16,6 +16,9 @@ void node_layout_create(struct node_layout *layout, struct platform *platform, s
         if (host == 0 || strcmp(platform->hosts[host].node, platform->hosts[host - 1].node) != 0)
             layout->first[layout->node_count++] = host;
     layout->first[layout->node_count] = platform->host_count;
+    layout->gpus = arena_array(arena, layout->node_count + (size_t)1, sizeof *layout->gpus);
+    for (uint32_t node = 0; node < layout->node_count; node++)
+        layout->gpus[node] = layout->first[node + 1] - layout->first[node];
 }
 
 uint32_t *node_layout_hosts(const struct node_layout *layout, const uint32_t *nodes, uint32_t count,
@@ -23,7 +26,7 @@ uint32_t *node_layout_hosts(const struct node_layout *layout, const uint32_t *no
 {
     *host_count = 0;
     for (uint32_t i = 0; i < count; i++)
-        *host_count += layout->first[nodes[i] + 1] - layout->first[nodes[i]];
+        *host_count += layout->gpus[nodes[i]];
     uint32_t *hosts = arena_array(arena, (size_t)*host_count + 1, sizeof *hosts), filled = 0;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t host = layout->first[nodes[i]]; host < layout->first[nodes[i] + 1]; host++)

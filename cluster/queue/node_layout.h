@@ -12,6 +12,7 @@ struct node_layout {
     struct platform *platform;
     uint32_t node_count;
     uint32_t *first;  /* [node_count + 1]: hosts of node i are first[i] .. first[i + 1] - 1 */
+    uint32_t *gpus;   /* [node_count]: hosts of each */
     uint32_t *labels; /* of links, while a shape is taken */
 };
 

@@ -43,14 +43,23 @@ static const char *platform_set(const struct scenario *scenario, const char *key
                        request->nic ? ", nic: " : "", request->nic ? request->nic : "", key, value);
 }
 
+/* Of few nodes a fifth is no whole number: then the label says what share it is. */
+static void add_nodes_of(struct queue_alternatives *all, const struct scenario *scenario, uint32_t nodes,
+                         struct arena *arena)
+{
+    double now = scenario->platform.request.nodes, share = 100 * fabs(nodes - now) / now;
+    add(all, arena_print(arena, "with %.3g %% %s nodes (%u)", share, nodes < now ? "fewer" : "more", nodes),
+        platform_set(scenario, "nodes", nodes, arena));
+}
+
 static void add_nodes(struct queue_alternatives *all, const struct scenario *scenario, struct arena *arena)
 {
     uint32_t nodes = scenario->platform.request.nodes;
-    uint32_t fewer = (uint32_t)fmax(1, floor(FEWER * nodes)), more = (uint32_t)ceil(MORE * nodes);
-    if (fewer < nodes)
-        add(all, arena_print(arena, "with 20 %% fewer nodes (%u)", fewer),
-            platform_set(scenario, "nodes", fewer, arena));
-    add(all, arena_print(arena, "with 20 %% more nodes (%u)", more), platform_set(scenario, "nodes", more, arena));
+    uint32_t fewer = (uint32_t)round(FEWER * nodes), more = (uint32_t)round(MORE * nodes);
+    fewer = fewer == nodes ? nodes - 1 : fewer;
+    if (fewer > 0)
+        add_nodes_of(all, scenario, fewer, arena);
+    add_nodes_of(all, scenario, more == nodes ? nodes + 1 : more, arena);
 }
 
 /* Links between pods with half as much, where types of jobs have transfers. */

@@ -9,7 +9,7 @@
 enum { ALTERNATIVES_MAX = 16 };
 
 struct queue_alternative {
-    const char *what;   /* "with 20 % more nodes (19)" */
+    const char *what;   /* "with 18.8 % more nodes (19)" */
     const char *set;    /* the change of the scenario: KEY=VALUE */
     const char *reason; /* why it could not be; NULL: it was run */
     double wait, median, completion, allocated, useful, joules, grams, cost;

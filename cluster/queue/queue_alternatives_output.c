@@ -32,21 +32,13 @@ static const char *sentence(const struct queue_view *view, const struct queue_al
 static void put_row(struct table *table, const struct queue_energy *energy, const char *what,
                     const struct queue_alternative *row)
 {
-    char text[READABLE_MAX];
     table_cell(table, "%s", what);
     table_seconds(table, row->wait);
     table_seconds(table, row->median);
     table_seconds(table, row->completion);
     table_percent(table, row->allocated);
     table_percent(table, row->useful);
-    if (energy->known) {
-        table_cell(table, "%s", readable_watt_hours(text, row->joules));
-        table_value(table, row->joules);
-    }
-    if (energy->carbon)
-        table_ratio(table, row->grams / 1000);
-    if (energy->priced)
-        table_ratio(table, row->cost);
+    queue_energy_cells(table, energy, row->joules, row->grams, row->cost);
 }
 
 /* The run as it is, and those that could be run. */
@@ -64,12 +56,7 @@ static struct table *table_of(const struct queue_view *view)
                                     .cost = energy->cost};
     struct table *table = table_create();
     table_columns(table, "<what if", ">waiting", ">median", ">completion", ">allocated", ">useful", NULL);
-    if (energy->known)
-        table_column(table, "energy", '>');
-    if (energy->carbon)
-        table_column(table, "kg of CO2", '>');
-    if (energy->priced)
-        table_column(table, "price", '>');
+    queue_energy_columns(table, energy);
     put_row(table, energy, "as it is", &now);
     for (size_t i = 0; i < view->alternatives.count; i++)
         if (!view->alternatives.rows[i].reason)

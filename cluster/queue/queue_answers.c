@@ -17,17 +17,10 @@ static bool is_share(enum month_figure figure)
     return figure == MONTH_ALLOCATED || figure == MONTH_BUSY || figure == MONTH_USEFUL;
 }
 
-static void put_energy(struct table *table, double joules)
-{
-    char text[READABLE_MAX];
-    table_cell(table, "%s", readable_watt_hours(text, joules));
-    table_value(table, joules);
-}
-
 static void put_value(struct table *table, enum month_figure figure, double value)
 {
     if (figure == MONTH_ENERGY)
-        put_energy(table, value);
+        queue_energy_cell(table, value);
     else if (is_time(figure))
         table_seconds(table, value);
     else if (is_share(figure))
@@ -66,12 +59,7 @@ static struct table *table_of_groups(const struct queue_view *view, const struct
     struct table *table = table_create();
     table_column(table, title, '<');
     table_columns(table, ">jobs", ">waiting", ">median", ">95 %", ">bounded slowdown", ">node hours", ">useful", NULL);
-    if (energy->known)
-        table_column(table, "energy", '>');
-    if (energy->carbon)
-        table_column(table, "kg of CO2", '>');
-    if (energy->priced)
-        table_column(table, "price", '>');
+    queue_energy_columns(table, energy);
     for (size_t i = 0; i < groups->count && i < most; i++) {
         const struct queue_group *group = &groups->groups[i];
         table_cell(table, "%s", group->name);
@@ -82,12 +70,7 @@ static struct table *table_of_groups(const struct queue_view *view, const struct
         table_ratio(table, group->slowdown);
         table_cell(table, "%.1f", group->node_hours);
         table_percent(table, group->useful);
-        if (energy->known)
-            put_energy(table, group->joules);
-        if (energy->carbon)
-            table_ratio(table, group->grams / 1000);
-        if (energy->priced)
-            table_ratio(table, group->cost);
+        queue_energy_cells(table, energy, group->joules, group->grams, group->cost);
     }
     return table;
 }

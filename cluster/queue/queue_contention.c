@@ -5,7 +5,7 @@
 
 void queue_contention_print(FILE *out, const struct queue_view *view)
 {
-    const struct slowing_counts *sets = &view->sets;
+    const struct set_counts *sets = &view->sets;
     char error[READABLE_MAX], worst[READABLE_MAX];
     if (!view->queue->contention)
         return;
@@ -13,21 +13,33 @@ void queue_contention_print(FILE *out, const struct queue_view *view)
         fputs("jobs never meet on a link that is too slow for them\n", out);
         return;
     }
-    fprintf(
-        out,
-        "%llu sets of jobs that slow each other down: %llu simulated, %llu like one of those, %llu estimated; a job "
-        "takes up to %.3f times as long\n",
-        (unsigned long long)sets->sets, (unsigned long long)sets->simulated, (unsigned long long)sets->known,
-        (unsigned long long)sets->estimated, sets->slowest);
+    fprintf(out,
+            "%llu sets of jobs that slow each other down: %llu simulated, %llu like one of those, %llu estimated; a "
+            "job takes up to %.3f times as long\n",
+            (unsigned long long)sets->sets, (unsigned long long)sets->simulated, (unsigned long long)sets->known,
+            (unsigned long long)sets->estimated, sets->slowest);
+    if (sets->estimated)
+        fprintf(out,
+                "%llu parts of sets simulated for estimates; the largest set has %llu jobs, the largest that was "
+                "simulated %llu\n",
+                (unsigned long long)sets->parts, (unsigned long long)sets->largest, (unsigned long long)sets->most);
     if (sets->checked)
-        fprintf(out, "estimates of %llu jobs that were simulated as well are off by %s in the mean, %s at most\n",
+        fprintf(out, "estimates of %llu jobs that were simulated afterwards were off by %s in the mean, %s at most\n",
                 (unsigned long long)sets->checked, readable_percent(error, sets->error),
                 readable_percent(worst, sets->worst));
+    if (sets->uneven + sets->failed)
+        fprintf(out,
+                "%llu classes of sets estimated since iterations of one job are too many in one of another; %llu since "
+                "simulations failed\n",
+                (unsigned long long)sets->uneven, (unsigned long long)sets->failed);
+    if (sets->guessed)
+        fprintf(out, "%llu times a job was taken to be as fast as alone, since no set could be simulated\n",
+                (unsigned long long)sets->guessed);
 }
 
 void queue_contention_json(struct json_writer *json, const struct queue_view *view)
 {
-    const struct slowing_counts *sets = &view->sets;
+    const struct set_counts *sets = &view->sets;
     if (!view->queue->contention)
         return;
     json_object_begin(json, "contention", true);
@@ -35,7 +47,12 @@ void queue_contention_json(struct json_writer *json, const struct queue_view *vi
     json_integer(json, "simulated", sets->simulated);
     json_integer(json, "known", sets->known);
     json_integer(json, "estimated", sets->estimated);
+    json_integer(json, "parts_simulated", sets->parts);
+    json_integer(json, "uneven", sets->uneven);
+    json_integer(json, "failed", sets->failed);
+    json_integer(json, "guessed", sets->guessed);
     json_integer(json, "largest_set", sets->largest);
+    json_integer(json, "largest_simulated", sets->most);
     json_number(json, "largest_slow_down", sets->slowest);
     json_integer(json, "estimates_checked", sets->checked);
     json_number(json, "estimate_bias", sets->bias);

@@ -17,6 +17,34 @@ void queue_energy_json(struct json_writer *json, const struct queue_energy *ener
         json_number(json, "price", cost);
 }
 
+void queue_energy_columns(struct table *table, const struct queue_energy *energy)
+{
+    if (energy->known)
+        table_column(table, "energy", '>');
+    if (energy->carbon)
+        table_column(table, "kg of CO2", '>');
+    if (energy->priced)
+        table_column(table, "price", '>');
+}
+
+void queue_energy_cell(struct table *table, double joules)
+{
+    char text[READABLE_MAX];
+    table_cell(table, "%s", readable_watt_hours(text, joules));
+    table_value(table, joules);
+}
+
+void queue_energy_cells(struct table *table, const struct queue_energy *energy, double joules, double grams,
+                        double cost)
+{
+    if (energy->known)
+        queue_energy_cell(table, joules);
+    if (energy->carbon)
+        table_ratio(table, grams / 1000);
+    if (energy->priced)
+        table_ratio(table, cost);
+}
+
 void queue_month_json(struct json_writer *json, const struct queue_view *view)
 {
     const struct queue_energy *energy = &view->figures->energy;

@@ -26,7 +26,7 @@ struct queue_view {
     struct queue_groups by_size, by_user;
     struct queue_months months;             /* runs of at most 1: there is but one */
     struct queue_alternatives alternatives; /* count 0: were not asked for */
-    struct slowing_counts sets;
+    struct set_counts sets;
 };
 
 /* Whether nodes may fail. */
@@ -63,6 +63,11 @@ void queue_failures_print(FILE *out, const struct queue_view *view);
 /* Energy, carbon and price, as far as they are known. */
 void queue_energy_json(struct json_writer *json, const struct queue_energy *energy, double joules, double grams,
                        double cost);
+/* The same as columns of tables. */
+void queue_energy_columns(struct table *table, const struct queue_energy *energy);
+void queue_energy_cell(struct table *table, double joules);
+void queue_energy_cells(struct table *table, const struct queue_energy *energy, double joules, double grams,
+                        double cost);
 /* The same of the whole cluster, with what was drawn for nothing. */
 void queue_month_json(struct json_writer *json, const struct queue_view *view);
 /* A line for people; nothing where nothing is known. */

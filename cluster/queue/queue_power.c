@@ -151,7 +151,7 @@ static bool host_watts(const struct scenario *scenario, const struct platform_ho
 }
 
 static bool sum_nodes(struct drawing *drawing, const struct scenario *scenario, const struct node_layout *layout,
-                      double *idle, uint32_t *gpus)
+                      double *idle)
 {
     for (uint32_t node = 0; node < layout->node_count; node++) {
         for (uint32_t host = layout->first[node]; host < layout->first[node + 1]; host++) {
@@ -173,8 +173,7 @@ static bool sum_nodes(struct drawing *drawing, const struct scenario *scenario, 
             }
         }
         drawing->power.full_total += drawing->full[node];
-        gpus[node] = layout->first[node + 1] - layout->first[node];
-        drawing->power.gpu_total += gpus[node];
+        drawing->power.gpu_total += layout->gpus[node];
     }
     return true;
 }
@@ -203,17 +202,19 @@ bool queue_power_create(const struct scenario *scenario, struct throughput *thro
     const struct power_settings *settings = &scenario->power;
     struct drawing *drawing = arena_alloc(arena, sizeof *drawing);
     double *idle = arena_array(arena, (size_t)layout->node_count + 1, sizeof *idle);
-    uint32_t *gpus = arena_array(arena, (size_t)layout->node_count + 1, sizeof *gpus);
     *power = NULL;
-    *drawing = (struct drawing){
-        .power = {.idle = idle, .gpus = gpus, .cap = settings->cap, .budget = settings->budget, .settings = settings},
-        .queue = scenario->whole,
-        .throughput = throughput,
-        .full = arena_array(arena, (size_t)layout->node_count + 1, sizeof *drawing->full),
-        .diag = diag};
+    *drawing = (struct drawing){.power = {.idle = idle,
+                                          .gpus = layout->gpus,
+                                          .cap = settings->cap,
+                                          .budget = settings->budget,
+                                          .settings = settings},
+                                .queue = scenario->whole,
+                                .throughput = throughput,
+                                .full = arena_array(arena, (size_t)layout->node_count + 1, sizeof *drawing->full),
+                                .diag = diag};
     drawing->power.draw = draw;
     drawing->power.user = drawing;
-    if (!sum_nodes(drawing, scenario, layout, idle, gpus))
+    if (!sum_nodes(drawing, scenario, layout, idle))
         return !settings->given;
     drawing->power.gpu_idle = drawing->watts.idle;
     drawing->power.gpu_full = drawing->watts.full;

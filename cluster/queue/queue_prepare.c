@@ -106,14 +106,6 @@ static bool put_work(struct preparing *preparing, const struct arrival *arrival,
     return true;
 }
 
-static const uint32_t *count_gpus(const struct node_layout *layout, struct arena *arena)
-{
-    uint32_t *gpus = arena_array(arena, (size_t)layout->node_count + 1, sizeof *gpus);
-    for (uint32_t node = 0; node < layout->node_count; node++)
-        gpus[node] = layout->first[node + 1] - layout->first[node];
-    return gpus;
-}
-
 static void beside(void *user, struct queue_neighbour *running, uint32_t count)
 {
     slowing_share(((struct preparing *)user)->slowing, running, count);
@@ -185,7 +177,7 @@ bool queue_prepare(const struct scenario *scenario, struct throughput *throughpu
                                       .beside = slowing ? beside : NULL,
                                       .failures = preparing->fails ? &preparing->failing.failures : NULL,
                                       .power = power,
-                                      .gpus = count_gpus(layout, arena),
+                                      .gpus = layout->gpus,
                                       .gpu_hour = queue->gpu_hour,
                                       .kilowatt_hour = queue->kilowatt_hour};
     return queue_open_accounts(queue, jobs, request, arena, diag) && good;

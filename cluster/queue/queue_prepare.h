@@ -6,10 +6,10 @@
 #include "cluster/queue/queue_scenario.h"
 #include "cluster/queue/throughput.h"
 
-/* Fills the request; its user is `throughput`. False with the mistakes reported: a job is larger than the platform, or
- * its type cannot run on the nodes that it asks for. Memory from the arena. */
 struct slowing;
 
+/* Fills the request; with a slowing, jobs slow each other down. Both are borrowed. False with the mistakes reported: a
+ * job is larger than the platform, or its type cannot run on the nodes that it asks for. Memory from the arena. */
 bool queue_prepare(const struct scenario *scenario, struct throughput *throughput, struct slowing *slowing,
                    struct arena *arena, struct diag *diag, struct queue_request *request);
 

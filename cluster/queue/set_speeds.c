@@ -5,27 +5,39 @@
 
 #include <math.h>
 
-/* Iterations of the job whose iterations are longest, and the most of any. */
-enum { ITERATIONS = 2, ITERATIONS_MOST = 64 };
+/* Iterations of the job whose iterations are longest alone: the least, and the most while operations of all ranks are
+ * few; and how many more of a job that ends too early. Of jobs that begin together the first two iterations may be far
+ * from the mean of many. */
+enum { ITERATIONS = 2, ITERATIONS_MOST = 16, MORE = 2 };
+static const double operations_few = 2e4;
+/* Operations that are simulated at once at most. */
+static const double operations_most = 2e6;
 
-/* Seconds of a mean iteration of each job while all run. */
-static void measure(const struct job_run *runs, uint32_t count, double *seconds, struct arena *arena)
+/* Seconds of a mean iteration of each job while all run. Where a job ends before each of the others has done one
+ * iteration, it gets more: then times are none, and false. */
+static bool measure(const struct job_run *runs, uint32_t count, uint32_t *iterations, double *seconds,
+                    struct arena *arena)
 {
-    double **ends = arena_array(arena, count, sizeof(double *)), until = INFINITY;
+    double **ends = arena_array(arena, count, sizeof(double *)), until = INFINITY, first = 0;
     for (uint32_t i = 0; i < count; i++) {
         ends[i] = job_run_ends(&runs[i], arena);
-        until = fmin(until, ends[i][runs[i].iterations - 1]);
+        until = fmin(until, ends[i][runs[i].iterations - 1] * (1 + 1e-9));
+        first = fmax(first, ends[i][0]);
     }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t done = 1;
-        while (done < runs[i].iterations && ends[i][done] <= until * (1 + 1e-9))
+        while (done < runs[i].iterations && ends[i][done] <= until)
             done++;
         seconds[i] = ends[i][done - 1] / done;
+        double last = ends[i][runs[i].iterations - 1] * (1 + 1e-9);
+        if (first > last)
+            iterations[i] = (uint32_t)fmin(ceil(iterations[i] * first / last) + MORE, UINT32_MAX);
     }
+    return first <= until;
 }
 
 static bool simulate(struct platform *platform, const struct footprint *const *members, uint32_t count,
-                     const uint32_t *iterations, double *seconds)
+                     uint32_t *iterations, double *seconds, bool *whole)
 {
     struct arena *arena = arena_create();
     struct job_run *runs = arena_array(arena, count, sizeof *runs);
@@ -38,7 +50,7 @@ static bool simulate(struct platform *platform, const struct footprint *const *m
                               &silent, &runs[i]);
     done = done && job_runs_simulate(runs, count, &site, &fault);
     if (done) {
-        measure(runs, count, seconds, arena);
+        *whole = measure(runs, count, iterations, seconds, arena);
         job_runs_finish(runs, count);
     }
     arena_destroy(arena);
@@ -47,25 +59,65 @@ static bool simulate(struct platform *platform, const struct footprint *const *m
 
 static bool find_alone(struct platform *platform, const struct footprint *member)
 {
-    static const uint32_t iterations = ITERATIONS;
-    return member->traffic->alone > 0 || simulate(platform, &member, 1, &iterations, &member->traffic->alone);
+    uint32_t iterations = ITERATIONS;
+    bool whole;
+    return member->traffic->alone > 0 || simulate(platform, &member, 1, &iterations, &member->traffic->alone, &whole);
 }
 
-bool set_speeds_find(struct platform *platform, const struct footprint *const *members, uint32_t count, double *slow)
+static double count_operations(const struct footprint *const *members, uint32_t count, const uint32_t *iterations)
+{
+    double operations = 0;
+    for (uint32_t i = 0; i < count; i++)
+        operations += members[i]->traffic->operations * iterations[i];
+    return operations;
+}
+
+static enum set_speeds find_beside(struct platform *platform, const struct footprint *const *members, uint32_t count,
+                                   uint32_t *iterations, double *slow)
+{
+    bool whole = false;
+    while (!whole) {
+        if (count_operations(members, count, iterations) > operations_most)
+            return SPEEDS_UNEVEN;
+        if (!simulate(platform, members, count, iterations, slow, &whole))
+            return SPEEDS_FAILED;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        slow[i] /= members[i]->traffic->alone;
+    return SPEEDS_FOUND;
+}
+
+/* Iterations of each job in so many of the longest ones. False where they are too many for a number. */
+static bool choose(const struct footprint *const *members, uint32_t count, double longest, uint32_t rounds,
+                   uint32_t *iterations)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        double wanted = ceil(rounds * longest / members[i]->traffic->alone);
+        most = fmax(most, wanted);
+        iterations[i] = (uint32_t)fmin(wanted, UINT32_MAX);
+    }
+    return most < UINT32_MAX;
+}
+
+enum set_speeds set_speeds_find(struct platform *platform, const struct footprint *const *members, uint32_t count,
+                                double *slow)
 {
     double longest = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (!find_alone(platform, members[i]))
-            return false;
+            return SPEEDS_FAILED;
         longest = fmax(longest, members[i]->traffic->alone);
     }
     struct arena *arena = arena_create();
     uint32_t *iterations = arena_array(arena, count, sizeof *iterations);
-    for (uint32_t i = 0; i < count; i++)
-        iterations[i] = (uint32_t)fmin(ceil(ITERATIONS * longest / members[i]->traffic->alone), ITERATIONS_MOST);
-    bool done = simulate(platform, members, count, iterations, slow);
-    for (uint32_t i = 0; i < count && done; i++)
-        slow[i] /= members[i]->traffic->alone;
+    uint32_t rounds = ITERATIONS_MOST;
+    while (rounds > ITERATIONS && (!choose(members, count, longest, rounds, iterations) ||
+                                   count_operations(members, count, iterations) > operations_few))
+        rounds /= 2;
+    enum set_speeds speeds = choose(members, count, longest, rounds, iterations)
+                                 ? find_beside(platform, members, count, iterations, slow)
+                                 : SPEEDS_UNEVEN;
     arena_destroy(arena);
-    return done;
+    return speeds;
 }

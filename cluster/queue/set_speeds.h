@@ -5,8 +5,15 @@
 
 #include "cluster/queue/traffic.h"
 
-/* Fills slow[count]. All begin together; the iterations count that end while all are running. False where that fails.
- */
-bool set_speeds_find(struct platform *platform, const struct footprint *const *members, uint32_t count, double *slow);
+enum set_speeds {
+    SPEEDS_FOUND,
+    SPEEDS_UNEVEN, /* in an iteration of one there are too many of another one to simulate */
+    SPEEDS_FAILED
+};
+
+/* Fills slow[count]. All begin together; the iterations count that end while all are running, and at least one of each
+ * does. */
+enum set_speeds set_speeds_find(struct platform *platform, const struct footprint *const *members, uint32_t count,
+                                double *slow);
 
 #endif

@@ -44,6 +44,12 @@ size_t slow_points_known(const struct slow_points *points, uint32_t type, uint32
     return count;
 }
 
+double slow_points_largest(const struct slow_points *points, uint32_t type, uint32_t nodes)
+{
+    size_t count, first = find(points, type, nodes, &count);
+    return count ? points->items[first + count - 1].load : 0;
+}
+
 /* The mean of points of one load. */
 static struct slow_point mean_at(const struct slow_point *items, size_t count, size_t place)
 {

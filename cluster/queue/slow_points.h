@@ -20,6 +20,8 @@ struct slow_points {
 void slow_points_add(struct slow_points *points, struct slow_point point);
 /* Points of a type and size. */
 size_t slow_points_known(const struct slow_points *points, uint32_t type, uint32_t nodes);
+/* The largest load of them; 0: there are none. */
+double slow_points_largest(const struct slow_points *points, uint32_t type, uint32_t nodes);
 /* Between the points of jobs of that type and size on both sides of the load; nobody slows down without a load, and
  * beyond the last point slow-downs go on in proportion. Without such points those of the type's nearest size, and
  * without these those of all. 1: there are none at all. */

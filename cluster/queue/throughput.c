@@ -8,13 +8,13 @@
 #include "job/job.h"
 #include "job/steady/steady_run.h"
 #include "simulator/engines/engine.h"
+#include "simulator/engines/refine.h"
 #include "studies/calendar/goodput.h"
 #include "studies/describe.h"
 #include "studies/evaluate.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,7 +37,8 @@ struct throughput {
     struct entry *entries;
     size_t entry_count, entry_capacity;
     struct throughput_counts counts;
-    const struct throughput_watts *watts; /* NULL: joules are not asked for */
+    struct throughput_watts watts;
+    bool has_watts; /* otherwise joules are not asked for */
 };
 
 /* ---- life ---- */
@@ -65,7 +66,8 @@ void throughput_destroy(struct throughput *throughput)
 
 void throughput_set_watts(struct throughput *throughput, const struct throughput_watts *watts)
 {
-    throughput->watts = watts;
+    throughput->watts = *watts;
+    throughput->has_watts = true;
 }
 
 const struct node_layout *throughput_nodes(const struct throughput *throughput)
@@ -176,10 +178,10 @@ enum { CHANGES_MAX = 6 };
 static size_t list_changes(const struct throughput *throughput, uint64_t replicas, double stretch,
                            struct scenario_set changes[CHANGES_MAX], struct arena *arena)
 {
-    const struct throughput_watts *watts = throughput->watts;
+    const struct throughput_watts *watts = &throughput->watts;
     size_t count = 0;
     changes[count++].text = arena_print(arena, "parallel.data=%llu", (unsigned long long)replicas);
-    if (!watts)
+    if (!throughput->has_watts)
         return count;
     changes[count++].text = arena_print(arena, "power.alpha=%.17g", watts->alpha);
     if (watts->same) {
@@ -246,16 +248,14 @@ bool throughput_of(struct throughput *throughput, uint32_t type, const uint32_t 
 
 static uint64_t mix_stretch(uint64_t key, double stretch)
 {
-    uint64_t bits;
-    memcpy(&bits, &stretch, sizeof bits);
-    return stretch > 1 ? key_mix(key, bits) : key;
+    return stretch > 1 ? refine_mix_number(key, stretch) : key;
 }
 
 /* Evaluates what is not known; returns the number of the entry. */
 static size_t find_shape(struct throughput *throughput, uint32_t type, const uint32_t *nodes, uint32_t count,
                          double stretch, struct diag *diag)
 {
-    uint64_t shape = mix_stretch(key_mix(throughput_shape(throughput, nodes, count), type + 1), stretch);
+    uint64_t shape = mix_stretch(refine_mix(throughput_shape(throughput, nodes, count), type + 1), stretch);
     size_t number = key_table_find(&throughput->shapes, shape);
     if (number != KEY_UNKNOWN)
         return number;
@@ -271,11 +271,11 @@ static size_t find_shape(struct throughput *throughput, uint32_t type, const uin
 bool throughput_stretched(struct throughput *throughput, uint32_t type, const uint32_t *nodes, uint32_t count,
                           double stretch, struct diag *diag, struct throughput_figures *figures)
 {
-    uint64_t key = mix_stretch(key_mix(type + 1, count), stretch);
+    uint64_t key = mix_stretch(refine_mix(type + 1, count), stretch);
     struct diag silent = {0};
     throughput->counts.asked++;
     for (uint32_t i = 0; i < count; i++)
-        key = key_mix(key, nodes[i] + UINT64_C(1));
+        key = refine_mix(key, nodes[i] + UINT64_C(1));
     size_t number = key_table_find(&throughput->nodes, key);
     throughput->counts.same_nodes += number != KEY_UNKNOWN;
     if (number == KEY_UNKNOWN) {

@@ -32,7 +32,7 @@ void throughput_destroy(struct throughput *throughput); /* NULL is fine */
 
 const struct node_layout *throughput_nodes(const struct throughput *throughput);
 
-/* From now on joules are known, and those of GPUs with these watts; borrowed. */
+/* From now on joules are known, and those of GPUs with these watts. */
 void throughput_set_watts(struct throughput *throughput, const struct throughput_watts *watts);
 
 /* The shape of nodes, see node_layout.h. */

@@ -2,6 +2,7 @@
 #include "cluster/queue/traffic.h"
 
 #include "base/arena.h"
+#include "cluster/queue/key_table.h"
 #include "simulator/collectives/assignment.h"
 #include "simulator/engines/fold_links.h"
 
@@ -10,11 +11,13 @@
 
 /* ---- what is sent ---- */
 
+/* What is sent, each pair of hosts once. */
 struct listing {
     const struct job_run *run;
     const struct program *program;
     struct traffic_transfer *items;
     size_t count, capacity;
+    struct key_table number_of; /* of items, by pair */
 };
 
 static void add(struct listing *listing, uint32_t from, uint32_t to, double bytes)
@@ -23,6 +26,13 @@ static void add(struct listing *listing, uint32_t from, uint32_t to, double byte
     const struct platform_host *all = listing->run->part->hosts;
     if (!strcmp(all[hosts[from]].node, all[hosts[to]].node))
         return;
+    uint64_t pair = (uint64_t)hosts[from] << 32 | hosts[to];
+    size_t number = key_table_find(&listing->number_of, pair);
+    if (number != KEY_UNKNOWN) {
+        listing->items[number].bytes += bytes;
+        return;
+    }
+    key_table_add(&listing->number_of, pair, listing->count);
     listing->items = array_grow(listing->items, &listing->capacity, listing->count + 1, sizeof *listing->items);
     listing->items[listing->count++] = (struct traffic_transfer){hosts[from], hosts[to], bytes};
 }
@@ -56,29 +66,6 @@ static void add_instance(struct listing *listing, uint32_t group, const uint32_t
     }
 }
 
-static int by_ends(const void *left, const void *right)
-{
-    const struct traffic_transfer *a = left, *b = right;
-    if (a->from != b->from)
-        return a->from < b->from ? -1 : 1;
-    return (a->to > b->to) - (a->to < b->to);
-}
-
-/* Each pair of hosts once. */
-static void unite(struct listing *listing)
-{
-    size_t kept = 0;
-    if (listing->count)
-        qsort(listing->items, listing->count, sizeof *listing->items, by_ends);
-    for (size_t i = 0; i < listing->count; i++) {
-        if (kept && by_ends(&listing->items[kept - 1], &listing->items[i]) == 0)
-            listing->items[kept - 1].bytes += listing->items[i].bytes;
-        else
-            listing->items[kept++] = listing->items[i];
-    }
-    listing->count = kept;
-}
-
 static void list_all(struct listing *listing)
 {
     const struct program *program = listing->program;
@@ -92,7 +79,15 @@ static void list_all(struct listing *listing)
             add_instance(listing, group, ranks);
         }
     free(ranks);
-    unite(listing);
+    key_table_finish(&listing->number_of);
+}
+
+static double count_operations(const struct program *program)
+{
+    double count = 0;
+    for (uint32_t i = 0; i < program->mesh->positions; i++)
+        count += (double)program->positions[i].operation_count * program->mesh->replicas;
+    return count;
 }
 
 bool traffic_create(struct throughput *throughput, uint32_t type, const uint32_t *hosts, uint32_t host_count,
@@ -107,6 +102,7 @@ bool traffic_create(struct throughput *throughput, uint32_t type, const uint32_t
     if (done) {
         struct listing listing = {.run = &run, .program = run.job->program};
         list_all(&listing);
+        traffic->operations = count_operations(run.job->program);
         traffic->count = listing.count;
         traffic->transfers = arena_array(arena, listing.count + 1, sizeof *traffic->transfers);
         if (listing.count)
@@ -125,30 +121,33 @@ static int by_link(const void *left, const void *right)
     return (a->link > b->link) - (a->link < b->link);
 }
 
-/* Each link once, with what flows can use of it. */
-static void finish_uses(struct footprint *footprint, size_t count, struct fold_links *links)
+/* Uses of a footprint, each link once. */
+struct tracing {
+    struct footprint *footprint;
+    size_t capacity;
+    struct key_table number_of; /* of uses, by link */
+};
+
+static void use_link(struct tracing *tracing, uint32_t link, double bytes)
 {
-    struct traffic_use *uses = footprint->uses;
-    if (count)
-        qsort(uses, count, sizeof *uses, by_link);
-    for (size_t i = 0; i < count; i++) {
-        if (footprint->use_count && uses[footprint->use_count - 1].link == uses[i].link) {
-            uses[footprint->use_count - 1].bytes += uses[i].bytes;
-            uses[footprint->use_count - 1].flows++;
-        } else {
-            uses[footprint->use_count++] = uses[i];
-        }
+    struct footprint *footprint = tracing->footprint;
+    size_t number = key_table_find(&tracing->number_of, link);
+    if (number == KEY_UNKNOWN) {
+        number = footprint->use_count++;
+        key_table_add(&tracing->number_of, link, number);
+        footprint->uses =
+            array_grow(footprint->uses, &tracing->capacity, footprint->use_count, sizeof *footprint->uses);
+        footprint->uses[number] = (struct traffic_use){.link = link};
     }
-    fold_links_sort(links);
-    for (uint32_t i = 0; i < footprint->use_count; i++)
-        uses[i].most = fold_links_most(links, uses[i].link);
+    footprint->uses[number].bytes += bytes;
+    footprint->uses[number].flows++;
 }
 
 void footprint_create(struct footprint *footprint, struct traffic *traffic, struct platform *platform,
                       const uint32_t *hosts, uint32_t host_count)
 {
     struct fold_links links;
-    size_t count = 0, capacity = 0;
+    struct tracing tracing = {.footprint = footprint};
     *footprint = (struct footprint){.traffic = traffic, .hosts = array_zeroed(host_count, sizeof *footprint->hosts)};
     memcpy(footprint->hosts, hosts, host_count * sizeof *hosts);
     fold_links_init(&links, platform);
@@ -157,12 +156,16 @@ void footprint_create(struct footprint *footprint, struct traffic *traffic, stru
         struct platform_route route;
         platform->route(platform, hosts[transfer->from], hosts[transfer->to], &route);
         fold_links_add(&links, &route, SLICE_NONE);
-        footprint->uses = array_grow(footprint->uses, &capacity, count + route.link_count, sizeof *footprint->uses);
         for (uint32_t k = 0; k < route.link_count; k++)
             if (platform->links[route.links[k]].sharing == LINK_SHARED)
-                footprint->uses[count++] = (struct traffic_use){route.links[k], 1, transfer->bytes, 0};
+                use_link(&tracing, route.links[k], transfer->bytes);
     }
-    finish_uses(footprint, count, &links);
+    key_table_finish(&tracing.number_of);
+    if (footprint->use_count)
+        qsort(footprint->uses, footprint->use_count, sizeof *footprint->uses, by_link);
+    fold_links_sort(&links);
+    for (uint32_t i = 0; i < footprint->use_count; i++)
+        footprint->uses[i].most = fold_links_most(&links, footprint->uses[i].link);
     fold_links_destroy(&links);
 }
 

@@ -17,7 +17,8 @@ struct traffic {
     struct cluster_job described; /* for simulations beside others */
     struct traffic_transfer *transfers;
     size_t count;
-    double alone; /* seconds of an iteration, as simulations beside others measure it; 0: not known yet */
+    double operations; /* of all ranks, in an iteration */
+    double alone;      /* seconds of an iteration, as simulations beside others measure it; 0: not known yet */
 };
 
 struct traffic_use {

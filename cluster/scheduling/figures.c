@@ -200,6 +200,6 @@ void queue_figures(const struct queue_run *run, struct arena *arena, struct queu
     find_use(run, figures);
     find_parts(run, figures);
     queue_fragments(run, figures->makespan, &figures->fragments);
-    queue_energy(run, arena, &figures->energy);
+    queue_energy(run, figures->makespan, arena, &figures->energy);
     free(present);
 }

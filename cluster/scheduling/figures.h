@@ -77,7 +77,7 @@ struct queue_figures {
 /* The part of queue_figures that says of what use free nodes are. */
 void queue_fragments(const struct queue_run *run, double makespan, struct queue_fragments *fragments);
 /* The part of queue_figures that says what nodes drew. */
-void queue_energy(const struct queue_run *run, struct arena *arena, struct queue_energy *energy);
+void queue_energy(const struct queue_run *run, double makespan, struct arena *arena, struct queue_energy *energy);
 
 /* Memory from the arena. */
 void queue_figures(const struct queue_run *run, struct arena *arena, struct queue_figures *figures);

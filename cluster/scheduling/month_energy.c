@@ -8,15 +8,6 @@
 
 static const double JOULES_PER_KILOWATT_HOUR = 3.6e6;
 
-/* The first job's coming, and the last one's end. */
-static double end_of(const struct queue_run *run)
-{
-    double last = 0;
-    for (uint32_t job = 0; job < run->request->job_count; job++)
-        last = fmax(last, run->records[job].end);
-    return last;
-}
-
 /* Takes what a node draws idle, for a time, off what all of them draw. */
 struct idling {
     const struct power_settings *settings;
@@ -30,15 +21,15 @@ static void take(struct idling *idling, double watts, double from, double to)
         sum_add(&idling->grams, -power_grams_between(idling->settings, watts, from, to));
 }
 
-static void find_free(const struct queue_run *run, struct queue_energy *energy)
+static void find_free(const struct queue_run *run, double makespan, struct queue_energy *energy)
 {
     const struct queue_request *request = run->request;
     const struct queue_power *power = request->power;
     struct idling idling = {.settings = power->settings};
-    double all = 0, begin = request->jobs[0].submit, end = end_of(run);
+    double all = 0, begin = request->jobs[0].submit;
     for (uint32_t node = 0; node < request->nodes; node++)
         all += power->idle[node];
-    take(&idling, -all, begin, end);
+    take(&idling, -all, begin, begin + makespan);
     for (size_t i = 0; i < run->span_count; i++) {
         const struct queue_span *span = &run->spans[i];
         double watts = 0;
@@ -52,10 +43,10 @@ static void find_free(const struct queue_run *run, struct queue_energy *energy)
     energy->free_grams = fmax(0, sum_total(&idling.grams));
 }
 
-static void find_costs(const struct queue_run *run, struct arena *arena, struct queue_energy *energy)
+static void find_costs(const struct queue_run *run, double makespan, struct arena *arena, struct queue_energy *energy)
 {
     const struct queue_request *request = run->request;
-    double hours = (end_of(run) - request->jobs[0].submit) / 3600, gpus = 0;
+    double hours = makespan / 3600, gpus = 0;
     double kilowatt_hour = energy->known ? request->kilowatt_hour * request->power->settings->pue : 0;
     energy->costs = arena_array(arena, (size_t)request->job_count + 1, sizeof *energy->costs);
     for (size_t i = 0; i < run->span_count; i++) {
@@ -72,7 +63,7 @@ static void find_costs(const struct queue_run *run, struct arena *arena, struct 
     energy->cost = request->gpu_hour * gpus * hours + kilowatt_hour * energy->joules / JOULES_PER_KILOWATT_HOUR;
 }
 
-void queue_energy(const struct queue_run *run, struct arena *arena, struct queue_energy *energy)
+void queue_energy(const struct queue_run *run, double makespan, struct arena *arena, struct queue_energy *energy)
 {
     const struct queue_request *request = run->request;
     struct sum joules = {0}, grams = {0};
@@ -81,7 +72,7 @@ void queue_energy(const struct queue_run *run, struct arena *arena, struct queue
     energy->carbon = energy->known && request->power->settings->carbon_count > 0;
     energy->priced = request->gpu_hour > 0 || (energy->known && request->kilowatt_hour > 0);
     if (energy->known)
-        find_free(run, energy);
+        find_free(run, makespan, energy);
     for (uint32_t job = 0; job < request->job_count; job++) {
         sum_add(&joules, run->records[job].joules);
         sum_add(&grams, run->records[job].grams);
@@ -89,5 +80,5 @@ void queue_energy(const struct queue_run *run, struct arena *arena, struct queue
     energy->joules = sum_total(&joules) + energy->free_joules;
     energy->grams = sum_total(&grams) + energy->free_grams;
     if (energy->priced)
-        find_costs(run, arena, energy);
+        find_costs(run, makespan, arena, energy);
 }

@@ -2,6 +2,7 @@
 /* Jobs that run side by side, where one slows another down. */
 #include "base/arena.h"
 #include "cluster/scheduling/queue_state.h"
+#include "cluster/scheduling/watts.h"
 
 #include <math.h>
 
@@ -33,6 +34,8 @@ static void change_rate(struct queue *queue, uint32_t job, double rate)
         task->left = fmax(0, task->left - task->rate * (queue->now - task->since));
         task->since = queue->now;
     }
+    if (queue->watts)
+        watts_slow(queue, job, rate);
     task->rate = rate;
     queue_set_end(queue, job, task->since + task->left / rate);
 }

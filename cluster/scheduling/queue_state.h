@@ -16,7 +16,7 @@ struct queue_task {
     double ends;            /* where nothing comes between */
     double due;             /* when the scheduler takes it to end */
     double full;            /* its rate without a cap */
-    double watts;           /* while it works */
+    double watts, draws;    /* while it works: now, and where nobody slows it down */
     double gpus;            /* of its nodes, that it uses: with a budget */
     double charged, joules; /* up to when its energy is counted; of its span */
     uint32_t *nodes;        /* it has, [count]; changed only while it does not run */

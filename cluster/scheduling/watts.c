@@ -37,7 +37,7 @@ static void draw_anew(struct queue *queue, uint32_t job)
     struct queue_task *task = &queue->tasks[job];
     struct queue_draw draw = power->draw(power->user, job, task->nodes, task->count, queue->watts->cap);
     task->rate = task->full * draw.speed;
-    task->watts = draw.watts;
+    task->watts = task->draws = draw.watts;
 }
 
 static double gpus_of(const struct queue *queue, uint32_t job)
@@ -74,16 +74,31 @@ static void charge(struct queue *queue, uint32_t job, double watts, double from,
         record->grams += power_grams_between(settings, watts, from, to);
 }
 
+static double idle_watts(const struct queue *queue, const struct queue_task *task)
+{
+    double watts = 0;
+    for (uint32_t i = 0; i < task->count; i++)
+        watts += queue->request->power->idle[task->nodes[i]];
+    return watts;
+}
+
 void watts_charge(struct queue *queue, uint32_t job)
 {
-    const struct queue_power *power = queue->request->power;
     struct queue_task *task = &queue->tasks[job];
-    double standing = 0, works = fmin(fmax(task->stands, task->charged), queue->now);
-    for (uint32_t i = 0; i < task->count && works > task->charged; i++)
-        standing += power->idle[task->nodes[i]];
-    charge(queue, job, standing, task->charged, works);
+    double works = fmin(fmax(task->stands, task->charged), queue->now);
+    if (works > task->charged)
+        charge(queue, job, idle_watts(queue, task), task->charged, works);
     charge(queue, job, task->watts, works, queue->now);
     task->charged = queue->now;
+}
+
+/* Work takes the same joules above those of idle GPUs, in more time. */
+void watts_slow(struct queue *queue, uint32_t job, double rate)
+{
+    struct queue_task *task = &queue->tasks[job];
+    double idle = idle_watts(queue, task);
+    watts_charge(queue, job);
+    task->watts = idle + (task->draws - idle) * rate / task->full;
 }
 
 /* ---- a budget ---- */

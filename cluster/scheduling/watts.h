@@ -15,6 +15,8 @@ void watts_destroy(struct watts *watts); /* NULL is fine */
 void watts_resume(struct queue *queue, uint32_t job);
 /* Counts what it drew until now. */
 void watts_charge(struct queue *queue, uint32_t job);
+/* From now on others leave it this rate: its GPUs compute for a smaller share of the time. */
+void watts_slow(struct queue *queue, uint32_t job, double rate);
 /* After all that happens at one time: a budget is divided anew, and jobs go on at other rates. */
 void watts_divide(struct queue *queue);
 

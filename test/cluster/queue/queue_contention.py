@@ -42,13 +42,22 @@ def run(folder, scenario, expect=0):
     return out if expect == 0 else got.stderr
 
 
+def long_job(seconds, gradient):
+    return {"workload": "stages", "stages": {"forward": f"{seconds / 6}s", "backward": f"{seconds / 3}s",
+                                             "gradient": gradient},
+            "parallel": {"pipeline": 1, "data": 8}, "batch": {"micro_batches": 2, "micro": 1}, "schedule": "gpipe"}
+
+
+TYPES = {"small": job(1, 4), "large": job(1, 8), "long": long_job(4, "20GB"), "endless": long_job(1000, "20GB")}
+
+
 def queue(folder, jobs, oversubscription, pod=2, **keys):
-    """Jobs as (nodes, type, iterations), all at 0."""
+    """Jobs as (nodes, type, iterations), all at 0, or with the time at which they come."""
     put(folder, "log.csv", "submit,nodes,run,type,iterations,priority\n"
-        + "".join(f"0,{nodes},,{kind},{iterations},1\n" for nodes, kind, iterations in jobs))
-    for kind, layers in (("small", 4), ("large", 8)):
-        put(folder, f"{kind}.yaml", {**job(1, layers), "platform": "dgx-h100:1"})
-    types = {kind: {"scenario": f"{kind}.yaml", "iterations": 1} for kind in ("small", "large")}
+        + "".join(f"{(*at, 0)[0]},{nodes},,{kind},{iterations},1\n" for nodes, kind, iterations, *at in jobs))
+    for kind, described in TYPES.items():
+        put(folder, f"{kind}.yaml", {**described, "platform": "dgx-h100:1"})
+    types = {kind: {"scenario": f"{kind}.yaml", "iterations": 1} for kind in TYPES}
     return {"platform": platform(oversubscription, pod), "engine": "simgrid",
             "queue": {"log": "log.csv", "placement": "spread", "types": types, **keys}}
 
@@ -68,6 +77,8 @@ def nodes_of(span):
 
 def ends(folder, jobs, oversubscription=8, **keys):
     out = run(folder, queue(folder, jobs, oversubscription, contention=True, **keys))
+    counts = read(out, "summary.json")["contention"]
+    check.that(counts["sets"] == counts["simulated"] + counts["known"] + counts["estimated"], f"{jobs}: {counts}")
     return [float(span["to_s"]) for span in read(out, "spans.csv")], out
 
 
@@ -106,18 +117,82 @@ def check_apart(folder):
     check.that(tables[0] == tables[1], "jobs that cannot meet have other times")
 
 
+def check_energy(folder):
+    """While a job waits for the network its GPUs draw idle watts: its work takes the same joules above these."""
+    idle, full = 100, 650
+    for jobs in ([(4, "small", 20)] * 2, [(4, "small", 20), (4, "large", 50)], [(2, "large", 9)] * 4):
+        joules, times = [], []
+        for contention in (True, False):
+            scenario = queue(folder, jobs, 64, contention=contention)
+            out = run(folder, {**scenario, "power": {"idle": f"{idle}W", "full": f"{full}W"}})
+            joules.append([float(row["energy_j"]) for row in read(out, "jobs.csv")])
+            times.append([float(row["end_s"]) - float(row["start_s"]) for row in read(out, "jobs.csv")])
+        for (nodes, *_), slow, alone, longer, time in zip(jobs, *joules, *times):
+            check.that(longer > 1.05 * time, f"{jobs} meet: {longer}, alone {time}")
+            check.near(slow, alone + idle * 8 * nodes * (longer - time), f"{jobs}: joules", 1e-9)
+
+
+def seconds_of(folder, scenario):
+    """Of each job in the order of the log, and what is said of contention."""
+    out = run(folder, scenario)
+    return [float(row["end_s"]) - float(row["start_s"]) for row in read(out, "jobs.csv")], \
+        read(out, "summary.json").get("contention")
+
+
 def check_estimates(folder):
     """Sets that are too large are estimated from others, and how far that is off is said."""
-    jobs = [(2, "small", 12)] * 2 + [(2, "large", 9)] * 2
-    exact, _ = ends(folder, jobs, pod=4)
-    rough, out = ends(folder, jobs, pod=4, together=2)
+    jobs = [(2, "small", 24)] * 2 + [(2, "large", 15)] * 2
+    alone, _ = seconds_of(folder, queue(folder, jobs, 64, 4))
+    exact, found = seconds_of(folder, queue(folder, jobs, 64, 4, contention=True))
+    check.that(found["estimated"] == 0 and found["largest_simulated"] == 4, f"{found}")
+    for together in (2, 3):
+        rough, found = seconds_of(folder, queue(folder, jobs, 64, 4, contention=True, together=together))
+        check.that(found["estimated"] > 0 and found["parts_simulated"] > 0 and found["largest_set"] == 4, f"{found}")
+        for one, other, least in zip(exact, rough, alone):
+            check.that(abs(other / one - 1) < 0.2 and other > 1.15 * least,
+                       f"{exact}, estimated {rough}, alone {alone}")
+
+
+def check_parts(folder):
+    """Where no two jobs of a set meet, estimates are learnt from as many as do, each class once."""
+    jobs = [(2, "small", 12)] * 4
+    (one, *_), _ = seconds_of(folder, queue(folder, jobs, 1.5, pod=4))
+    exact, _ = seconds_of(folder, queue(folder, jobs, 1.5, pod=4, contention=True))
+    rough, found = seconds_of(folder, queue(folder, jobs, 1.5, pod=4, contention=True, together=2))
+    check.that((found["largest_simulated"], found["parts_simulated"], found["simulated"]) == (3, 1, 0), f"{found}")
+    check.that(min(exact) > 1.002 * one and min(rough) > 1.002 * one, f"{exact}, estimated {rough}, alone {one}")
+    check.that(found["estimates_checked"] == 0, f"estimated from the very class that it is compared with: {found}")
+
+
+def check_lengths(folder):
+    """An iteration of one job beside a hundred of another one: each slow-down is that of `jobs:`."""
+    jobs = [(4, "long", 4), (4, "small", 600)]
+    alone, _ = seconds_of(folder, queue(folder, jobs, 64))
+    found, counts = seconds_of(folder, queue(folder, jobs, 64, contention=True))
+    described = {f"j{i}": {"scenario": {**TYPES[kind], "parallel": {**TYPES[kind]["parallel"],
+                                                                    "data": 32 if kind == "long" else 4}},
+                           "iterations": iterations, "placement": [f"gpu-{2 * k + i}-*" for k in range(4)]}
+                 for i, (_, kind, iterations) in enumerate(jobs)}
+    wanted = read(run(folder, {"platform": platform(64), "jobs": described}), "summary.json")["jobs"]
+    check.that(counts["simulated"] == 1 and max(found[0] / alone[0], found[1] / alone[1]) > 1.1, f"{found} {alone}")
+    for one, described, time in zip(found, wanted, alone):
+        check.near(one, described["end_s"], f"{jobs}, {described['name']}: alone {time}", 0.005)
+
+
+def check_uneven(folder):
+    """A set of a job whose iteration has thousands of another one's is estimated, tried once, and that is said."""
+    jobs = [(4, "endless", 1), (2, "small", 60), (1, "small", 10, 1)]
+    _, out = ends(folder, jobs, 64)
     found = read(out, "summary.json")["contention"]
-    check.that(found["estimated"] > 0 and found["largest_set"] == 4, f"{found}")
-    check.that(all(abs(a / b - 1) < 0.5 for a, b in zip(sorted(exact), sorted(rough))), f"{exact} and {rough}")
-    check.that(found["estimate_error_most"] >= abs(found["estimate_bias"]), f"{found}")
+    check.that(found["uneven"] == 1 and found["sets"] == found["estimated"] == 3 and found["failed"] == 0, f"{found}")
+    check.that(found["guessed"] == 2 * found["estimated"], f"nothing is known of these jobs: {found}")
+
+
+def check_classes(folder):
+    """A class is simulated once, also behind the last set that may be."""
     _, out = ends(folder, [(4, "small", 5 + i) for i in range(9)], sets=1)
     found = read(out, "summary.json")["contention"]
-    check.that(found["simulated"] == 1 and found["known"] > 0, f"pairs of equal jobs are of one class: {found}")
+    check.that(found["simulated"] == 1 and found["known"] == 7 and found["estimated"] == 0, f"{found}")
 
 
 def check_refusals(folder):
@@ -130,7 +205,8 @@ def check_refusals(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for each in (check_jobs, check_rates, check_apart, check_estimates, check_refusals):
+        for each in (check_jobs, check_rates, check_apart, check_energy, check_estimates, check_parts, check_lengths,
+                     check_uneven, check_classes, check_refusals):
             each(folder)
     return check.done()
 

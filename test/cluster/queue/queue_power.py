@@ -6,6 +6,7 @@ and elastic jobs; what alternatives bring, against the changed scenarios. Random
 queue_failures.py's."""
 import json
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -177,7 +178,16 @@ def alternatives(stagesim, folder):
                       single["allocated"], single["node_time"]["useful"], single["energy"]["energy_j"]]
             got = [row[key] for key in ("wait_s", "wait_median_s", "completion_s", "allocated", "useful", "energy_j")]
             check.that(got == wanted, f"{row['what']}: {got}, alone {wanted}")
-        check.that("with 20 % more nodes (8) the median waiting falls from" in result.printed, result.printed)
+        check.that("with 16.7 % more nodes (7) the median waiting falls from" in result.printed, result.printed)
+    for nodes in (1, 2, 4, 9):
+        write(folder, "0,1,200,\n", "  alternatives: true\n")
+        text = (folder / "queue.yaml").read_text().replace(f"dgx-h100:{NODES}", f"dgx-h100:{nodes}")
+        (folder / "queue.yaml").write_text(text)
+        said = [re.match(r"with ([0-9.]+) % (fewer|more) nodes \((\d+)\)$", row["what"])
+                for row in Run(stagesim, folder).summary["alternatives"] if "nodes" in row["what"]]
+        check.that(len(said) == (1 if nodes == 1 else 2), f"{nodes} nodes: {said}")
+        for share, _, other in (match.groups() for match in said):
+            check.near(float(share), 100 * abs(int(other) - nodes) / nodes, f"{nodes} nodes, {other}", 0.005)
     single = Run(stagesim, folder, "queue.alternatives=false")
     check.that("alternatives" not in single.summary and "What if" not in single.printed, "not asked for")
 
