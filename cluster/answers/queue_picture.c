@@ -4,7 +4,7 @@
 #include "analysis/pictures/gantt_style.h"
 #include "base/arena.h"
 #include "base/table.h"
-#include "cluster/queue/queue_output.h"
+#include "cluster/answers/queue_output.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "base/exit_code.h"
 #include "base/isolate.h"
 #include "base/table.h"
-#include "cluster/queue/queue_output.h"
+#include "cluster/answers/queue_output.h"
 #include "cluster/queue/queue_prepare.h"
 #include "studies/simulation.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/output/html.h"
 #include "base/table.h"
-#include "cluster/queue/queue_output.h"
+#include "cluster/answers/queue_output.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "analysis/output/traces/paje_format.h"
 #include "base/arena.h"
 #include "base/text_writer.h"
-#include "cluster/queue/queue_output.h"
+#include "cluster/answers/queue_output.h"
 
 #include <stdlib.h>
 

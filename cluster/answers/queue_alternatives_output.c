@@ -3,7 +3,7 @@
 #include "analysis/output/html.h"
 #include "base/arena.h"
 #include "base/table.h"
-#include "cluster/queue/queue_output.h"
+#include "cluster/answers/queue_output.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #include "base/csv.h"
 #include "base/table.h"
 #include "base/text_writer.h"
-#include "cluster/queue/queue_output.h"
+#include "cluster/answers/queue_output.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is said of jobs that slow each other down. */
 #include "base/number_text.h"
-#include "cluster/queue/queue_output.h"
+#include "cluster/answers/queue_output.h"
 
 void queue_contention_print(FILE *out, const struct queue_view *view)
 {

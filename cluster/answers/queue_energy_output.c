@@ -3,7 +3,7 @@
 #include "analysis/output/html.h"
 #include "base/arena.h"
 #include "base/table.h"
-#include "cluster/queue/queue_output.h"
+#include "cluster/answers/queue_output.h"
 #include "training/forecast_text.h"
 
 void queue_energy_json(struct json_writer *json, const struct queue_energy *energy, double joules, double grams,

@@ -2,7 +2,7 @@
 /* What a queue comes to by size and by user, and over many months. */
 #include "analysis/output/html.h"
 #include "base/table.h"
-#include "cluster/queue/queue_output.h"
+#include "cluster/answers/queue_output.h"
 
 /* Users with fewer node hours are not printed; files have all. */
 enum { USERS_MAX_PRINTED = 20 };
