@@ -142,6 +142,8 @@ static int64_t read_target(struct sum *sum, const struct target *target)
         sum->open = shell_unknown_as(s, target->name, variable->value.unknown);
     if (s->state->nounset && sum->open) /* what it holds may be a name again */
         shell_needed(s, target->name, sum->source, sum->place);
+    else if (sum->open && !shell_may_count(s, sum->open))
+        shell_doubt(s, sum->source, sum->place);
     if (!variable || !variable->set || sum->open)
         return 0;
     const struct cells *cells = shell_element(s, &variable->value,

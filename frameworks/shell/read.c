@@ -160,6 +160,7 @@ static void run_read(struct reading *r, uint16_t source, size_t at)
 {
     struct shell *s = r->s;
     uint32_t why = shell_unknown(s, "read", "a line of input that is not known", source, at);
+    s->unknowns[why].text = true;
     const struct cells *input = s->input;
     size_t end = 0;
     if (!input && s->itself)
@@ -200,7 +201,9 @@ static void run_mapfile(struct reading *r, uint16_t source, size_t at)
     read_options(r, "t");
     bool trim = r->first == 2;
     if (!input || !is_known(input, true) || r->other || has_open_name(r) || r->first + 1 != r->count || !trim) {
-        forget(r, shell_unknown(s, "mapfile", "lines of input that are not known", source, at));
+        uint32_t why = shell_unknown(s, "mapfile", "lines of input that are not known", source, at);
+        s->unknowns[why].text = true;
+        forget(r, why);
         shell_set_unknown(s, "MAPFILE", shell_unknown(s, "MAPFILE", "lines of input", source, at));
         return;
     }

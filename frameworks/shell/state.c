@@ -143,7 +143,7 @@ bool shell_may_count(const struct shell *s, uint32_t unknown)
     bool other = !shell_is_of_system(entry->name);
     for (const char *const *each = counts; *each && !other; each++)
         other = !strcmp(entry->name, *each);
-    return other;
+    return other && !entry->text;
 }
 
 /* ---- values ---- */

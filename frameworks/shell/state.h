@@ -33,6 +33,7 @@ struct unknown {
     const char *path; /* where it names a file whose place is known; NULL */
     uint32_t at;      /* what made it so */
     uint16_t source;
+    bool text; /* a line of some text, which is hardly a number */
 };
 
 struct element {
