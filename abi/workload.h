@@ -331,14 +331,15 @@ struct stagesim_pipeline {
     const uint32_t *gathers_ahead;
     double gather_bucket;
     uint32_t gather_pieces;
-    /* Bytes, in `gradient` of both, of weights of which the first and the last stage have a copy each (a tied
-     * embedding). Other workers of both all-reduce them, synchronised, before their steps; asynchronous ones go on. */
-    double tied_gradient;
+    double tied_gradient; /* bytes, in `gradient` of both, of weights of which the first and the last stage have a copy
+                             each (a tied embedding): other workers of both all-reduce them before their steps */
     /* STAGESIM_SHARD_OPTIMIZER, where ranks update whole tensors: what they broadcast after it, in place of an
      * all-gather of equal parts, [stage][entry]; gradients are all-reduced along all axes at once. NULL: parts are
      * equal. */
     const struct stagesim_cost *const *owned;
     const uint32_t *owned_counts;
+    uint32_t factor_sets; /* parts that vary along `data` have so many sets of factors: micro-batch m set m; 0: one */
+    bool unsliced;        /* what slices of sequences cost is not known: schedules that cut them are refused */
 };
 
 /* How iterations follow each other, if not one after the other with all ranks together. */
@@ -490,8 +491,7 @@ struct stagesim_workload {
 #define STAGESIM_EXPORT
 #endif
 
-/* The symbol that a plug-in exports:
- *     extern STAGESIM_EXPORT const struct stagesim_workload stagesim_workload_plugin; */
+/* A plug-in exports `extern STAGESIM_EXPORT const struct stagesim_workload stagesim_workload_plugin;`. */
 
 #ifdef __cplusplus
 }

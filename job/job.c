@@ -244,6 +244,7 @@ static struct program *finish_program(struct stagesim_job *building)
     program->period = building->pace.period > 1 ? building->pace.period : 1;
     program->independent = building->pace.independent;
     program->pipelined = building->scenario->messages == MESSAGES_PIPELINED;
+    program->uneven = building->uneven;
     program->workers = building->scenario->workers;
     program->stages = plan ? plan->stages : building->scenario->workers;
     program->micro_batches = building->scenario->micro_batches;

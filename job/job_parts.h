@@ -35,6 +35,7 @@ struct stagesim_job {
     struct job_outline *sketch;        /* where all that is asked for is an outline: nothing is built; otherwise NULL */
     enum job_bounds bounds;            /* those of the outline */
     struct job_repetition *repetition; /* where a part is enough; otherwise NULL */
+    bool uneven;                       /* micro-batches do not take equal times */
     struct slot *pairs;      /* [2 * worker]: of a part: two slots, the second one is the first a beat later */
     const struct plan *plan; /* NULL until the workload lowers its pipeline */
     bool own_plan;           /* it is not shared with other jobs */

@@ -79,7 +79,7 @@ static const struct plan *make_plan(struct stagesim_job *job, const struct stage
         request.costs = &times;
     }
     const struct plan *plan = plan_store_take(scenario->plans, scenario->schedule, &request, &reporter, &job->own_plan);
-    return plan && job->repetition ? job_plan_part(job, plan, &request) : plan;
+    return plan && job->repetition && !job->uneven ? job_plan_part(job, plan, &request) : plan;
 }
 
 /* The plan, or one that has the same stages on the same workers. NULL where there is neither schedule nor file. */
@@ -236,14 +236,46 @@ static bool check_gathers(struct stagesim_job *job, const struct stagesim_pipeli
     return fine;
 }
 
+/* Halves of backwards and slots that run as one cost as much as the mean micro-batch. */
+static void tell_joined(struct stagesim_job *job)
+{
+    uint32_t joined = 0, all = 0;
+    for (uint32_t worker = 0; worker < job->plan->workers; worker++)
+        for (size_t i = 0; i < job->plan->orders[worker].count; i++) {
+            const struct slot *slot = &job->plan->orders[worker].slots[i];
+            joined += slot->joined || slot->part != PART_WHOLE || slot->kind == SLOT_RECOMPUTE;
+            all++;
+        }
+    if (joined)
+        job_tell(job, "schedule",
+                 "micro-batches are not alike, but what runs as one, in halves or again takes as long as the mean of "
+                 "them: %u of %u slots",
+                 joined, all);
+}
+
+/* Where micro-batches are not alike, or nobody knows what their slices are. */
+static bool check_micro_batches(struct stagesim_job *job, const struct stagesim_pipeline *costs)
+{
+    if (job->uneven)
+        tell_joined(job);
+    if (costs->unsliced && job->plan->slices > 1)
+        diag_error(job->diag, scenario_place(job->scenario, "schedule"),
+                   "%s cuts sequences into slices, of which the work is not known where they hold several documents",
+                   job->scenario->schedule_name);
+    return !costs->unsliced || job->plan->slices <= 1;
+}
+
 bool job_plan_pipeline(struct stagesim_job *job, const struct stagesim_pipeline *costs)
 {
     if (!scenario_check_pipeline(job->scenario, job->diag))
         return false;
+    job->uneven = costs->factor_sets > 1;
     const struct plan *plan = make_plan(job, costs);
     if (!plan)
         return false;
     job->plan = plan;
+    if (!check_micro_batches(job, costs))
+        return false;
     if (job->plan->stages != costs->stages) {
         job_error(job, NULL, "the schedule cuts the model into %u stages, the workload gave costs for %u",
                   job->plan->stages, costs->stages);

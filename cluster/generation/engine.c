@@ -161,6 +161,11 @@ static bool create(const struct generation_settings *settings, const struct tran
     struct transformer_model *whole = arena_alloc(arena, sizeof *whole);
     struct fault fault = {""};
     *engine = (struct generation_engine){.capacity = device.memory};
+    if (model->documents.count || model->document_lengths)
+        return refuse(
+            diag, at,
+            "documents of packed sequences (model.documents, model.document_lengths) are for jobs that train; "
+            "an engine has sequences of its own");
     engine->kernels = find_kernels(settings, device.model, arena, &fault);
     *whole = *model;
     transformer_model_complete(whole);

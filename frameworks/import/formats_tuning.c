@@ -107,7 +107,7 @@ static const char *const axolotl_ignored[] = {"base_model*",
 static const char *const axolotl_partial[] = {"deepspeed",
                                               "a file of DeepSpeed has the rest: give it as well",
                                               "sample_packing",
-                                              "samples are packed: every sequence is taken as full",
+                                              "samples are packed: see model.document_lengths",
                                               "fsdp",
                                               "FSDP shares all parameters: --set transformer.zero=3",
                                               NULL};

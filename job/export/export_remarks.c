@@ -80,6 +80,9 @@ void export_common(struct export_job *job)
 {
     const struct transformer_parameters *p = job->parameters;
     remark_model(job);
+    remark_if(job, p->model.documents.count > 0, "model.documents", "come with the data; no option makes them");
+    remark_if(job, p->model.document_lengths != NULL, "model.document_lengths",
+              "come with the data; no option makes them");
     remark_if(job, p->routing.expert_imbalance > 1, "transformer.expert_imbalance",
               "comes about with the data; no option makes it");
     remark_if(job, p->routing.expert_node > 0, "transformer.expert_node",

@@ -76,7 +76,7 @@ static bool build_shorter(struct attempt *attempt, uint32_t micro_batches, struc
     struct job *next = shorter->job ? job_create(longer, attempt->platform, 1, attempt->arena, &attempt->diag) : NULL;
     if (next)
         shorter->beats = extension_beats(next->program, shorter->job->program, 1, attempt->arena);
-    if (!shorter->beats)
+    if (!shorter->beats || next->program->uneven)
         return false;
     double operations = count_operations(shorter->job->program), beat = count_operations(next->program) - operations;
     attempt->shortened->operations = operations + shorter->more * beat;

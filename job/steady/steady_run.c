@@ -290,6 +290,8 @@ static bool may_be_shorter(struct attempt *attempt)
         return refuse(attempt->steady, "the schedule cuts micro-batches into slices");
     if (scenario->schedule->adapts)
         return refuse(attempt->steady, "the schedule makes an order for just so many micro-batches");
+    if (program->uneven)
+        return refuse(attempt->steady, "micro-batches do not take equal times");
     if (program->iterations > 1)
         return refuse(attempt->steady, "several iterations are run");
     if (attempt->job->platform->host_count && attempt->job->platform->hosts[0].varies)

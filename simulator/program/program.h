@@ -114,6 +114,7 @@ struct program {
     bool pipelined;   /* messages of a stream: one moves as soon as the bytes of the one before are there, its latency
                          under   way beside them; otherwise it leaves when the one before has arrived */
     bool independent; /* ranks go through their iterations each at its own speed, see struct stagesim_pace */
+    bool uneven;      /* micro-batches of an iteration do not take equal times */
     uint32_t period;  /* iterations that repeat as a whole; at least 1 */
     uint32_t workers,
         stages; /* of the pipeline; S/D is the number of chunks that `stash` of one micro-batch divides by */

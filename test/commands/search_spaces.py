@@ -122,7 +122,15 @@ def uneven(draw):
              "recompute": ["none", ["full", "none"], ["none", "selective", "none", "full"]]})
 
 
-KINDS = (last_options, uneven, layers, four_axes, experts, context, overlaps, options, more_options)
+def documents(draw):
+    """Packed sequences: micro-batches and replicas are unlike each other."""
+    return (transformer(draw, ", document_lengths: {uniform: [64, 1500]}"),
+            {"tensor": [1, 2], "context": [1, 2], "pipeline": [1, 2], "micro": [1, 2], "zero": some(draw, [0, 1, 3]),
+             "schedules": ["1f1b"] + some(draw, ["zb-h1", "gpipe", "interleaved", "chimera", "seq1f1b"], 3),
+             "recompute": some(draw, ["none", "full"])})
+
+
+KINDS = (documents, last_options, uneven, layers, four_axes, experts, context, overlaps, options, more_options)
 
 
 def scenario(text, lists):

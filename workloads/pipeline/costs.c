@@ -138,24 +138,23 @@ static double layer_gradient(const struct stagesim_part *parts, uint32_t index, 
     return sum;
 }
 
-/* A cost that varies as the part does. */
-static uint32_t add_part_cost(struct lowering *l, const struct stagesim_part *part, struct stagesim_cost cost)
+/* The variation of a part's first set of factors; those of its other sets follow. */
+static uint32_t variation_of(struct lowering *l, const struct stagesim_part *part, uint32_t sets)
 {
-    uint32_t id = add_cost(l, cost);
-    if (!part->varies)
-        return id;
     size_t known = 0;
     while (known < l->known_factors_count && l->known_factors[known].factors != part->factors)
         known++;
-    if (known == l->known_factors_count) {
-        l->known_factors =
-            array_grow(l->known_factors, &l->known_factors_capacity, known + 1, sizeof *l->known_factors);
-        uint32_t axes = lowering_axes(l->mesh, part->varies);
-        l->known_factors[l->known_factors_count++] =
-            (struct known_factors){part->factors, program_add_variation(l->builder, axes, part->factors)};
+    if (known < l->known_factors_count)
+        return l->known_factors[known].variation;
+    l->known_factors = array_grow(l->known_factors, &l->known_factors_capacity, known + 1, sizeof *l->known_factors);
+    uint32_t axes = lowering_axes(l->mesh, part->varies), first = NONE;
+    for (uint32_t set = 0; set < sets; set++) {
+        const double *factors = part->factors + (size_t)set * mesh_product(l->mesh, axes);
+        uint32_t variation = program_add_variation(l->builder, axes, factors);
+        first = set ? first : variation;
     }
-    program_vary_cost(l->builder, id, l->known_factors[known].variation);
-    return id;
+    l->known_factors[l->known_factors_count++] = (struct known_factors){part->factors, first};
+    return first;
 }
 
 /* Of the weights of the layer that a part belongs to. */
@@ -175,6 +174,26 @@ static void add_gather_cost(struct lowering *l, uint32_t stage, const struct sta
     out->gather[family] = add_cost(l, (struct stagesim_cost){.bytes = bytes / pieces});
 }
 
+/* Computations of a part, which vary as it does; the first set of factors is the part's own. */
+static void add_varying_costs(struct lowering *l, const struct stagesim_part *part,
+                              const struct stagesim_cost costs[PART_COSTS], struct part_costs *out)
+{
+    uint32_t sets = part->varies ? lowering_factor_sets(part->varies, l->costs->factor_sets) : 1,
+             variation = part->varies ? variation_of(l, part, sets) : NONE;
+    uint32_t(*ids)[PART_COSTS] = arena_array(l->arena, sets, sizeof *ids);
+    for (uint32_t set = 0; set < sets; set++)
+        for (unsigned i = 0; i < PART_COSTS; i++) {
+            ids[set][i] = add_cost(l, costs[i]);
+            if (part->varies)
+                program_vary_cost(l->builder, ids[set][i], variation + set);
+        }
+    out->forward = ids[0][0];
+    out->backward = ids[0][1];
+    out->input = ids[0][2];
+    out->weight = ids[0][3];
+    out->sets = sets > 1 ? (const uint32_t(*)[PART_COSTS])ids : NULL;
+}
+
 /* Of a part; all parts of a stage take and give back as much. */
 static struct part_costs add_part_costs(struct lowering *l, uint32_t stage, const struct stagesim_part *parts,
                                         uint32_t index, uint32_t count)
@@ -184,19 +203,14 @@ static struct part_costs add_part_costs(struct lowering *l, uint32_t stage, cons
     double spared = lowering_spared(l->plan, l->costs, stage, activation), share = plan_recomputed(l->plan, stage);
     double kept = at(l->kept, stage) / count, stash = index == 0 ? chunk(l) * l->length : 0, weight = part->weight,
            weight_flops = part->weight_flops;
-    struct part_costs out = {
-        .forward = add_part_cost(
-            l, part,
-            (struct stagesim_cost){part->forward, part->forward_flops, 0, activation - spared, stash * (1 - share)}),
-        .backward = add_part_cost(
-            l, part, (struct stagesim_cost){part->backward, part->backward_flops, 0, kept - activation, -stash}),
-        .input = add_part_cost(
-            l, part, (struct stagesim_cost){part->backward - weight, part->backward_flops - weight_flops, 0, -input}),
-        .weight =
-            add_part_cost(l, part, (struct stagesim_cost){weight, weight_flops, 0, kept + input - activation, -stash}),
-        .gradient = {part->gradient, part->expert_gradient},
-        .layer = part->layer,
+    const struct stagesim_cost costs[PART_COSTS] = {
+        {part->forward, part->forward_flops, 0, activation - spared, stash * (1 - share)},
+        {part->backward, part->backward_flops, 0, kept - activation, -stash},
+        {part->backward - weight, part->backward_flops - weight_flops, 0, -input},
+        {weight, weight_flops, 0, kept + input - activation, -stash},
     };
+    struct part_costs out = {.gradient = {part->gradient, part->expert_gradient}, .layer = part->layer};
+    add_varying_costs(l, part, costs, &out);
     for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++)
         add_gather_cost(l, stage, parts, index, count, family, &out);
     lowering_add_exchange_costs(l, &part->forward_exchanges, &out.forward_exchanges);

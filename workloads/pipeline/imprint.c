@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workloads/pipeline/imprint.h"
 
+#include "workloads/pipeline/lowering.h"
+
 #include "base/arena.h"
 
 #include <string.h>
@@ -73,7 +75,7 @@ static void add_exchanges(struct imprint *imprint, const struct stagesim_exchang
     imprint_add_number(imprint, 0);
 }
 
-static void add_part(struct imprint *imprint, const struct stagesim_part *part, const struct mesh *mesh)
+static void add_part(struct imprint *imprint, const struct stagesim_part *part, const struct mesh *mesh, uint32_t sets)
 {
     const double numbers[] = {part->forward,        part->backward,     part->weight,   part->forward_flops,
                               part->backward_flops, part->weight_flops, part->gradient, part->expert_gradient};
@@ -84,7 +86,7 @@ static void add_part(struct imprint *imprint, const struct stagesim_part *part, 
     add_exchanges(imprint, &part->backward_exchanges);
     imprint_add_text(imprint, part->varies);
     if (part->varies && mesh_select(mesh, part->varies, &axes))
-        add_numbers(imprint, part->factors, mesh_product(mesh, axes));
+        add_numbers(imprint, part->factors, mesh_product(mesh, axes) * lowering_factor_sets(part->varies, sets));
 }
 
 static void add_parts(struct imprint *imprint, const struct stagesim_pipeline *costs, const struct mesh *mesh)
@@ -92,7 +94,7 @@ static void add_parts(struct imprint *imprint, const struct stagesim_pipeline *c
     for (uint32_t stage = 0; costs->parts && stage < costs->stages; stage++) {
         imprint_add(imprint, costs->part_counts[stage]);
         for (uint32_t i = 0; i < costs->part_counts[stage]; i++)
-            add_part(imprint, &costs->parts[stage][i], mesh);
+            add_part(imprint, &costs->parts[stage][i], mesh, costs->factor_sets);
     }
 }
 
@@ -127,7 +129,7 @@ void pipeline_imprint(struct imprint *imprint, const struct stagesim_pipeline *c
                                     costs->gradient_memory, costs->buffers,           costs->attention,
                                     costs->expert_gradient, costs->expert_gathered,   costs->keys_values,
                                     costs->checkpoint,      costs->attention_backward};
-    _Static_assert(sizeof(void *) != 8 || sizeof *costs == 328, "a new cost is part of the imprint, too");
+    _Static_assert(sizeof(void *) != 8 || sizeof *costs == 336, "a new cost is part of the imprint, too");
     imprint_add(imprint, costs->stages);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         add_numbers(imprint, arrays[i], costs->stages);
@@ -140,6 +142,7 @@ void pipeline_imprint(struct imprint *imprint, const struct stagesim_pipeline *c
     imprint_add_number(imprint, costs->gather_bucket);
     imprint_add(imprint, costs->gather_pieces);
     imprint_add_number(imprint, costs->tied_gradient);
+    imprint_add(imprint, (uint64_t)costs->factor_sets << 1 | costs->unsliced);
     for (uint32_t stage = 0; costs->gathers_ahead && stage < costs->stages; stage++)
         imprint_add(imprint, costs->gathers_ahead[stage]);
     imprint_add_text(imprint, costs->sync_axes);

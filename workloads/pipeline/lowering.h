@@ -29,6 +29,8 @@ struct exchange_list {
     unsigned moments; /* of all of them: a bit each */
 };
 
+enum { PART_COSTS = 4 };
+
 /* Costs of one part of a stage. */
 struct part_costs {
     uint32_t forward, backward, input, weight; /* computations: forward; backward whole, or its two parts */
@@ -37,6 +39,8 @@ struct part_costs {
     uint32_t gather_pieces[FAMILIES];
     double gradient[FAMILIES]; /* bytes */
     uint32_t layer;
+    /* [set]: forward, backward, input, weight of micro-batches that are not alike; NULL: all are */
+    const uint32_t (*sets)[PART_COSTS];
 };
 
 /* Costs of one stage, as indices into the program's cost table. */
@@ -277,6 +281,8 @@ uint32_t lowering_holders(const struct plan *plan, uint32_t stage, uint32_t *wor
 
 /* The mesh axes of a list as for mesh_select, a bit each; none where it is NULL or wrong. */
 uint32_t lowering_axes(const struct mesh *mesh, const char *list);
+/* How many of a pipeline's sets of factors a part has that varies along these axes. */
+uint32_t lowering_factor_sets(const char *varies, uint32_t sets);
 
 /* ---- exchanges.c ---- */
 

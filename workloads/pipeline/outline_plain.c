@@ -10,9 +10,11 @@ static double least_factor(const struct outline *o, const struct stagesim_part *
 {
     if (!part->varies)
         return 1;
-    uint32_t count = mesh_product(o->request->mesh, lowering_axes(o->request->mesh, part->varies));
+    const struct mesh *mesh = o->request->mesh;
+    size_t count = (size_t)mesh_product(mesh, lowering_axes(mesh, part->varies)) *
+                   lowering_factor_sets(part->varies, o->request->costs->factor_sets);
     double least = 1;
-    for (uint32_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         least = fmin(least, part->factors[i]);
     return least;
 }

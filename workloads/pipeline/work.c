@@ -317,17 +317,20 @@ static void add_gathers(struct lowering *l, struct worker_state *state, const st
         note_boundary(state);
 }
 
-static struct work part_work(const struct part_costs *part, const struct slot *slot)
+static struct work part_work(const struct lowering *l, const struct part_costs *part, const struct slot *slot)
 {
+    const uint32_t own[PART_COSTS] = {part->forward, part->backward, part->input, part->weight};
+    uint32_t number = slot->micro_batch / l->plan->slices % (per_iteration(l) / l->plan->slices);
+    const uint32_t *costs = part->sets ? part->sets[number % l->costs->factor_sets] : own;
     if (slot->kind == SLOT_FORWARD)
-        return (struct work){part->forward, NONE, &part->forward_exchanges, 1};
+        return (struct work){costs[0], NONE, &part->forward_exchanges, 1};
     if (slot->kind == SLOT_WEIGHT)
-        return (struct work){part->weight, NONE, NULL, 1};
+        return (struct work){costs[3], NONE, NULL, 1};
     if (slot->split)
-        return (struct work){part->input, NONE, &part->backward_exchanges, 1};
+        return (struct work){costs[2], NONE, &part->backward_exchanges, 1};
     if (lowering_has_exchanges(&part->backward_exchanges, MOMENT(BESIDE_WEIGHT)))
-        return (struct work){part->input, part->weight, &part->backward_exchanges, 1};
-    return (struct work){part->backward, NONE, &part->backward_exchanges, 1};
+        return (struct work){costs[2], costs[3], &part->backward_exchanges, 1};
+    return (struct work){costs[1], NONE, &part->backward_exchanges, 1};
 }
 
 /* Whether a part is of another layer than the one at `next`, which may lie outside of the stage (also by wrapping). */
@@ -355,7 +358,7 @@ static void add_part(struct lowering *l, struct worker_state *state, const struc
     uint32_t gathers[FAMILIES] = {NONE, NONE};
     if (list == costs_of(l, slot)->parts && begins_layer(costs_of(l, slot), slot, index))
         add_gathers(l, state, slot, &list[index], gathers);
-    uint32_t id = add_work(l, state, identity, part_work(&list[index], slot), first);
+    uint32_t id = add_work(l, state, identity, part_work(l, &list[index], slot), first);
     for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++)
         if (gathers[family] != NONE)
             program_add_wait(l->builder, state->worker, id, gathers[family]);

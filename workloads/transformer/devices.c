@@ -256,6 +256,9 @@ static void forget_parts(struct transformer_known *known)
         for (unsigned i = 0; i < TRANSFORMER_BLOCKS * TRANSFORMER_RECOMPUTES; i++)
             free(known->parts[kind][i / TRANSFORMER_RECOMPUTES][i % TRANSFORMER_RECOMPUTES]);
     free(known->parts);
+    for (unsigned i = 0; known->factors && i < known->kinds * TRANSFORMER_RECOMPUTES; i++)
+        free(known->factors[i / TRANSFORMER_RECOMPUTES][i % TRANSFORMER_RECOMPUTES]);
+    free(known->factors);
 }
 
 void transformer_free_devices(struct transformer_job *j)

@@ -181,6 +181,18 @@ const struct stagesim_field transformer_fields[] = {
     MODEL_COUNT(ffn, false, 1, 1 << 24, "inner width of the feed-forward block; default 4 x hidden"),
     MODEL_FLAG(gated, "the feed-forward block has a third matrix (SwiGLU); default false"),
     MODEL_COUNT(sequence, true, 1, 1 << 26, "tokens of a sample (s)"),
+    {"model.documents", STAGESIM_FIELD_COUNTS, offsetof(struct transformer_parameters, model.documents), false, 1,
+     1 << 26, NULL,
+     "tokens of the documents that are packed into each sequence, as a list; a token attends only to its own document; "
+     "default: one document"},
+    {"model.document_lengths", STAGESIM_FIELD_FACTORS, offsetof(struct transformer_parameters, model.document_lengths),
+     .doc = "in place of documents: tokens of a document, drawn for each one; sequences are filled with them in their "
+            "order"},
+    {"model.documents_whole", STAGESIM_FIELD_FLAG, offsetof(struct transformer_parameters, model.documents_whole),
+     .doc = "with document_lengths: whether a document that does not fit begins the next sequence, and padding fills "
+            "this one; otherwise it is cut; default false"},
+    {"model.document_seed", STAGESIM_FIELD_COUNT, offsetof(struct transformer_parameters, model.document_seed), false,
+     0, 1e15, NULL, "with document_lengths: seed by which they are drawn; default 0"},
     MODEL_COUNT(vocabulary, true, 1, 1 << 26, "entries of the vocabulary (V), with any padding"),
     MODEL_COUNT(positions, false, 0, 1 << 26, "number of learned positions; default 0: there are none, or rotary ones"),
     MODEL_COUNT(token_types, false, 0, 1 << 16, "number of learned token types (BERT has 2); default 0"),

@@ -37,6 +37,20 @@ static bool computes_again(const struct transformer_job *j)
     return j->layout.recompute == TRANSFORMER_FULL;
 }
 
+/* The number of a part that stands apart: by the layer's kind where documents make each kind vary by itself. */
+static uint32_t apart_of(const struct transformer_job *j, uint32_t layer, uint32_t number)
+{
+    return number && j->packing.sequences ? number + (LINEAR + 1) * j->layer_kinds[layer] : number;
+}
+
+/* Products over scores vary with the documents of a micro-batch and rank. */
+static void vary(const struct transformer_job *j, uint32_t layer, struct stagesim_part *core)
+{
+    core->factors = transformer_kind_of(&j->model)->attends ? transformer_document_factors(j, layer) : NULL;
+    core->varies = core->factors ? transformer_documents_axis : NULL;
+    core->apart = core->factors ? apart_of(j, layer, SCORES) : TOGETHER;
+}
+
 /* ---- a shared sequence ---- */
 
 /* A share of a part's computation, without its exchanges. */
@@ -116,7 +130,7 @@ static uint32_t gathered_attention(const struct transformer_job *j, struct stage
     add_exchange(&parts[2].backward_exchanges,
                  context_exchange(STAGESIM_ALL_GATHER, STAGESIM_AFTER, times * bytes, times));
     add_exchange(&parts[1].backward_exchanges, context_exchange(STAGESIM_REDUCE_SCATTER, STAGESIM_AFTER, bytes, 1));
-    parts[1].apart = parts[1].varies ? SCORES : TOGETHER;
+    parts[1].apart = parts[1].varies ? apart_of(j, parts[1].layer, SCORES) : TOGETHER;
     return 3;
 }
 
@@ -128,7 +142,7 @@ static uint32_t ring_attention(const struct transformer_job *j, struct stagesim_
            again = computes_again(j) ? 1 : 0;
     struct stagesim_part core = parts[1], last = parts[2], end = share_of_part(&core, 1 / j->layout.context);
     parts[1] = share_of_part(&core, steps / j->layout.context);
-    parts[1].apart = RING;
+    parts[1].apart = apart_of(j, core.layer, RING);
     add_exchange(&parts[1].forward_exchanges,
                  context_exchange(STAGESIM_SEND_RECEIVE, STAGESIM_BESIDE, steps * block, steps));
     add_exchange(&parts[1].backward_exchanges, context_exchange(STAGESIM_SEND_RECEIVE, STAGESIM_BESIDE,
@@ -138,7 +152,7 @@ static uint32_t ring_attention(const struct transformer_job *j, struct stagesim_
         return 3;
     }
     parts[2] = end;
-    parts[2].apart = RING_END;
+    parts[2].apart = apart_of(j, core.layer, RING_END);
     parts[3] = last;
     return 4;
 }
@@ -185,6 +199,7 @@ static void cut_attention(const struct transformer_job *j, uint32_t layer, const
                           struct stagesim_part *parts)
 {
     parts[1] = plain_part(j, BLOCK_CORE, layer);
+    vary(j, layer, &parts[1]);
     if (tensor_hides_exchanges(&j->tensor)) {
         parts[0] = hiding_part(j, BLOCK_PROJECTIONS, layer);
         parts[2] = hiding_part(j, BLOCK_JOIN, layer);
@@ -199,7 +214,8 @@ static void cut_attention(const struct transformer_job *j, uint32_t layer, const
 static uint32_t attention_parts(const struct transformer_job *j, uint32_t layer, struct stagesim_part *parts)
 {
     struct stagesim_part whole = transformer_part(j, BLOCK_ATTENTION, layer);
-    if (j->layout.context <= 1 && !tensor_hides_exchanges(&j->tensor)) {
+    bool varies = j->packing.sequences && transformer_kind_of(&j->model)->attends;
+    if (j->layout.context <= 1 && !tensor_hides_exchanges(&j->tensor) && !varies) {
         parts[0] = whole;
         return 1;
     }
@@ -385,6 +401,7 @@ static uint32_t linear_parts(const struct transformer_job *j, uint32_t layer, st
     uint32_t count = sizeof blocks / sizeof *blocks;
     for (uint32_t i = 0; i < count; i++)
         parts[i] = transformer_part(j, blocks[i], layer);
+    vary(j, layer, &parts[1]);
     return count;
 }
 

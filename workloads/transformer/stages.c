@@ -129,10 +129,13 @@ static void list_parts(struct stages *s, uint32_t stage, uint32_t first_layer)
     s->part_counts[stage] = count;
 }
 
-/* Halves and blocks do not vary: they take as long as on the rank that has most to do. */
+/* Halves and blocks do not vary: they take as long as on the rank that has most to do, and with packed documents, of
+ * which the next micro-batch's rank with most is another one, as the mean. */
 static double longest(const struct transformer_job *j, const struct stagesim_part *part)
 {
     double most = 1;
+    if (j->packing.sequences && part->varies == transformer_documents_axis)
+        return most;
     for (uint32_t i = 0; part->varies && i < j->api->axis(j->job, part->varies); i++)
         most = fmax(most, part->factors[i]);
     return most;
@@ -466,6 +469,8 @@ bool transformer_lower(const struct transformer_job *j)
         .tied_gradient = transformer_tied_gradient(j),
         .owned = s.owned,
         .owned_counts = s.owned_counts,
+        .factor_sets = j->packing.sequences ? j->api->micro_batches(j->job) : 0,
+        .unsliced = j->model.documents.count > 0,
     };
     bool ok = check_gathers(&s) && j->api->pipeline(j->job, &pipeline);
     finish(&s);

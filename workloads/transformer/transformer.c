@@ -171,6 +171,9 @@ static void declare(const struct transformer_job *j)
     double samples = j->api->micro_batch_size(j->job) * j->api->micro_batches(j->job) * j->data;
     struct transformer_model whole = j->parameters->model; /* without what ranks repeat */
     transformer_model_complete(&whole);
+    whole.documents = j->model.documents;
+    whole.document_counts = j->model.document_counts;
+    whole.packed = j->model.packed;
     double frozen = j->parameters->adapter_rank ? transformer_weight_flops(&whole) : 0;
     double tower = (whole.tower_frozen || j->parameters->adapter_rank ? 1 : 3) * transformer_tower_flops(&whole);
     double model = samples * (transformer_flops(&whole) - frozen + tower), again = samples * repeated_flops(j, &whole);
@@ -199,6 +202,7 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     ok &= transformer_check_shape(&j);
     ok &= set_sharing(&j);
     ok &= transformer_divide(&j);
+    ok = ok && transformer_pack(&j);
     ok = ok && set_profile(&j);
     repeat_kv_heads(&j);
     j.stages = api->stages(job);
@@ -215,6 +219,7 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     free(j.layers);
     free(j.layer_kinds);
     transformer_division_finish(&j.division);
+    transformer_packing_finish(&j.packing);
     return ok;
 }
 

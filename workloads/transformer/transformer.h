@@ -4,6 +4,7 @@
 #define STAGESIM_TRANSFORMER_H
 
 #include "workloads/transformer/device.h"
+#include "workloads/transformer/documents.h"
 #include "workloads/transformer/kernel_class.h"
 #include "workloads/transformer/kernel_use.h"
 #include "workloads/transformer/kinds/memory.h"
@@ -86,6 +87,7 @@ struct transformer_job {
     uint32_t layer_kind_count;
     bool embedding_copied; /* the last stage needs the token embedding, and is on other workers than the first */
     struct transformer_division division;
+    struct transformer_packing packing;
     struct transformer_device *kinds;    /* GPUs that are alike; a list */
     struct transformer_device **devices; /* [stage] */
     double peak;                         /* flop/s of a rank in the precision in use, mean over pipeline workers */
@@ -97,6 +99,7 @@ struct transformer_job {
 struct transformer_known {
     struct stagesim_part *(*parts)[TRANSFORMER_BLOCKS][TRANSFORMER_RECOMPUTES]; /* [kind][block][recompute] */
     uint32_t kinds;                                                             /* of them */
+    double *(*factors)[TRANSFORMER_RECOMPUTES]; /* [kind][recompute]: of packed documents */
 };
 
 /* A kind of GPU that the job runs on. */

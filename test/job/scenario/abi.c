@@ -145,6 +145,8 @@ static const struct expected members[] = {
     MEMBER(stagesim_pipeline, tied_gradient, 304),
     MEMBER(stagesim_pipeline, owned, 312),
     MEMBER(stagesim_pipeline, owned_counts, 320),
+    MEMBER(stagesim_pipeline, factor_sets, 328),
+    MEMBER(stagesim_pipeline, unsliced, 332),
     MEMBER(stagesim_pace, size, 0),
     MEMBER(stagesim_pace, period, 8),
     MEMBER(stagesim_pace, overlapping, 12),

@@ -29,13 +29,15 @@ static void add_flash(struct transformer_operators *out, const struct transforme
                       double passes)
 {
     double width = with_keys * head_width(m, s, PRODUCT_KEYS) + with_values * head_width(m, s, PRODUCT_VALUES);
-    double flops = 2 * s->scores * width * (m->causal ? 0.5 * transformer_window_share(m) : 1);
+    double flops = 2 * s->scores * width * (m->causal ? 0.5 : 1) * transformer_met_share(m);
     double bytes = passes * s->element * (s->rows * (s->query + s->output) + s->keys * s->key_value);
-    /* Ranks that share a sequence compute with blocks of it, or with some heads of all of it. */
+    /* Ranks that share a sequence compute with blocks of it, or with some heads of all of it; packed documents are like
+     * more and shorter sequences. */
+    double packed = transformer_document_length(m) / (double)m->sequence;
     struct kernel_shape shape = {.kind = KERNEL_ATTENTION,
                                  .stage = m->causal ? KERNEL_FORWARD : KERNEL_FORWARD_FULL,
-                                 .groups = s->scores / (s->length * (double)m->sequence),
-                                 .m = s->length,
+                                 .groups = s->scores / (s->length * (double)m->sequence) / packed,
+                                 .m = s->length * packed,
                                  .n = head_width(m, s, PRODUCT_KEYS),
                                  .k = head_width(m, s, PRODUCT_VALUES)};
     if (passes > 1)
@@ -130,7 +132,7 @@ struct kind_parameters attention_parameters(const struct transformer_model *m)
 static double core_flops(const struct transformer_model *m)
 {
     struct transformer_widths w = widths(m);
-    return 2.0 * (double)m->sequence * (double)m->sequence * (w.query + w.output) * transformer_window_share(m);
+    return 2.0 * (double)m->sequence * (double)m->sequence * (w.query + w.output) * transformer_met_share(m);
 }
 
 /* ---- operators around the products over scores ---- */

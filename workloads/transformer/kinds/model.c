@@ -4,6 +4,7 @@
 
 #include "workloads/transformer/kinds/letters.h"
 
+#include <math.h>
 #include <string.h>
 
 const char *const transformer_norm_names[] = {"layer", "rms", NULL};
@@ -58,6 +59,8 @@ void transformer_model_complete(struct transformer_model *model)
     if (!model->expert_groups)
         model->expert_groups = model->top_groups = 1;
     put_default(&model->top_groups, model->expert_groups);
+    if (model->documents.count && !(model->packed > 0))
+        model->packed = 1;
     complete_kinds(model);
 }
 
@@ -198,12 +201,51 @@ uint64_t transformer_layers_period(const struct transformer_model *m)
     return m->expert_period / a * windows;
 }
 
-double transformer_window_share(const struct transformer_model *m)
+/* ---- pairs of tokens ---- */
+
+/* Of a document of so many tokens, twice: of at most `most` keys for a token, or of chunks of as many tokens. */
+static double twice_pairs(double length, double most, bool chunks)
 {
-    double s = (double)m->sequence, w = (double)m->window;
-    if (!m->window || w >= s)
+    if (most >= length)
+        return length * length;
+    double rest = fmod(length, most);
+    return chunks ? (length - rest) * most + rest * rest : 2 * length * most - most * most;
+}
+
+/* The mean over sequences of what documents have. */
+static double mean_pairs(const struct transformer_model *m, double most, bool chunks)
+{
+    double sum = 0;
+    if (!m->documents.count)
+        return twice_pairs((double)m->sequence, most, chunks);
+    for (size_t i = 0; i < m->documents.count; i++)
+        sum += (m->document_counts ? m->document_counts[i] : 1) * twice_pairs(m->documents.values[i], most, chunks);
+    return sum / m->packed;
+}
+
+double transformer_met_share(const struct transformer_model *m)
+{
+    double s = (double)m->sequence, w = m->window ? (double)m->window : s;
+    if (!m->documents.count && w >= s)
         return 1;
-    return m->chunked ? w / s : (2 * s * w - w * w) / (s * s);
+    if (!m->documents.count && m->chunked)
+        return w / s;
+    return mean_pairs(m, w, m->chunked) / (s * s);
+}
+
+double transformer_met_pairs(const struct transformer_model *m, double most)
+{
+    return mean_pairs(m, most, false) / 2;
+}
+
+double transformer_document_length(const struct transformer_model *m)
+{
+    double tokens = 0;
+    if (!m->documents.count)
+        return (double)m->sequence;
+    for (size_t i = 0; i < m->documents.count; i++)
+        tokens += (m->document_counts ? m->document_counts[i] : 1) * m->documents.values[i];
+    return mean_pairs(m, (double)m->sequence, false) * m->packed / tokens;
 }
 
 struct transformer_norms transformer_norms_of(const struct transformer_model *m)

@@ -5,6 +5,8 @@
 
 #include "abi/workload.h"
 
+struct fields_distribution;
+
 enum transformer_norm { NORM_LAYER, NORM_RMS }; /* 2 h parameters (weight and bias), h parameters (weight) */
 
 /* What mixes the tokens of a layer; kinds.h has the table. */
@@ -76,6 +78,15 @@ struct transformer_model {
     uint64_t tower_parameters; /* the published count; 0: not known */
     uint64_t layers, hidden, heads, kv_heads, head_size, ffn;
     uint64_t sequence, vocabulary, positions, token_types;
+    /* Documents of packed sequences, each of which attends to itself alone: their lengths (pieces that lie in different
+     * sequences count apart), how often each occurs (NULL: once), and in how many sequences all of them lie. count 0: a
+     * sequence is one document. */
+    struct stagesim_list documents;
+    const double *document_counts;
+    double packed;
+    const struct fields_distribution *document_lengths; /* what they are drawn from; NULL: nothing */
+    bool documents_whole;                               /* none is cut at the end of a sequence */
+    uint64_t document_seed;
     bool gated, tied, biases, causal, dropout;
     bool embedding_norm, final_norm, pooler, head_transform, head_bias, next_sentence;
     bool qkv_biases; /* of the matrices of queries, keys and values alone (Qwen 2) */
@@ -118,9 +129,13 @@ uint64_t transformer_layers_period(const struct transformer_model *model);
 bool transformer_layers_alike(const struct transformer_model *one, const struct transformer_model *other);
 /* Whether layers are a sequence of kinds: other than what the keys of attention and experts alone can say. */
 bool transformer_has_kinds(const struct transformer_model *model);
-/* Of the pairs of a token and one before it that a causal mask leaves, the share that lies in the window; 1: no window.
- */
-double transformer_window_share(const struct transformer_model *model);
+/* Of the pairs of a token and one before it that a causal mask leaves, the share that lies in the window and in one
+ * document, the mean over sequences; 1: neither. */
+double transformer_met_share(const struct transformer_model *model);
+/* Pairs of a token and one before it in its document, of at most `most` for each token; the mean over sequences. */
+double transformer_met_pairs(const struct transformer_model *model, double most);
+/* Tokens of equal documents that have as many pairs as those of all sequences: sum of squares over sum. */
+double transformer_document_length(const struct transformer_model *model);
 /* Bytes of memory and work of the normalisations: how many stand before and behind each of the two blocks. */
 struct transformer_norms {
     double attention, ffn, behind; /* before each of the blocks, and behind each */

@@ -7,17 +7,10 @@
 
 #include <math.h>
 
-/* Pairs of a query and a key before it, of at most `most` keys each. */
-static double pairs_of(const struct transformer_model *m, double most)
-{
-    double s = (double)m->sequence;
-    return most < s ? s * most - most * most / 2 : s * s / 2;
-}
-
 static double picked(const struct transformer_model *m)
 {
     double block = m->index_block ? (double)m->index_block : 1;
-    return pairs_of(m, block * (double)m->index_top);
+    return transformer_met_pairs(m, block * (double)m->index_top);
 }
 
 /* ---- the indexer: its heads' queries, one key, a weight of each head ---- */
@@ -46,7 +39,7 @@ static double indexer_matrices(const struct transformer_model *m)
 static double indexer_scores(const struct transformer_model *m)
 {
     struct indexer i = indexer_of(m);
-    return 2 * pairs_of(m, INFINITY) * (i.queries + i.weights);
+    return 2 * transformer_met_pairs(m, INFINITY) * (i.queries + i.weights);
 }
 
 static void add_indexer(const struct transformer_model *m, const struct transformer_layout *l,
@@ -60,7 +53,7 @@ static void add_indexer(const struct transformer_model *m, const struct transfor
                                                      .flash = true,
                                                      .flops = indexer_scores(m) * s->samples / l->context,
                                                      .bytes = s->element * (s->rows * i.queries + s->keys * i.key)});
-    operators_add_vector(out, "index choice", 4 * s->rows * (double)m->sequence / 2);
+    operators_add_vector(out, "index choice", 4 * s->rows * transformer_met_pairs(m, INFINITY) / (double)m->sequence);
 }
 
 /* Trained by the attention's own scores, which its gradients do not reach: weights' gradients alone, those of the
