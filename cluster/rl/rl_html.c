@@ -86,6 +86,11 @@ bool rl_html(FILE *out, const struct rl_view *view, struct fault *fault)
              view->rl->engines, readable_plural(view->rl->engines));
     html_begin(out, view->scenario->name, line);
     put_tiles(out, view);
+    if (view->scenario->imported) {
+        fputs("<p>Imported from ", out);
+        html_text(out, view->scenario->imported->summary);
+        fputs("; <code>about.json</code> has all of it.</p>\n", out);
+    }
     fputs("<h2>Steps over time</h2>\n", out);
     bool done = html_chart(out, draw, &shown, "rl", "slim", false, fault);
     put_phases(out, view);

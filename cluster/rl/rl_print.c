@@ -44,6 +44,8 @@ static void print_remarks(FILE *out, const struct rl_view *view, enum table_form
                rl_arrangement_names[rl->values.arrangement], f->gpus, readable_plural(f->gpus),
                view->scenario->platform_name, rl->update->mesh.ranks, rl->engines, readable_plural(rl->engines),
                generation_gpus(&rl->settings));
+    if (view->scenario->imported)
+        diag_print(remarks, "imported     from %s\n", view->scenario->imported->summary);
     fprintf(remarks, "step         %s; %.6g tokens/s, %.6g a GPU; %.6g samples of %.6g tokens\n",
             readable_seconds(one, f->step), f->tokens_per_s, f->tokens_per_s_per_gpu, f->samples,
             f->tokens / f->samples);
@@ -144,6 +146,8 @@ void rl_json(FILE *out, const struct rl_view *view)
     json_text(&json, "kind", "rl");
     json_object_begin(&json, "scenario", false);
     json_text(&json, "name", view->scenario->name);
+    if (view->scenario->imported)
+        json_text(&json, "imported", view->scenario->imported->summary);
     json_object_end(&json);
     json_text(&json, "platform", view->scenario->platform_name);
     json_text(&json, "arrangement", rl_arrangement_names[view->rl->values.arrangement]);

@@ -146,6 +146,28 @@ static void read_count(struct reading *r, const struct format_row *row, struct s
     settings_put_count(r->settings, row->key, axis && !count ? 1 : count, from);
 }
 
+/* Samples of so many tokens. */
+static void read_tokens(struct reading *r, const struct format_row *row, const struct node *node, struct source from)
+{
+    uint64_t tokens = reading_count(r, row->path, 1), sequence = settings_count(r->settings, "model.sequence", 0);
+    if (sequence && tokens && tokens % sequence == 0)
+        settings_put_count(r->settings, row->key, tokens / sequence, from);
+    else
+        diag_error(r->settings->diag, node->at,
+                   "%s is %" PRIu64 " tokens; expected a multiple of the sequence of %" PRIu64, row->path, tokens,
+                   sequence);
+}
+
+static void read_plain(struct reading *r, const struct format_row *row, const struct node *node, struct source from)
+{
+    double number;
+    if (node_number(node, &number))
+        settings_put(r->settings, row->key, node->text, from);
+    else
+        diag_error(r->settings->diag, node->at, "%s is %s; expected a number", row->path,
+                   node_describe(node, r->settings->arena));
+}
+
 /* "auto" and the like stand for what the framework fills in. */
 static bool is_open(const struct node *node)
 {
@@ -163,6 +185,10 @@ static void read_given(struct reading *r, const struct format_row *row, const st
                         "%s is filled in when the job starts: the file does not say", node->text);
     else if (row->kind == ROW_COUNT || (row->kind == ROW_SPARE && !settings_find(r->settings, row->key)))
         read_count(r, row, from);
+    else if (row->kind == ROW_TOKENS)
+        read_tokens(r, row, node, from);
+    else if (row->kind == ROW_PLAIN)
+        read_plain(r, row, node, from);
     else if (row->kind == ROW_RATIO)
         read_ratio(r, row, node, from);
     else if (row->kind == ROW_HALF)
@@ -207,11 +233,19 @@ void formats_read(const struct format *format, const struct node *root, struct s
     }
     for (const struct format_fact *fact = format->facts; fact && fact->key; fact++)
         put_fact(settings, fact, root->at);
+    if (settings_find(settings, "model.qk_norm_whole") && !settings_find(settings, "model.qk_norm"))
+        settings_remove(settings, "model.qk_norm_whole");
     if (settings_count(settings, "parallel.tensor", 1) <= 1 && settings_find(settings, "transformer.sequence_parallel"))
         settings_remove(settings, "transformer.sequence_parallel");
     if (!strcmp(settings_text(settings, "model.gated", "false"), "true") && settings_find(settings, "model.hidden") &&
         !settings_find(settings, "model.ffn"))
         settings_remark(settings, REMARK_MISSING, root->at, "model.ffn",
                         "how wide a gated block is, the file does not say: --set model.ffn=NUMBER");
+    if (settings_find(settings, "@fp8"))
+        settings_replace(settings, "compute.precision", "fp8", settings_find(settings, "@fp8")->from);
+    if (!strcmp(settings_text(settings, "@hybrid", "no"), "yes") && !settings_find(settings, "@replicas") &&
+        !settings_find(settings, "transformer.shard_ranks"))
+        settings_put(settings, "transformer.shard_ranks", "8",
+                     source_assumed("groups of hybrid sharding are nodes, taken as 8 GPUs"));
     reading_account(&r, format->ignored, format->partial);
 }

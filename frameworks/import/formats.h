@@ -11,6 +11,8 @@ struct arena;
 
 enum row_kind {
     ROW_COUNT,  /* the value, a count */
+    ROW_PLAIN,  /* the value as it is, a number */
+    ROW_TOKENS, /* a count of tokens, of which model.sequence make one */
     ROW_SPARE,  /* a count, where no row before it gave the key */
     ROW_RATIO,  /* `words` times the key of that name, up to a multiple: "model.hidden", "model.hidden 256" */
     ROW_HALF,   /* times the second key of `words`, if there is one; half of that where the first is true */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Formats of laboratories that train their own models: InternEvo (internlm/initialize/launch.py, configs/), OLMo
- * (olmo/config.py) and OLMo-core, of which only the name is known. */
+ * (olmo/config.py) and OLMo-core. */
 #include "frameworks/import/formats.h"
 
 #include <stddef.h>
@@ -226,8 +226,173 @@ static const char *const olmo_partial[] = {
 
 const struct format format_olmo = {"OLMo", NULL, olmo_marks, 3, olmo_rows, olmo_facts, olmo_ignored, olmo_partial};
 
-/* ---- OLMo-core: its files are what a Python program wrote down ---- */
+/* ---- OLMo-core: the config.json that a run saves beside its checkpoints (ConfigSaverCallback), which has all that its
+ * Python program computed (src/olmo_core/nn/transformer/config.py, train/train_module/transformer/config.py) ---- */
 
 static const char *const core_marks[] = {"model.block", "model._CLASS_", "train_module", "data_loader", NULL};
 
-const struct format format_olmo_core = {"OLMo-core", NULL, core_marks, 2, NULL, NULL, NULL, NULL};
+/* Attention is the block's `sequence_mixer`, in files before 2026 its `attention`. */
+#define MIXER(key, kind, to, words, absent)                                                                            \
+    {"model.block.attention." key, kind, to, words, NULL},                                                             \
+    {                                                                                                                  \
+        "model.block.sequence_mixer." key, kind, to, words, absent                                                     \
+    }
+
+static const struct format_row core_rows[] = {
+    {"model.n_layers", ROW_COUNT, "model.layers", NULL, NULL},
+    {"model.d_model", ROW_COUNT, "model.hidden", NULL, NULL},
+    {"model.vocab_size", ROW_COUNT, "model.vocabulary", NULL, NULL},
+    {"model.tie_word_embeddings", ROW_FLAG, "model.tied", NULL, "false"},
+    MIXER("n_heads", ROW_COUNT, "model.heads", NULL, NULL),
+    MIXER("n_kv_heads", ROW_COUNT, "model.kv_heads", NULL, NULL),
+    MIXER("head_dim", ROW_COUNT, "model.head_size", NULL, NULL),
+    MIXER("bias", ROW_FLAG, "model.biases", NULL, "true"),
+    MIXER("qk_norm.name", ROW_WORD, "model.qk_norm", "default=true rms=true qwen_rms=true cute_rms=true fused_rms=true",
+          NULL),
+    MIXER("use_head_qk_norm", ROW_NOT, "model.qk_norm_whole", NULL, "true"),
+    {"model.block.feed_forward.hidden_size", ROW_COUNT, "model.ffn", NULL, NULL},
+    {"model.block.feed_forward_moe.num_experts", ROW_COUNT, "model.experts", NULL, NULL},
+    {"model.block.feed_forward_moe.hidden_size", ROW_COUNT, "model.expert_ffn", NULL, NULL},
+    {"model.block.feed_forward_moe.router.top_k", ROW_COUNT, "model.top_k", NULL, NULL},
+    {"model.block.feed_forward_moe.capacity_factor", ROW_PLAIN, "transformer.capacity_factor", NULL, NULL},
+    {"model.block.layer_norm.name", ROW_WORD, "model.norm",
+     "default=layer rms=rms qwen_rms=rms cute_rms=rms fused_rms=rms", NULL},
+    {"model.block.name", ROW_WORD, "model.norms",
+     "default=2 default_scaled=2 reordered_norm=2 peri_norm=4 moe=2 moe_reordered_norm=2", "2"},
+    {"train_module.max_sequence_length", ROW_COUNT, "model.sequence", NULL, NULL},
+    {"dataset.sequence_length", ROW_SPARE, "model.sequence", NULL, NULL},
+    {"train_module.rank_microbatch_size", ROW_TOKENS, "batch.micro", NULL, NULL},
+    {"data_loader.global_batch_size", ROW_TOKENS, "batch.global", NULL, NULL},
+    {"train_module.dp_config.name", ROW_WORD, "transformer.zero", "fsdp=3 hsdp=3 ddp=0", "0"},
+    {"train_module.dp_config.name", ROW_WORD, "@hybrid", "fsdp=no hsdp=yes ddp=no", NULL},
+    {"train_module.dp_config.shard_degree", ROW_COUNT, "transformer.shard_ranks", NULL, NULL},
+    {"train_module.dp_config.num_replicas", ROW_COUNT, "@replicas", NULL, NULL},
+    {"train_module.float8_config.enabled", ROW_ONE, "@fp8", "true", NULL},
+    {"train_module.dp_config.param_dtype", ROW_WORD, "compute.precision", "bfloat16=bf16 float16=fp16 float32=fp32",
+     NULL},
+    {"train_module.autocast_precision", ROW_WORD, "compute.precision", "bfloat16=bf16 float16=fp16 float32=fp32",
+     "fp32"},
+    {"train_module.dp_config.reduce_dtype", ROW_WORD, "transformer.gradients", "float32=fp32 bfloat16=same", NULL},
+    {"train_module.tp_config.degree", ROW_COUNT, "parallel.tensor", NULL, "1"},
+    {"train_module.cp_config.degree", ROW_COUNT, "parallel.context", NULL, "1"},
+    {"train_module.ep_config.degree", ROW_COUNT, "parallel.expert", NULL, NULL},
+    {"train_module.pp_config.degree", ROW_COUNT, "parallel.pipeline", NULL, "1"},
+    {"train_module.pp_config.schedule", ROW_WORD, "schedule.name",
+     "1F1B=1f1b GPipe=gpipe Interleaved1F1B=interleaved LoopedBFS=breadth-first InterleavedZeroBubble=interleaved-zb "
+     "ZBVZeroBubble=zb-v",
+     NULL},
+    {"train_module.ac_config.mode", ROW_WORD, "schedule.recompute",
+     "full=full selected_blocks=full selected_modules=none selected_ops=none budget=none", "none"},
+    {NULL, ROW_COUNT, NULL, NULL, NULL},
+};
+
+#undef MIXER
+
+static const struct format_fact core_facts[] = {
+    {"model.gated", "true", "OLMo-core's feed-forward blocks", NULL, NULL, NULL},
+    {"model.positions", "0", "OLMo-core's layers, rotary", NULL, NULL, NULL},
+    {"model.dropout", "false", "OLMo-core's configurations", NULL, NULL, NULL},
+    {"transformer.sequence_parallel", "true", "OLMo-core's tensor parallelism", NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL, NULL},
+};
+
+static const char *const core_ignored[] = {"_CLASS_",
+                                           "run_name",
+                                           "init_seed",
+                                           "launch*",
+                                           "load_*",
+                                           "trainer*",
+                                           "dataset*",
+                                           "backend",
+                                           "model._CLASS_",
+                                           "model.name",
+                                           "model.dtype",
+                                           "model.init_*",
+                                           "model.embedding_init_std",
+                                           "model.embed_scale",
+                                           "model.lm_head*",
+                                           "model.block._CLASS_",
+                                           "model.block.dropout",
+                                           "model.block.layer_norm*",
+                                           "model.block.feed_forward._CLASS_",
+                                           "model.block.feed_forward.name",
+                                           "model.block.feed_forward.bias",
+                                           "model.block.feed_forward.dtype",
+                                           "model.block.feed_forward.activation",
+                                           "model.block.feed_forward_moe*",
+                                           "model.block.attention._CLASS_",
+                                           "model.block.attention.name",
+                                           "model.block.attention.type",
+                                           "model.block.attention.rope*",
+                                           "model.block.attention.qk_norm*",
+                                           "model.block.attention.dropout",
+                                           "model.block.attention.use_flash",
+                                           "model.block.attention.backend",
+                                           "model.block.attention.dtype",
+                                           "model.block.sequence_mixer._CLASS_",
+                                           "model.block.sequence_mixer.name",
+                                           "model.block.sequence_mixer.type",
+                                           "model.block.sequence_mixer.rope*",
+                                           "model.block.sequence_mixer.qk_norm*",
+                                           "model.block.sequence_mixer.dropout",
+                                           "model.block.sequence_mixer.use_flash",
+                                           "model.block.sequence_mixer.backend",
+                                           "model.block.sequence_mixer.dtype",
+                                           "data_loader*",
+                                           "train_module._CLASS_",
+                                           "train_module.optim*",
+                                           "train_module.scheduler*",
+                                           "train_module.max_grad_norm",
+                                           "train_module.z_loss_multiplier",
+                                           "train_module.state_dict*",
+                                           "train_module.load_key_mapping",
+                                           "train_module.label_ignore_index",
+                                           "train_module.float8_config*",
+                                           "train_module.dp_config._CLASS_",
+                                           "train_module.dp_config.wrapping_strategy",
+                                           "train_module.tp_config*",
+                                           "train_module.dp_config",
+                                           "train_module.cp_config",
+                                           "train_module.ep_config",
+                                           "train_module.pp_config",
+                                           "train_module.ac_config",
+                                           "model.block.attention.sliding_window",
+                                           "model.block.sequence_mixer.sliding_window",
+                                           "model.block.attention.gate",
+                                           "model.block.sequence_mixer.gate",
+                                           "model.block_pattern",
+                                           "model.block_overrides",
+                                           "model.freeze_params",
+                                           "model.embedding_norm",
+                                           "train_module.ep_config._CLASS_",
+                                           "train_module.ac_config._CLASS_",
+                                           "train_module.ac_config.determinism_check",
+                                           "train_module.cp_config._CLASS_",
+                                           "train_module.pp_config._CLASS_",
+                                           NULL};
+
+static const char *const core_partial[] = {
+    "train_module.compile_model",
+    "a compiled model: its operators are fused more than stagesim takes them to be",
+    "train_module.ac_config.block_interval",
+    "every so many blocks are computed again: stagesim computes all of them again",
+    "train_module.ac_config.modules",
+    "modules that are computed again: stagesim keeps what they need",
+    "train_module.ac_config.activation_memory_budget",
+    "what is computed again is chosen by a budget: stagesim keeps all",
+    "train_module.dp_config.prefetch_factor",
+    "weights are gathered further ahead: --set transformer.prefetch",
+    "train_module.pp_config.split_points",
+    "layers of stages: --set transformer.layers_per_stage",
+    "model.block.attention.sliding_window.pattern",
+    "windows of layers: --set model.window, model.window_period",
+    "model.block.sequence_mixer.sliding_window.pattern",
+    "windows of layers: --set model.window, model.window_period",
+    "model.block.attention.clip_qkv",
+    "one operator more a layer, not modelled",
+    "model.block.sequence_mixer.clip_qkv",
+    "one operator more a layer, not modelled",
+    NULL};
+
+const struct format format_olmo_core = {"OLMo-core", NULL,       core_marks,   3,
+                                        core_rows,   core_facts, core_ignored, core_partial};

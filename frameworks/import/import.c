@@ -260,13 +260,6 @@ static void read_named(struct import *import, const struct import_request *reque
 
 static void read_format(struct import *import, const struct format *format, const char *file, const struct node *root)
 {
-    if (!format->rows) {
-        diag_error(
-            import->settings.diag, root->at,
-            "a configuration of %s, which is not read; expected config.json, options of Megatron-LM, or a scenario",
-            format->name);
-        return;
-    }
     name_file(import, file, format->name);
     formats_read(format, root, &import->settings);
     if (format->profile)

@@ -6,6 +6,7 @@
 #include "frameworks/import/parts.h"
 #include "frameworks/python/python.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static const struct {
@@ -32,9 +33,42 @@ bool program_is(const char *file)
     return text_ends_in(file, ".py");
 }
 
+/* Where a text stands in the file. */
+static struct place place_of(const struct program *program, const char *at)
+{
+    struct place place = {program->file, 1, 1};
+    for (const char *c = program->text; c < at; c++) {
+        place.column = *c == '\n' ? 1 : place.column + 1;
+        place.line += *c == '\n';
+    }
+    return place;
+}
+
+/* OLMo-core's models are functions of its own, with their shapes; only what a run saved has them. */
+static bool refuse_factory(const struct program *program, const struct settings *settings)
+{
+    static const char class_name[] = "TransformerConfig.";
+    for (const char *at = program->text; (at = strstr(at, class_name)); at++) {
+        size_t length = sizeof class_name - 1;
+        while (isalnum((unsigned char)at[length]) || at[length] == '_')
+            length++;
+        if (at[length] != '(')
+            continue;
+        diag_error(settings->diag, place_of(program, at),
+                   "a Python program of OLMo-core, whose model is what %.*s(...) makes: that is not in this file, and "
+                   "is not run; expected the config.json that a run saves beside its checkpoints, or that of Hugging "
+                   "Face with batch, sequence and layout by --set",
+                   (int)length, at);
+        return true;
+    }
+    return false;
+}
+
 static void refuse(const struct program *program, const struct settings *settings)
 {
     const char *what = tool_of(program->text);
+    if (what && !strcmp(what, "OLMo-core") && refuse_factory(program, settings))
+        return;
     diag_error(settings->diag, (struct place){program->file, 1, 1},
                "a Python program%s%s, which is not run; expected a configuration of InternEvo or torchtitan's "
                "config_registry.py, a config.json, a launch script or YAML; tools/print-config writes what a program "

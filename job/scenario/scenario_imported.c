@@ -39,7 +39,7 @@ static bool is_typed(const struct loader *loader, const char *text)
 {
     const char *key = arena_print(loader->fields.arena, "%.*s", (int)strcspn(text, ": ("), text);
     const struct node *node = node_find(loader->root, key);
-    return node && node->at.line == 0;
+    return node && node->at.line == 0 && node->at.file && node->at.file[0] == '-';
 }
 
 static void drop_typed(const struct loader *loader, struct stagesim_texts *assumed)

@@ -61,6 +61,28 @@ def golden(case):
     (FOLDER / "job.yaml").write_text(result.stdout)
     checked = run("check", "job.yaml")
     expect(checked.returncode == 0, f"{case.name}: check", checked.stderr)
+    said(case, result.stdout)
+
+
+def said(case, scenario):
+    """What is left open stands on the first screen of `run`, with counts, also without notes; and in its files."""
+    out = FOLDER / "out"
+    done = run("run", "job.yaml", "--quiet", "--engine", "analytic", "--report", "-o", out)
+    if "\nrl:\n" in scenario:
+        done = run("run", "job.yaml", "--quiet", "-o", out)
+    left = caveats(scenario)
+    counts = [f"{len(left[key])} {key.replace('_', ' ')}" for key in ("not_modelled", "not_known", "assumed")
+              if left.get(key)]
+    line = next((line for line in done.stdout.splitlines() if line.startswith("imported ")), "")
+    expect(all(count in line for count in counts) and line, f"{case.name}: first screen", done.stdout + done.stderr)
+    for name in ["summary.json", "about.json", *(["report.html"] if "\nrl:\n" not in scenario else [])]:
+        text = (out / name).read_text() if (out / name).exists() else ""
+        good = all(word in text for word in counts) if name != "about.json" else not counts or "imported, " in text
+        expect(text and good, f"{case.name}: {name}", text[:500])
+    for kind in ("not_modelled", "not_known", "assumed"):
+        for each in left.get(kind, []):
+            about = json.dumps(json.loads((out / "about.json").read_text()), ensure_ascii=False)
+            expect(json.dumps(each, ensure_ascii=False)[1:-1] in about, f"{case.name}: about.json has {each}")
 
 
 def imported(*arguments, files=()):
@@ -242,12 +264,7 @@ refused(["latin.toml:2:6", "UTF-8"], "latin.toml")
 for text in ("[", "([0]*", "[0]*1+", "[]", "[0]*1+[1]*99999999999", "0+[1]"):
     result = run("import", "--", "--num-experts", 4, "--moe-layer-freq", text)
     expect(result.returncode == 1 and "--moe-layer-freq is" in result.stderr, text, result.stderr)
-# Whose file is it? Several keys that only one format has decide; formats that are not read are refused by name.
-FORMATS = {
-    "OLMo-core": "model:\n  _CLASS_: TransformerConfig\n  block: {}\ntrain_module: {}\n",
-}
-for tool, text in FORMATS.items():
-    refused([f"a configuration of {tool}, which is not read"], "foreign.yaml", files=[("foreign.yaml", text)])
+# Whose file is it? Several keys that only one format has decide; programs are refused by name.
 for tool, text in (("OLMo-core", "from olmo_core.config import Config\n"), ("torchtitan",
 "from torchtitan.config import X\n"),
                    ("Megatron-Bridge", "from megatron.bridge import X\ncfg = X()\n")):
@@ -292,7 +309,7 @@ refused(["finetuning_type is 'lora'; expected one of full\n"], "lora.yaml", file
 # nanotron, GPT-NeoX and LLM-Foundry have keys of torchtitan, DeepSpeed and accelerate, and are none of them.
 for case, tool in (("nanotron", "nanotron"), ("neox", "GPT-NeoX"), ("foundry", "LLM-Foundry"), ("axolotl", "axolotl"),
                    ("factory", "LLaMA-Factory"), ("maxtext", "MaxText"), ("internevo", "InternEvo"), ("olmo", "OLMo"),
-                   ("titan-registry", "torchtitan")):
+                   ("olmo-core", "OLMo-core"), ("titan-registry", "torchtitan")):
     expect(f"({tool})" in (HERE / "jobs" / case / "told.golden").read_text(), f"{case} is {tool}")
 
 # One key that several formats have decides nothing.
@@ -346,6 +363,26 @@ for change, reason in (({"block_configs": [LAYER]}, "no block_configs with an en
 found, _ = imported("--", *BASE, "--heterogeneous-layers-config-encoded-json", json.dumps(BLOCKS))
 expect((found["model.layer_kv_heads"], found["model.layer_ffn"]) == ("[4, 4, 0, 8]", "[1024, 1024, 640, 0]"),
        "unequal layers as text", found)
+
+# OLMo-core: what else its saved configuration says.
+CORE = json.loads((HERE / "jobs/olmo-core/config.json").read_text())
+for path, value, wanted in (
+        ("train_module.float8_config.enabled", True, {"compute.precision": "fp8"}),
+        ("train_module.tp_config", {"degree": 2}, {"parallel.tensor": "2", "transformer.sequence_parallel": "true"}),
+        ("train_module.dp_config.shard_degree", 4, {"transformer.shard_ranks": "4"}),
+        ("train_module.pp_config", {"degree": 2, "schedule": "1F1B"}, {"parallel.pipeline": "2",
+                                                                       "schedule.name": "1f1b"}),
+        ("train_module.ac_config", {"mode": "full"}, {"schedule.recompute": "full"}),
+        ("model.block.sequence_mixer.use_head_qk_norm", True, {"model.qk_norm_whole": "false"}),
+        ("model.block.name", "peri_norm", {"model.norms": "4"})):
+    changed = json.loads(json.dumps(CORE))
+    *folders, last = path.split(".")
+    node = changed
+    for each in folders:
+        node = node[each]
+    node[last] = value
+    found, _ = imported("config.json", "--platform", "dgx-h100:4", files=[("config.json", json.dumps(changed))])
+    expect({key: found.get(key) for key in wanted} == wanted, f"OLMo-core: {path}", found)
 
 # Megatron-DeepSpeed: the configuration that the script writes, or that lies beside it, is read, too.
 DEEPSPEED = """CONFIG=./ds.json

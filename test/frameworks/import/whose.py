@@ -12,6 +12,10 @@ failures = 0
 TORCHRUN = "torchrun --nproc_per_node 8 --nnodes 2 pretrain_gpt.py"
 SHAPE = "--num-layers 12 --hidden-size 1024 --num-attention-heads 16 --seq-length 1024 --micro-batch-size 2"
 TITAN = "from torchtitan.trainer import Trainer\n"
+CORE = """{"model": {"_CLASS_": "TransformerConfig", "d_model": 512, "vocab_size": 1024, "n_layers": 4, "block": {
+"attention": {"n_heads": 8, "bias": false}, "layer_norm": {"name": "rms"}, "feed_forward": {"hidden_size": 2048}}},
+"data_loader": {"global_batch_size": 65536}, "train_module": {"_CLASS_": "TransformerTrainModuleConfig",
+"rank_microbatch_size": 2048, "max_sequence_length": 1024, "dp_config": {"name": "NAME"}}}"""
 # Name of the file, its text, whose it is or why it is refused, and values of the scenario.
 FILES = [
     # Hugging Face
@@ -114,10 +118,13 @@ FILES = [
     ("olmo_ddp.yaml", "model: {d_model: 256, n_heads: 4, n_layers: 2, mlp_ratio: 4, activation_type: gelu, "
      "max_sequence_length: 512, embedding_size: 1024}\ndistributed_strategy: ddp\nsave_interval_unsharded: 10\n"
      "device_train_microbatch_size: 4\n", "OLMo", {"zero": 0, "ffn": 1024}),
-    ("olmo_core.yaml", "model: {_CLASS_: TransformerConfig, block: {}}\ntrain_module: {}\n", "refused",
-     ["a configuration of OLMo-core"]),
+    ("olmo_core.json", CORE.replace("NAME", "ddp"), "OLMo-core", {"layers": 4, "zero": 0, "micro": 2, "global": 64}),
+    ("olmo_core_tokens.json", CORE.replace("2048", "2047"), "refused", ["rank_microbatch_size is 2047 tokens"]),
     ("olmo_core.py", "from olmo_core.nn.transformer import TransformerConfig\nconfig = build()\n", "refused",
      ["a Python program of OLMo-core"]),
+    ("olmo_core_factory.py", "from olmo_core.nn.transformer import TransformerConfig\n\n\ndef build_model(common)"
+     ":\n    return TransformerConfig.olmo2_7B(vocab_size=common.tokenizer.padded_vocab_size())\n", "refused",
+     ["olmo_core_factory.py:5:12", "TransformerConfig.olmo2_7B(...) makes", "config.json that a run saves"]),
     # reinforcement learning
     ("nemo_rl.yaml", "grpo: {num_prompts_per_step: 8, num_generations_per_prompt: 4}\npolicy: {train_micro_batch_size: "
      "1, max_total_sequence_length: 1024, megatron_cfg: {enabled: true, tensor_model_parallel_size: 2}, generation: "
