@@ -273,6 +273,8 @@ static void refuse_defaults(const struct arguments *a)
                                           {"fsdp", "transformer.zero"},
                                           {"shard", "transformer.zero"},
                                           {"tensor-parallel", "parallel.tensor"},
+                                          {"model-parallel", "parallel.tensor"},
+                                          {"pipe-parallel", "parallel.pipeline"},
                                           {"pipeline-parallel", "parallel.pipeline"},
                                           {"context-parallel", "parallel.context"},
                                           {"expert-parallel", "parallel.expert"}};

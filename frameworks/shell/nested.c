@@ -48,6 +48,10 @@ static const char *const programs[] = {
     "find",     "xargs",  "tar",     "gzip",       "unzip",     "wget",       "curl",   "rsync",  "scp",
     "echo",     "printf", "seq",     "nvidia-smi", "rocm-smi",  "ip",         "nc",     "ps",     "pkill",
     "id",       "env",    "free",    "lscpu",      "nproc",     "numactl",    "aws",    "gsutil", "ibstat",
+    "clear",    "reset",  "tput",    "stty",       "mkdir",     "rmdir",      "chmod",  "chown",  "mktemp",
+    "ls",       "stat",   "df",      "du",         "head",      "tail",       "cut",    "tr",     "wc",
+    "scontrol", "squeue", "sinfo",   "sacct",      "scancel",   "hostname",   "whoami", "date",   "uname",
+    "sleep",    "sync",   "md5sum",  "sha256sum",  "jq",        "which",      "nvcc",   "gcc",    "g++",
     NULL};
 static const char *const distant[] = {"ssh", "pdsh", "clush", "parallel-ssh", NULL};
 

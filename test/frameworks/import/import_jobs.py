@@ -325,6 +325,17 @@ found, result = imported("--", *BASE, "--recompute-granularity", "selective", "-
 expect(found["schedule.recompute"] == "none" and "mlp is not computed again" in result.stderr, "modules", found)
 refused(["--my-recompute-mode is no option that stagesim knows, and may set schedule.recompute"], "--", *BASE,
         "--my-recompute-mode", "all")
+for option, key in (("--model-parallel-size", "parallel.tensor"), ("--pipe-parallel-size", "parallel.pipeline")):
+    refused([f"{option} is no option that stagesim knows, and may set {key}"], "--", *BASE, option, 2)
+found, _ = imported("--", *BASE, "--glu-activation", "geglu", "--ffn-hidden-size", 1024, "--embed-layernorm")
+expect((found["model.gated"], found["model.embedding_norm"]) == ("true", "true"), "BigScience's blocks", found)
+# A script of a cluster: what it reads in is not there, and clears the screen before it launches.
+found, _ = imported("cluster.sh", files=[("cluster.sh", f"""source $WORK/start
+MASTER_ADDR=$(scontrol show hostnames $SLURM_JOB_NODELIST | head -n 1)
+LAUNCHER="python -u -m torch.distributed.run --nproc_per_node 8 --nnodes 2 --rdzv_endpoint $MASTER_ADDR:6000"
+clear; srun bash -c "$LAUNCHER --node_rank \\$SLURM_PROCID x.py {' '.join(map(str, BASE))}" 2>&1 | tee log.txt
+""")])
+expect((found["model.layers"], found["parallel.data"]) == ("4", "16"), "a script of a cluster", found)
 found, _ = imported("--set", "schedule.recompute=full", "--", *BASE, "--my-recompute-mode", "all")
 expect(found["schedule.recompute"] == "full", "--set answers", found)
 for optimizer in ("onebitadam", "zerooneadam", "OneBitAdam", "ZeroOneAdam", "0/1Adam"):
