@@ -63,7 +63,7 @@ static bool find_like(const struct scenario *scenario, const struct platform *pl
                               .gpu = gpu,
                               .precision = scenario_word(scenario, "compute.precision"),
                               .experts = p->model.experts > 0,
-                              .calibrated = scenario->calibration != NULL};
+                              .calibrated = scenario->calibrated_runs > 0};
     const char *first = platform->hosts[hosts ? hosts[0] : 0].node;
     for (uint32_t rank = 1; rank < ranks && !like->several_nodes; rank++) {
         const char *other = platform->hosts[hosts ? hosts[rank] : rank].node;

@@ -99,6 +99,8 @@ static int calibrate_files(const struct command *command, struct arguments *a)
     size_t scenarios = a->request.scenario_count, measured = a->request.measured_count;
     if (!measured)
         return command_usage(command, "expected --measured with a log, a table or a time such as 9.0s");
+    for (size_t i = 0; i < a->request.measured_count; i++)
+        measured -= calibration_sort_of(a->measured[i]) != CALIBRATION_RUN;
     if (scenarios > 1 && scenarios != measured)
         return command_usage(command, "%zu scenarios have %zu --measured; expected one for each, or one scenario",
                              scenarios, measured);
@@ -115,6 +117,7 @@ static int calibrate_files(const struct command *command, struct arguments *a)
         code = result_write("calibrate", a->picture, write_picture, a);
     if (code == EXIT_DONE && !a->quiet)
         calibration_print(&a->calibration, format, stdout);
+    calibration_finish(&a->calibration);
     return code;
 }
 
@@ -145,7 +148,8 @@ const struct command command_calibrate = {
         "operator, memory that no\n"
         "formula counts) and writes it as a profile: `framework: mine.yaml`.\n\n"
         "  --measured FILE|TIME             log of Megatron-LM, torchtitan, NeMo, DeepSpeed, Hugging Face's Trainer "
-        "or MLPerf; table (.csv)\n"
+        "or MLPerf; what nccl-tests\n"
+        "                                   print; operators of tools/profile-layers --table; table (.csv)\n"
         "                                   with the columns seconds, scenario, bytes, date and keys of the "
         "scenario; or 9.0s; repeatable:\n"
         "                                   all of one scenario, or one of each\n"

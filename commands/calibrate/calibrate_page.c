@@ -128,13 +128,17 @@ static bool write_page(FILE *out, void *user, struct fault *fault)
     }
     html_begin(out, arena_print(arena, "%.100s, calibrated", c->base_name ? c->base_name : "No framework"),
                arena_print(arena, "stagesim calibrate, %zu measured run%s", c->count, readable_plural(c->count)));
-    fprintf(out, "<p class=\"verdict\">Predictions were off by <b>%.1f %%</b> in the mean", 100 * before);
+    if (c->count)
+        fprintf(out, "<p class=\"verdict\">Predictions were off by <b>%.1f %%</b> in the mean", 100 * before);
+    else
+        fputs("<p class=\"verdict\">No run was measured: what tables say is below", out);
     if (c->count > 1)
         fprintf(out, "; with values that the other runs give, each run's is off by <b>%.1f %%</b>", 100 * after);
     fputs(".</p>\n", out);
-    bool done = html_no_picture(out) || html_chart(out, draw, user, "runs", "runs-slim", false, fault);
+    bool done = !c->count || html_no_picture(out) || html_chart(out, draw, user, "runs", "runs-slim", false, fault);
     put_words(out, c);
-    put_rows(out, c);
+    if (c->count)
+        put_rows(out, c);
     html_end(out);
     arena_destroy(arena);
     return done;

@@ -8,6 +8,7 @@
 #include "commands/cli/result.h"
 #include "commands/cli/words.h"
 #include "job/write/relative.h"
+#include "simulator/program/program.h"
 
 #include <math.h>
 #include <string.h>
@@ -29,9 +30,21 @@ static void write_remark(const struct calibration *c, int p, FILE *out)
     fputc('\n', out);
 }
 
+/* Beside runs tables of collectives and of operators. */
+static void write_tables(const struct calibration *c, FILE *out, struct arena *arena)
+{
+    for (size_t i = 0; i < c->table_count; i++)
+        fprintf(out, "  - {source: %s, table: %s, ranks: %u, rows: %zu}\n",
+                words_yaml(path_name(c->tables[i].file, "", arena), arena), collective_name(c->tables[i].kind),
+                c->tables[i].ranks, c->tables[i].count);
+    if (c->operators)
+        fprintf(out, "  - {source: %s, table: operators}\n", words_yaml(path_name(c->operators, "", arena), arena));
+}
+
 static void write_rows(const struct calibration *c, FILE *out, struct arena *arena)
 {
     fputs("calibrated:\n", out);
+    write_tables(c, out, arena);
     for (size_t i = 0; i < c->count; i++) {
         const struct calibration_row *row = &c->rows[i];
         fprintf(out, "  - {source: %s", words_yaml(row->source, arena));
@@ -60,13 +73,21 @@ static void write_base(const struct calibration *c, const char *directory, FILE 
 static void write_profile(const struct calibration *c, const char *directory, FILE *out, struct arena *arena)
 {
     const unsigned section = (unsigned)strlen("compute.");
-    fprintf(out, "# %s calibrated with %zu measured run%s\n", c->base_name ? c->base_name : "No framework", c->count,
+    size_t tables = c->table_count + (c->operators != NULL);
+    fprintf(out, "# %s calibrated with %zu measured run%s", c->base_name ? c->base_name : "No framework", c->count,
             readable_plural(c->count));
+    if (tables)
+        fprintf(out, " and %zu table%s", tables, readable_plural(tables));
+    fputc('\n', out);
     if (c->remark)
         fprintf(out, "# %s\n", c->remark);
     write_base(c, directory, out, arena);
     write_rows(c, out, arena);
-    fputs("compute:\n", out);
+    if (c->operators || c->tuning.values.fitted)
+        fputs("compute:\n", out);
+    if (c->operators)
+        fprintf(out, "  table: %s  # measured operators\n",
+                words_yaml(path_relative(directory, c->operators, arena), arena));
     for (int p = 0; p < TUNING_PARAMETERS; p++)
         if (c->tuning.values.fitted & 1u << p) {
             fprintf(out, "  %s: %s", calibration_keys[p].key + section,

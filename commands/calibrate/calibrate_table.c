@@ -100,6 +100,31 @@ static void print_memory(const struct calibration *c, FILE *out)
     fputc('\n', out);
 }
 
+/* What links reach, as tables of collectives say. */
+static void print_reach(const struct calibration *c, FILE *out)
+{
+    const struct reach *reach = &c->reach;
+    for (size_t i = 0; i < reach->count; i++) {
+        const struct reach_level *level = &reach->levels[i];
+        fprintf(out, "links: %-13s %.4g of the platform's rate", level->kind, level->rate * level->before);
+        if (!isnan(level->low) && !isnan(level->high))
+            fprintf(out, ", %.4g to %.4g in 8 of 10 cases", level->low * level->before, level->high * level->before);
+        fprintf(out, ", by %zu row%s%s\n", level->rows, readable_plural(level->rows),
+                level->at_limit ? " (at its limit)" : "");
+    }
+    if (reach->rows && !isnan(reach->error_after))
+        fprintf(out, "%-20s %.1f %% before, %.1f %% with these links\n", "collectives' error",
+                100 * reach->error_before, 100 * reach->error_after);
+    if (reach->silent)
+        fprintf(
+            out,
+            "%zu of %zu rows of collectives say nothing of rates of links: they are small, or something else limits "
+            "them (see platform fit)\n",
+            reach->silent, reach->rows);
+    if (c->operators)
+        fprintf(out, "%-20s measured operators\n", "compute.table");
+}
+
 static double mean_error(const struct calibration *c, bool after)
 {
     double sum = 0;
@@ -130,8 +155,10 @@ void calibration_say(const struct calibration *c, FILE *out)
     for (int p = 0; p < TUNING_PARAMETERS; p++)
         if (c->tuning.values.fitted & 1u << p)
             print_value(c, p, out);
+    print_reach(c, out);
     print_memory(c, out);
-    print_errors(c, out);
+    if (c->count)
+        print_errors(c, out);
     for (size_t i = 0; i < c->advice_count; i++)
         fprintf(out, "%s\n", c->advice[i]);
 }
@@ -140,11 +167,13 @@ void calibration_print(const struct calibration *c, enum table_format format, FI
 {
     char *lines;
     size_t size;
-    print_rows(c, format, out);
+    if (c->count || !table_is_read(format))
+        print_rows(c, format, out);
     if (!table_is_read(format))
         return;
     FILE *remarks = table_remarks_begin(&lines, &size);
-    fputc('\n', remarks);
+    if (c->count)
+        fputc('\n', remarks);
     calibration_say(c, remarks);
     table_remarks_end(out, format, remarks, &lines);
 }

@@ -106,6 +106,7 @@ int explain_calibrate(const struct options *options, const struct explanation *e
     calibration.remark = links_text(sound, e->arena);
     bool links = add_links(&calibration, e->scenario, &sound->links, e->arena);
     code = calibration_write_profile(&calibration, "explain", options->calibrate, e->arena);
+    calibration_finish(&calibration);
     if (code == EXIT_DONE && !options->quiet)
         diag_print(stderr, "%s: calibrated with operators of %s a step%s%s%s\n", options->calibrate,
                    readable_seconds(text, sound->computing), gaps ? " and gaps of " : "",

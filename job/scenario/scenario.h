@@ -97,6 +97,7 @@ struct scenario {
                                    file that starts from none the file's; NULL: none */
     const char *release;        /* "nemo@26.08": which release the framework's profile stands for; NULL: not known */
     const char *calibration;    /* what the profile was calibrated with, "3 runs of 2026-11-20"; NULL: it was not */
+    size_t calibrated_runs;     /* how many of these are runs, not tables */
     const double *left_out;     /* left_out_count of these runs, ascending: measured time over that predicted by the
                                    others */
     size_t left_out_count;

@@ -228,7 +228,8 @@ void scenario_apply_framework(struct loader *loader, const struct fields_section
     if (own && own->kind != NODE_MAP)
         return;
     for (const struct node *value = section ? section->first : NULL; value; value = value->next)
-        if (fields_known(table, value->key) && !node_get(own, value->key) && !is_moot(own, value->key)) {
+        if (fields_known(table, value->key) && !node_get(own, value->key) && !is_moot(own, value->key) &&
+            !is_moot(section, value->key)) {
             own = section_of(loader->root, table->name, section->at, arena);
             put(own, value, arena);
         }
@@ -373,13 +374,20 @@ static void read_calibration(struct loader *loader, const struct node *profile)
         return;
     }
     read_left_out(loader, runs);
+    size_t tables = 0;
     for (const struct node *run = runs->first; run; run = run->next) {
+        tables += node_get(run, "table") != NULL;
         const struct node *date = node_get(run, "date");
         const char *text = date && date->kind == NODE_SCALAR ? date->text : NULL;
         first = text && (!first || strcmp(text, first) < 0) ? text : first;
         last = text && (!last || strcmp(text, last) > 0) ? text : last;
     }
-    const char *runs_text = arena_print(arena, "%zu run%s", runs->count, runs->count == 1 ? "" : "s");
+    size_t count = runs->count - tables;
+    const char *runs_text = count ? arena_print(arena, "%zu run%s", count, count == 1 ? "" : "s") : "",
+               *and_text = count && tables ? " and " : "";
+    if (tables)
+        runs_text = arena_print(arena, "%s%s%zu table%s", runs_text, and_text, tables, tables == 1 ? "" : "s");
+    loader->scenario->calibrated_runs += count;
     loader->scenario->calibration = !first                ? runs_text
                                     : strcmp(first, last) ? arena_print(arena, "%s of %s to %s", runs_text, first, last)
                                                           : arena_print(arena, "%s of %s", runs_text, first);

@@ -169,8 +169,12 @@ static void find_advice(struct calibration *c, const struct tuning_response *res
 int calibrate(const struct calibration_request *request, struct arena *arena, struct calibration *c)
 {
     struct diag diag = {.out = stderr};
+    struct calibration_request runs = *request;
     *c = (struct calibration){0};
-    bool ok = calibration_read_rows(request, c, arena, &diag);
+    int read = calibration_read_sources(&runs, c, arena);
+    if (read != EXIT_DONE || !runs.measured_count)
+        return read;
+    bool ok = calibration_read_rows(&runs, c, arena, &diag);
     c->possible = ok ? find_possible(c) : 0;
     ok = ok && check_keys(c, &diag);
     if (!ok) {
@@ -197,6 +201,12 @@ int calibrate(const struct calibration_request *request, struct arena *arena, st
     find_memory(c, arena);
     find_advice(c, responses, arena);
     return EXIT_DONE;
+}
+
+void calibration_finish(struct calibration *c)
+{
+    for (size_t i = 0; i < c->table_count; i++)
+        measured_finish(&c->tables[i]);
 }
 
 bool calibration_add_step(struct calibration *c, double seconds)

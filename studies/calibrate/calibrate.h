@@ -5,6 +5,7 @@
 
 #include "frameworks/logs/training_log.h"
 #include "job/scenario/scenario.h"
+#include "studies/calibrate/reach.h"
 #include "studies/calibrate/tuning.h"
 
 struct arena;
@@ -14,7 +15,8 @@ struct calibration_request {
     const char *const *scenarios; /* scenario_count files */
     size_t scenario_count;
     const char *const *measured; /* measured_count of them: a time as 9.0s, a log, or a table that ends in .csv. One
-                                    scenario: all are of it; otherwise one of each, in their order */
+                                    scenario: all are of it; otherwise one of each, in their order. Beside them tables
+                                    of collectives and of operators, which belong to all */
     size_t measured_count;
     const struct scenario_set *sets; /* set_count of them, for every scenario */
     size_t set_count;
@@ -53,7 +55,11 @@ struct calibration {
     double extra_memory, memory_low, memory_high; /* bytes; low and high NAN: too few rows */
     double memory_over;                           /* bytes that formulas count beyond what was measured; 0: none */
     double own_step;                              /* seconds: compute.step of the first row before it is fitted */
-    const char **links; /* link_count values of communication.links, each with a remark behind '#'; NULL: none */
+    struct measured *tables; /* table_count of collectives; calibration_finish gives their memory back */
+    size_t table_count;
+    struct reach reach;    /* what they say of links */
+    const char *operators; /* a table of operators, a file as it can be opened; NULL: none */
+    const char **links;    /* link_count values of communication.links, each with a remark behind '#'; NULL: none */
     size_t link_count;
     const char *remark;  /* what else was measured, which no value says: a comment of the profile; NULL: nothing */
     const char **advice; /* advice_count sentences: what another run would settle */
@@ -63,6 +69,11 @@ struct calibration {
 /* Reads, simulates (analytic engine) and fits. Returns an exit code after every mistake was reported on standard error.
  * Memory from the arena. */
 int calibrate(const struct calibration_request *request, struct arena *arena, struct calibration *calibration);
+
+void calibration_finish(struct calibration *calibration);
+/* What may be measured: a run of its own, or what says something of all. */
+enum calibration_sort { CALIBRATION_RUN, CALIBRATION_COLLECTIVES, CALIBRATION_OPERATORS, CALIBRATION_LAYERS };
+enum calibration_sort calibration_sort_of(const char *measured);
 
 /* So many seconds of the host in an iteration were measured by themselves, beside the rows' times: the fixed time has
  * them, and the rows' times from now on. False, and nothing is changed, where the scenario leaves no fixed time to a

@@ -5,6 +5,10 @@
 
 #include "studies/calibrate/calibrate.h"
 
+/* Reads what tables of collectives and operators say, and adds it to the request as values of all scenarios; the
+ * request's lists of measured runs and of sets are replaced. An exit code, after the mistakes were reported. */
+int calibration_read_sources(struct calibration_request *request, struct calibration *calibration, struct arena *arena);
+
 /* Reads what was measured, and loads a scenario for each row. `log` of rows says more than `seconds` until
  * calibration_settle_rows. False after the mistakes were reported. */
 bool calibration_read_rows(const struct calibration_request *request, struct calibration *calibration,

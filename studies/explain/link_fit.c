@@ -3,15 +3,12 @@
 
 #include "base/arena.h"
 #include "base/exit_code.h"
-#include "platforms/presets/presets.h"
-#include "platforms/view.h"
-#include "studies/simulation.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_BYTES = 96, ROUNDS = 6, REWEIGHTS = 30, FEW = 5 };
+enum { ROUNDS = 6, REWEIGHTS = 30, FEW = 5 };
 
 /* The change by which a transfer's time is told apart: it stays with the same narrowest link. */
 static const double small = 0.01;
@@ -42,70 +39,23 @@ struct told {
     double missing;       /* what it took beyond what is fitted */
 };
 
-/* ---- kinds of links, and what their wires carry ---- */
-
-static int list_kinds(void *user, struct platform *platform, FILE *results, struct diag *diag)
-{
-    (void)user;
-    (void)diag;
-    char kinds[LINK_KINDS_MAX][NAME_BYTES] = {{0}};
-    size_t count = 0;
-    for (uint32_t i = 0; i < platform->link_count && count < LINK_KINDS_MAX && what_if_can_change(platform); i++) {
-        view_link_class(platform->links[i].name, kinds[count], NAME_BYTES);
-        bool known = strpbrk(kinds[count], "_#") == kinds[count];
-        for (size_t k = 0; k < count; k++)
-            known |= !strcmp(kinds[k], kinds[count]);
-        count += !known;
-    }
-    fwrite(kinds, NAME_BYTES, count, results);
-    return EXIT_DONE;
-}
-
-/* The line rate of a kind of links over what transfers reach there; without a product that says so, the most that any
- * wire has. */
-static double wire_limit(const struct scenario *scenario, const char *kind, struct arena *arena)
-{
-    struct fault fault = {.text = ""};
-    struct design design;
-    double most = 0;
-    if (scenario->platform.file || !preset_design(&scenario->platform.request, arena, &design, &fault))
-        return scenario_link_bounds.rate_most;
-    for (uint32_t i = 0; i < design.node->cable_count; i++) {
-        const struct wire *wire = design.node->cables[i].wire;
-        if (!strcmp(wire->name, kind) && wire->raw > 0 && wire->effective > 0)
-            most = fmax(most, wire->raw / wire->effective);
-    }
-    return most > 0 ? fmin(most, scenario_link_bounds.rate_most) : scenario_link_bounds.rate_most;
-}
-
-/* What the scenario's own links make of a figure of a kind. */
-static double factor_before(const struct scenario *scenario, const char *kind, enum what_if_figure figure)
-{
-    double factor = 1;
-    for (size_t i = 0; i < scenario->link_count; i++)
-        if (scenario->links[i].figure == figure && !strcmp(scenario->links[i].target, kind))
-            factor *= scenario->links[i].factor;
-    return factor;
-}
+/* ---- kinds of links ---- */
 
 static int find_kinds(struct fitting *fitting)
 {
-    FILE *results;
-    char kind[NAME_BYTES];
-    int code = simulation_visit(&(struct simulation_visit){fitting->scenario, list_kinds, NULL}, &results);
-    if (code != EXIT_DONE || !results)
-        return code == EXIT_DONE ? EXIT_FAILED : code;
-    while (fitting->fit->count < LINK_KINDS_MAX && fread(kind, sizeof kind, 1, results) == 1)
-        fitting->fit->levels[fitting->fit->count++] =
-            (struct link_level){.kind = arena_copy(fitting->arena, kind),
+    const char *names[LINK_KINDS_MAX];
+    const struct scenario *scenario = fitting->scenario;
+    int code = link_kinds_list(scenario, names, &fitting->fit->count, fitting->arena);
+    for (size_t i = 0; i < fitting->fit->count; i++)
+        fitting->fit->levels[i] =
+            (struct link_level){.kind = names[i],
                                 .rate = 1,
                                 .latency = 1,
                                 .low = NAN,
                                 .high = NAN,
-                                .before = factor_before(fitting->scenario, kind, WHAT_IF_BANDWIDTH),
-                                .latency_before = factor_before(fitting->scenario, kind, WHAT_IF_LATENCY)};
-    fclose(results);
-    return EXIT_DONE;
+                                .before = link_kinds_factor(scenario, names[i], WHAT_IF_BANDWIDTH),
+                                .latency_before = link_kinds_factor(scenario, names[i], WHAT_IF_LATENCY)};
+    return code;
 }
 
 /* ---- transfers ---- */
@@ -343,7 +293,7 @@ static double within(double value, double least, double most)
 static void set_rate(const struct fitting *fitting, struct link_level *level)
 {
     double before = level->rate, low, high, least = scenario_link_bounds.rate_least / level->before,
-           most = wire_limit(fitting->scenario, level->kind, fitting->arena) / level->before;
+           most = link_kinds_most(fitting->scenario, level->kind, fitting->arena) / level->before;
     double slowness = middle(fitting->ratios, level->rate_count);
     bound(fitting->ratios, level->rate_count, &low, &high);
     level->rate = slowness > 0 ? within(before / slowness, least, most) : most;

@@ -6,11 +6,10 @@
 #define STAGESIM_EXPLAIN_LINK_FIT_H
 
 #include "job/scenario/scenario.h"
+#include "studies/calibrate/link_kinds.h"
 #include "traces/recorded.h"
 
 struct arena;
-
-enum { LINK_KINDS_MAX = 12 };
 
 struct link_level {
     const char *kind;       /* of links: "nic" */

@@ -160,6 +160,81 @@ def page(folder):
     check.that(not (folder / "none.html").exists(), "a page was written after a mistake")
 
 
+def links_of(path):
+    return {name: float(value) for name, value in re.findall(r'- "([a-z]+)=([0-9.]+)"', path.read_text())}
+
+
+def of_collectives(folder):
+    """Tables that stagesim itself made with slower links give these back, before the clock is fitted to a run."""
+    job = write_job(folder)
+    job.write_text(job.read_text().replace("nodes: 2", "nodes: 4").replace("data: 4", "data: 8"))
+    for name, kind, ranks, change in (("inter.csv", "all-reduce", 32, "nic=0.7"), ("intra.csv", "all-gather", 8,
+                                                                                "nvlink=0.9")):
+        text = run("collective", kind, "--platform", "dgx-h100:4", "--ranks", ranks, "--scale", change, "--sizes",
+                   "64KiB:4GiB:4", "--format", "csv").stdout
+        (folder / name).write_text(text)
+    own = "communication.links=[nic=0.7,nvlink=0.9]"
+    truth, _ = seconds(folder, job, own, "compute.clock=0.77")
+    profile = folder / "net.yaml"
+    said = run("calibrate", job, "--measured", folder / "inter.csv", "--measured", f"{truth!r}s", "--measured",
+               folder / "intra.csv", "-o", profile).stdout
+    links = links_of(profile)
+    check.that(abs(links.get("nic", 0) - 0.7) < 0.01 and abs(links.get("nvlink", 0) - 0.9) < 0.01, f"{links}: {said}")
+    check.that(abs(profile_value(profile, "clock") - 0.77) < 2e-3, profile.read_text())
+    check.that("rows of collectives say nothing of rates of links" in said, said)
+    mine = folder / "mine.yaml"
+    mine.write_text(job.read_text().replace("megatron", "net.yaml"))
+    again, summary = seconds(folder, mine)
+    check.that(abs(again / truth - 1) < 2e-3, f"{again} for {truth}")
+    check.that(summary["scenario"]["calibration"] == "1 run and 2 tables", summary["scenario"].get("calibration"))
+    run("calibrate", job, "--measured", folder / "intra.csv", "-o", profile, "--page", folder / "page.html")
+    _, summary = seconds(folder, mine)
+    check.that("published_jobs" in summary["time"]["band"] and "each calibrated" not in
+               summary["time"]["band"]["alike"], "tables alone make no calibrated band")
+    # No wire carries more than it can, and a table that is faster than that says so.
+    fast = (folder / "inter.csv").read_text().splitlines()
+    fast = [",".join([row.split(",")[0], str(float(row.split(",")[1]) / 9), "", ""]) if row[0].isdigit() else row
+            for row in fast]
+    (folder / "fast.csv").write_text("\n".join(fast) + "\n")
+    said = run("calibrate", job, "--measured", folder / "fast.csv", "-o", profile).stdout
+    check.that("(at its limit)" in said and max(links_of(profile).values()) <= 1.25, said)
+    for arguments, expected in (
+            ((job, "--set", own), "communication.links is given here, before which a profile's does not count"),
+            ((write_job(folder, "small.yaml"),), "the table has 32 ranks, and the scenario's platform 16 GPUs"),
+            ((), "no scenario says what platform this is of")):
+        told = run("calibrate", *arguments, "--measured", folder / "inter.csv", "-o", folder / "nothing.yaml",
+                   expect=1).stderr
+        check.that(expected in told, told)
+    (folder / "bad.csv").write_text((folder / "inter.csv").read_text().replace("65536,", "65536,x", 1))
+    told = run("calibrate", job, "--measured", folder / "bad.csv", "-o", folder / "nothing.yaml", expect=1).stderr
+    check.that("bad.csv:" in told and "error:" in told, told)
+    check.that(not (folder / "nothing.yaml").exists(), "a profile was written after a mistake")
+
+
+def of_operators(folder):
+    """A table of operators goes into the profile, from whose directory its path starts; the clock is fitted on top."""
+    job, table_file = write_job(folder), folder / "gpu.csv"
+    table_file.write_text("what,size,value\nmatrix,1e8,0.2\nmatrix,1e10,0.5\nmatrix,1e12,0.7\nmemory,1e6,0.3\n"
+                          "memory,1e9,0.8\nlaunch,1,3e-6\nflash,1,0.5\n")
+    truth, _ = seconds(folder, job, f"compute.table={table_file}", "compute.clock=0.8")
+    (folder / "elsewhere").mkdir()
+    profile = folder / "elsewhere" / "mine.yaml"
+    run("calibrate", job, "--measured", table_file, "--measured", f"{truth!r}s", "-o", profile)
+    check.that('table: "../gpu.csv"' in profile.read_text(), profile.read_text())
+    check.that(abs(profile_value(profile, "clock") - 0.8) < 1e-3, profile.read_text())
+    again, summary = seconds(folder, write_job(folder, "mine-job.yaml", "elsewhere/mine.yaml"))
+    check.that(abs(again / truth - 1) < 1e-6, f"{again} for {truth}")
+    check.that(summary["scenario"]["calibration"] == "1 run and 1 table", summary["scenario"].get("calibration"))
+    (folder / "layers.csv").write_text("kind,micro_batch,forward_s,backward_s,activation_bytes\nlayer,1,1,2,3\n")
+    for arguments, expected in (
+            (("--set", "compute.table=gpu.csv", "--measured", table_file), "compute.table is given here"),
+            (("--measured", table_file, "--measured", table_file), "is a table of operators, too; expected one"),
+            (("--measured", folder / "layers.csv"), "times of one model's layers leave nothing to fit")):
+        told = run("calibrate", job, *arguments, "-o", folder / "nothing.yaml", expect=1).stderr
+        check.that(expected in told, told)
+    check.that(not (folder / "nothing.yaml").exists(), "a profile was written after a mistake")
+
+
 def of_logs(folder):
     """A log's steps, memory and layout; neither its path nor what it says of a machine is kept."""
     job = write_job(folder)
@@ -230,7 +305,7 @@ def mistakes(folder):
 
 
 def main():
-    for part in (of_one_run, of_several_runs, own_band, page, of_logs, mistakes):
+    for part in (of_one_run, of_several_runs, own_band, page, of_collectives, of_operators, of_logs, mistakes):
         with tempfile.TemporaryDirectory() as folder:
             part(pathlib.Path(folder))
     sys.exit(check.done())
