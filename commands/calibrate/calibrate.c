@@ -5,9 +5,11 @@
 
 #include "base/arena.h"
 #include "commands/calibrate/calibrate_output.h"
+#include "commands/calibrated/calibrated_profile.h"
 #include "commands/cli/command.h"
 #include "commands/cli/result.h"
 #include "commands/cli/words.h"
+#include "commands/explain/explain_run.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -93,6 +95,26 @@ static bool write_picture(FILE *out, void *user, struct fault *fault)
     return calibration_picture(&a->calibration, a->picture_format, &a->form, out, fault);
 }
 
+/* A trace is explained first, and its step counts as a run. */
+static int find_values(struct arguments *a)
+{
+    struct calibration_request beside = a->request;
+    char **traces = arena_array(a->arena, beside.measured_count, sizeof *traces);
+    const char **others = arena_array(a->arena, beside.measured_count, sizeof *others);
+    struct explain_run run = {.traces = traces, .beside = &beside, .calibration = &a->calibration};
+    beside.measured_count = 0;
+    for (size_t i = 0; i < a->request.measured_count; i++)
+        if (calibration_sort_of(a->measured[i]) == CALIBRATION_TRACE)
+            traces[run.trace_count++] = (char *)(uintptr_t)a->measured[i];
+        else
+            others[beside.measured_count++] = a->measured[i];
+    if (!run.trace_count || beside.scenario_count != 1)
+        return calibrate(&a->request, a->arena, &a->calibration);
+    beside.measured = others;
+    run.scenario = beside.scenarios[0];
+    return explain_run(&run, a->arena);
+}
+
 static int calibrate_files(const struct command *command, struct arguments *a)
 {
     unsigned format = TABLE_TEXT;
@@ -108,7 +130,7 @@ static int calibrate_files(const struct command *command, struct arguments *a)
         return EXIT_USAGE;
     int code = form_read(command, a->picture_width, a->font_size, &a->form);
     if (code == EXIT_DONE)
-        code = calibrate(&a->request, a->arena, &a->calibration);
+        code = find_values(a);
     if (code == EXIT_DONE && a->output)
         code = calibration_write_profile(&a->calibration, "calibrate", a->output, a->arena);
     if (code == EXIT_DONE && a->page)
@@ -148,8 +170,9 @@ const struct command command_calibrate = {
         "operator, memory that no\n"
         "formula counts) and writes it as a profile: `framework: mine.yaml`.\n\n"
         "  --measured FILE|TIME             log of Megatron-LM, torchtitan, NeMo, DeepSpeed, Hugging Face's Trainer "
-        "or MLPerf; what nccl-tests\n"
-        "                                   print; operators of tools/profile-layers --table; table (.csv)\n"
+        "or MLPerf; trace that\n"
+        "                                   explain reads; what nccl-tests print; operators of tools/profile-layers "
+        "--table; table (.csv)\n"
         "                                   with the columns seconds, scenario, bytes, date and keys of the "
         "scenario; or 9.0s; repeatable:\n"
         "                                   all of one scenario, or one of each\n"

@@ -11,8 +11,6 @@
 
 #include <stdio.h>
 
-struct arena;
-
 /* A row for each measurement, and in words what was fitted. */
 void calibration_print(const struct calibration *calibration, enum table_format format, FILE *out);
 
@@ -23,10 +21,5 @@ void calibration_say(const struct calibration *calibration, FILE *out);
 int calibration_write_page(const struct calibration *calibration, const char *file);
 bool calibration_picture(const struct calibration *calibration, enum canvas_format format,
                          const struct picture_form *form, FILE *out, struct fault *fault);
-
-/* The profile as YAML, in the file: whole or not at all. Of a log it keeps the file's name, lines and date: no path and
- * no machine's name. Says what went wrong after "stagesim COMMAND: "; returns an exit code. */
-int calibration_write_profile(const struct calibration *calibration, const char *command, const char *file,
-                              struct arena *arena);
 
 #endif

@@ -3,9 +3,11 @@
  * calibrated with. */
 #include "base/arena.h"
 #include "base/exit_code.h"
+#include "base/paths.h"
 #include "base/table.h"
-#include "commands/calibrate/calibrate_output.h"
+#include "commands/calibrated/calibrated_profile.h"
 #include "commands/explain/explain_parts.h"
+#include "commands/explain/explain_run.h"
 #include "studies/calibrate/calibrate.h"
 
 #include <math.h>
@@ -86,6 +88,30 @@ static const char *levels_text(const struct link_fit *fit, struct arena *arena)
     return text;
 }
 
+/* The step as the first of the runs that a calibration asks for: with the host's gaps, for other runs have them, too.
+ * What tables say of links counts before what the trace says. */
+static int calibrate_run(const struct explanation *e, const struct sound_step *sound)
+{
+    const struct explain_run *run = e->run;
+    struct calibration_request request = *run->beside;
+    const char **measured = arena_array(e->arena, request.measured_count + 1, sizeof *measured);
+    measured[0] = arena_print(e->arena, "%.9gs", sound->computing + sound->gaps);
+    for (size_t i = 0; i < request.measured_count; i++)
+        measured[i + 1] = request.measured[i];
+    request.scenarios = &run->scenario;
+    request.scenario_count = 1;
+    request.measured = measured;
+    request.measured_count++;
+    int code = calibrate(&request, e->arena, run->calibration);
+    if (code != EXIT_DONE)
+        return code;
+    run->calibration->rows[0].source = path_name(e->files[0], "", e->arena);
+    run->calibration->remark = links_text(sound, e->arena);
+    if (!run->calibration->table_count)
+        add_links(run->calibration, e->scenario, &sound->links, e->arena);
+    return EXIT_DONE;
+}
+
 int explain_calibrate(const struct options *options, const struct explanation *e, const struct sound_step *sound)
 {
     const char *measured = arena_print(e->arena, "%.9gs", sound->computing);
@@ -98,6 +124,8 @@ int explain_calibrate(const struct options *options, const struct explanation *e
                                           .set_count = options->set_count,
                                           .plugins = options->plugins};
     struct calibration calibration;
+    if (e->run)
+        return calibrate_run(e, sound);
     char text[READABLE_MAX], more[READABLE_MAX];
     int code = calibrate(&request, e->arena, &calibration);
     if (code != EXIT_DONE)

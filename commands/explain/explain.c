@@ -5,6 +5,7 @@
 #include "commands/cli/command.h"
 #include "commands/cli/options.h"
 #include "commands/explain/explain_parts.h"
+#include "commands/explain/explain_run.h"
 #include "studies/explain/steps.h"
 #include "studies/explain/symmetry.h"
 #include "studies/explain/verdict.h"
@@ -82,6 +83,8 @@ static int write_files(const struct explanation *e, const char *directory)
 
 static int show(const struct options *options, const struct explanation *e)
 {
+    if (e->run)
+        return EXIT_DONE;
     int code = options->output ? write_files(e, options->output) : EXIT_DONE;
     if (code != EXIT_DONE)
         return code;
@@ -163,7 +166,7 @@ static int explain_timeline(const struct options *options, struct explanation *e
         e->verdict = verdict_text(&e->losses, e->arena);
         code = show(options, e);
     }
-    if (code == EXIT_DONE && options->calibrate) {
+    if (code == EXIT_DONE && (options->calibrate || e->run)) {
         struct sound_step sound = sound_step_of(&e->losses);
         struct link_source source = {e->losses.own, model.shared.seconds, network_times_alone};
         code = link_fit_find(e->scenario, e->recorded, &source, e->arena, &sound.links);
@@ -185,11 +188,12 @@ static const struct scenario *load_scenario(const struct options *options, struc
     return scenario_load(&request, arena, &diag);
 }
 
-static int explain_files(const struct options *options, struct arena *arena)
+static int explain_files(const struct options *options, const struct explain_run *asked, struct arena *arena)
 {
     struct diag diag = {.out = stderr};
     int first = is_scenario(options->files[0]);
-    struct explanation e = {.files = (const char *const *)options->files + first,
+    struct explanation e = {.run = asked,
+                            .files = (const char *const *)options->files + first,
                             .file_count = (size_t)(options->file_count - first),
                             .arena = arena};
     if (first && !(e.scenario = load_scenario(options, arena)))
@@ -218,6 +222,23 @@ static int explain_files(const struct options *options, struct arena *arena)
     return code;
 }
 
+int explain_run(const struct explain_run *run, struct arena *arena)
+{
+    const struct calibration_request *beside = run->beside;
+    const char **files = arena_array(arena, run->trace_count + 1, sizeof *files);
+    struct options options = {.plugins = beside->plugins, .quiet = true};
+    options.sets = arena_array(arena, beside->set_count + 1, sizeof *options.sets);
+    if (beside->set_count)
+        memcpy(options.sets, beside->sets, beside->set_count * sizeof *options.sets);
+    options.set_count = beside->set_count;
+    files[0] = run->scenario;
+    for (size_t i = 0; i < run->trace_count; i++)
+        files[i + 1] = run->traces[i];
+    options.files = (char *const *)(uintptr_t)files;
+    options.file_count = (int)run->trace_count + 1;
+    return explain_files(&options, run, arena);
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
     struct arena *arena = arena_create();
@@ -234,7 +255,7 @@ static int run(const struct command *command, int argc, char **argv)
         else if (!scenarios && options.set_count)
             code = command_usage(command, "--set and its like change a scenario, and none is given");
         else
-            code = explain_files(&options, arena);
+            code = explain_files(&options, NULL, arena);
     }
     arena_destroy(arena);
     return code;

@@ -10,7 +10,10 @@
 #include "studies/explain/model.h"
 #include "studies/orders/recognise.h"
 
+struct explain_run;
+
 struct explanation {
+    const struct explain_run *run; /* a calibration asks: nothing is shown or written; NULL: the command itself */
     const char *const *files;
     size_t file_count;
     struct recorded *recorded;

@@ -161,9 +161,9 @@ int explain_profile(const struct options *options, struct explanation *e)
     }
     if (code == EXIT_DONE) {
         own.verdict = profile_verdict(&own);
-        code = show(options, &own);
+        code = e->run ? EXIT_DONE : show(options, &own);
     }
-    if (code == EXIT_DONE && options->calibrate) {
+    if (code == EXIT_DONE && (options->calibrate || e->run)) {
         struct sound_step sound = sound_step_of(&own);
         code = fit_links(e, &own, &sound);
         code = code == EXIT_DONE ? explain_calibrate(options, e, &sound) : code;

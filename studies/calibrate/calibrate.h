@@ -71,8 +71,14 @@ struct calibration {
 int calibrate(const struct calibration_request *request, struct arena *arena, struct calibration *calibration);
 
 void calibration_finish(struct calibration *calibration);
-/* What may be measured: a run of its own, or what says something of all. */
-enum calibration_sort { CALIBRATION_RUN, CALIBRATION_COLLECTIVES, CALIBRATION_OPERATORS, CALIBRATION_LAYERS };
+/* What may be measured: a run of its own, what says something of all, or a trace, which is not read here. */
+enum calibration_sort {
+    CALIBRATION_RUN,
+    CALIBRATION_COLLECTIVES,
+    CALIBRATION_OPERATORS,
+    CALIBRATION_LAYERS,
+    CALIBRATION_TRACE
+};
 enum calibration_sort calibration_sort_of(const char *measured);
 
 /* So many seconds of the host in an iteration were measured by themselves, beside the rows' times: the fixed time has

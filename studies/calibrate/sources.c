@@ -5,6 +5,7 @@
 #include "base/exit_code.h"
 #include "base/paths.h"
 #include "base/quantity.h"
+#include "base/text/ends.h"
 #include "studies/calibrate/calibrate_parts.h"
 
 #include <math.h>
@@ -26,6 +27,14 @@ static bool begins_with(const char *text, const char *word)
     return !strncmp(text, word, strlen(word));
 }
 
+/* A profile of kernels, or a job's timeline. */
+static bool is_trace(const char *file, const char *head)
+{
+    static const char gzip[] = "\x1f\x8b";
+    return text_ends_in(file, ".et") || text_ends_in(file, ".json") || !strncmp(head, gzip, 2) ||
+           strstr(head, "\"traceEvents\"") || begins_with(head, "rank,host,");
+}
+
 enum calibration_sort calibration_sort_of(const char *measured)
 {
     struct quantity_reason reason;
@@ -38,6 +47,7 @@ enum calibration_sort calibration_sort_of(const char *measured)
     fclose(file);
     return strstr(head, "busbw") || begins_with(head, "size_bytes") ? CALIBRATION_COLLECTIVES
            : begins_with(head, "what,size,value")                   ? CALIBRATION_OPERATORS
+           : is_trace(measured, head)                               ? CALIBRATION_TRACE
            : begins_with(head, "kind,micro_batch")                  ? CALIBRATION_LAYERS
                                                                     : CALIBRATION_RUN;
 }
@@ -71,6 +81,9 @@ static void sort_one(struct sources *s, const char *file, const char **runs, siz
             &s->diag, (struct place){file, 0, 0},
             "times of one model's layers leave nothing to fit; expected them as compute.profile of the scenario, "
             "or a table of operators (tools/profile-layers --table)");
+        break;
+    case CALIBRATION_TRACE:
+        diag_error(&s->diag, (struct place){file, 0, 0}, "a trace is of one job; expected its scenario, and no other");
         break;
     case CALIBRATION_RUN:
         runs[(*count)++] = file;

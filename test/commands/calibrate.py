@@ -235,6 +235,32 @@ def of_operators(folder):
     check.that(not (folder / "nothing.yaml").exists(), "a profile was written after a mistake")
 
 
+def of_traces(folder):
+    """A trace counts as a run, beside others and beside tables: all of one clock give this clock."""
+    job = write_job(folder)
+    run("run", job, "--set", "compute.clock=0.8", "--trace", "csv", "-o", folder / "slow", "--quiet")
+    trace, profile = folder / "slow" / "operations.csv", folder / "mine.yaml"
+    more, _ = seconds(folder, job, "compute.clock=0.8", "batch.micro_batches=24")
+    text = run("calibrate", job, "--measured", trace, "--measured", table(folder, "runs.csv",
+               [(more, {"batch.micro_batches": 24})]), "-o", profile, "--format", "csv").stdout
+    rows = list(csv.DictReader(io.StringIO(text)))
+    check.that([row["measured_from"].split(":")[0] for row in rows] == ["operations.csv", "runs.csv"], text)
+    check.that(abs(profile_value(profile, "clock") - 0.8) < 2e-3, profile.read_text())
+    check.that("operations.csv" in profile.read_text() and str(folder) not in profile.read_text(), profile.read_text())
+    gathers = run("collective", "all-gather", "--platform", "dgx-h100:2", "--ranks", 8, "--scale", "nvlink=0.9",
+                  "--sizes", "64KiB:4GiB:4", "--format", "csv").stdout
+    (folder / "intra.csv").write_text(gathers)
+    run("calibrate", job, "--measured", trace, "--measured", folder / "intra.csv", "-o", profile)
+    check.that(abs(links_of(profile).get("nvlink", 0) - 0.9) < 0.01, f"tables count before: {profile.read_text()}")
+    for arguments, expected in (((job, job), "a trace is of one job"), ((), "a trace is of one job"),
+                                ((job, "--set", "parallel.data=2", "--set", "parallel.pipeline=4"), "pipeline")):
+        measured = ("--measured", trace, "--measured", "1s", "--measured", "2s") if arguments[:2] == (job, job) else (
+            "--measured", trace)
+        told = run("calibrate", *arguments, *measured, "-o", folder / "nothing.yaml", expect=1).stderr
+        check.that(expected in told, f"{arguments}: {told}")
+    check.that(not (folder / "nothing.yaml").exists(), "a profile was written after a mistake")
+
+
 def of_logs(folder):
     """A log's steps, memory and layout; neither its path nor what it says of a machine is kept."""
     job = write_job(folder)
@@ -305,7 +331,8 @@ def mistakes(folder):
 
 
 def main():
-    for part in (of_one_run, of_several_runs, own_band, page, of_collectives, of_operators, of_logs, mistakes):
+    for part in (of_one_run, of_several_runs, own_band, page, of_collectives, of_operators, of_traces, of_logs,
+                 mistakes):
         with tempfile.TemporaryDirectory() as folder:
             part(pathlib.Path(folder))
     sys.exit(check.done())

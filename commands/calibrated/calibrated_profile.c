@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "commands/calibrate/calibrate_output.h"
+#include "commands/calibrated/calibrated_profile.h"
 #include "job/write/scenario_write.h"
 
 #include "base/arena.h"
