@@ -25,6 +25,7 @@ struct log_cursor {
     enum log_sort event; /* what the lines since the last step say */
     double batch;        /* global batch of the line; 0: it names none */
     struct log_bars bars;
+    bool tokens; /* MLPerf's benchmark counts tokens where others count samples */
     struct diag *diag;
     struct arena *arena;
 };

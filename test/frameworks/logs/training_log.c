@@ -86,6 +86,19 @@ Test(logs, of_public_threads)
     }
 }
 
+Test(logs, mlperf_counts_tokens_of_gpt3)
+{
+    static const char tracked[] =
+        "0: :::MLLOG {\"key\": \"tracked_stats\", \"value\": {\"throughput\": 5154997.267404211}, \"metadata\": {}}\n";
+    struct training_log *log;
+    cr_assert_str_empty(complaint(tracked, &log));
+    near(log->mean, 5154997.267404211, "another benchmark");
+    cr_assert_str_empty(complaint(
+        arena_print(arena, ":::MLLOG {\"key\": \"submission_benchmark\", \"value\": \"gpt3\"}\n%s", tracked), &log));
+    near(log->mean, 5154997.267404211 / 2048, "gpt3");
+    cr_assert(fabs(2688 / log->mean - 1.07) < 0.005, "an iteration of 2,688 samples, as published");
+}
+
 Test(logs, steps_that_do_not_count_are_told_apart)
 {
     struct training_log *log;
