@@ -8,6 +8,7 @@
 #include "simulator/collectives/communicator.h"
 #include "workloads/kernels/kernel_table.h"
 #include "workloads/transformer/device.h"
+#include "workloads/transformer/scaling.h"
 
 #include <math.h>
 #include <string.h>
@@ -50,20 +51,10 @@ static struct network *make_network(const struct generation_settings *settings, 
     return network;
 }
 
-/* Blackwell's units compute with 4 bits twice as fast as with 8; others widen such weights. */
-static bool computes_in_four_bits(const char *model)
-{
-    static const char *const begin[] = {"B200", "B300", "GB200", "GB300", "RTX-PRO-6000", "RTX-5090", NULL};
-    for (const char *const *each = begin; model && *each; each++)
-        if (!strncmp(model, *each, strlen(*each)))
-            return true;
-    return false;
-}
-
 static double peak_of(const struct stagesim_device *device, unsigned type)
 {
     double wide = device_peak(device, BF16), narrow = device_peak(device, FP8);
-    if (type == GENERATION_FP4 && computes_in_four_bits(device->model))
+    if (type == GENERATION_FP4 && transformer_scaling_on(device->model))
         return 2 * narrow;
     return type == GENERATION_FP8 ? fmax(narrow, wide) : wide;
 }

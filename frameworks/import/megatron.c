@@ -57,10 +57,30 @@ static void read_direct(struct arguments *a)
 
 /* ---- precision ---- */
 
+/* How products of 8 bits are scaled; of 4, NVFP4 is all that there is. */
+static void read_scaling(struct arguments *a)
+{
+    static const char *const words[][2] = {
+        {"delayed", "delayed"}, {"tensorwise", "current"}, {"blockwise", "block"}, {"mxfp8", "mxfp8"}};
+    const struct argument *recipe = argument_find(a, "fp8-recipe"), *fp4 = argument_find(a, "fp4-format");
+    const char *text = recipe && recipe->count && !recipe->values[0].open ? recipe->values[0].text : "";
+    if (fp4)
+        settings_put(a->settings, "compute.scaling", "nvfp4", argument_source(a, fp4));
+    if (fp4 || !recipe || !argument_find(a, "fp8-format"))
+        return;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(text, words[i][0])) {
+            settings_put(a->settings, "compute.scaling", words[i][1], argument_source(a, recipe));
+            return;
+        }
+    settings_remark(a->settings, REMARK_PARTIAL, recipe->at, recipe->label,
+                    "a recipe of fp8 that is not known here: products with one scale a tensor");
+}
+
 static void read_precision(struct arguments *a)
 {
-    const struct argument *fp8 = argument_find(a, "fp8-format"), *bf16 = argument_find(a, "bf16"),
-                          *fp16 = argument_find(a, "fp16");
+    const struct argument *fp4 = argument_find(a, "fp4-format"), *fp8 = fp4 ? fp4 : argument_find(a, "fp8-format"),
+                          *bf16 = argument_find(a, "bf16"), *fp16 = argument_find(a, "fp16");
     bool half = argument_is_on(a, "bf16") || argument_is_on(a, "fp16");
     const struct argument *given = fp8 ? fp8 : argument_is_on(a, "bf16") ? bf16 : fp16;
     const char *precision = fp8 ? "fp8" : argument_is_on(a, "bf16") ? "bf16" : half ? "fp16" : "fp32";
@@ -68,6 +88,7 @@ static void read_precision(struct arguments *a)
         settings_put(a->settings, "compute.precision", precision, argument_source(a, given));
     else if (arguments_have_defaults(a))
         settings_put(a->settings, "compute.precision", precision, argument_absent(a, "bf16"));
+    read_scaling(a);
 }
 
 /* Megatron-FSDP's own type counts before what Megatron-LM's options say of it. */

@@ -310,6 +310,10 @@ const char *const nemo_sections_ignored[] = {"defaults",
 
 static void read_bridge(struct nemo *n, struct reading *r)
 {
+    static const char *const recipes[][2] = {{"mxfp8", "mxfp8"},
+                                             {"current_scaling", "tensorwise"},
+                                             {"delayed_scaling", "delayed"},
+                                             {"subchannel_scaling", "blockwise"}};
     const struct node *precision = reading_get(r, "mixed_precision"),
                       *global = reading_get(r, "train.global_batch_size"),
                       *micro = reading_get(r, "train.micro_batch_size");
@@ -322,8 +326,13 @@ static void read_bridge(struct nemo *n, struct reading *r)
     if (reading_get(r, "train.train_iters"))
         settings_put_count(r->settings, "@iterations", reading_count(r, "train.train_iters", 0),
                            reading_source(r, "train.train_iters", "Megatron-Bridge"));
-    if (precision && strstr(text, "fp8"))
+    if (precision && strstr(text, "nvfp4"))
+        add(n, "fp4-format", "mixed_precision", "e2m1", precision);
+    else if (precision && strstr(text, "fp8"))
         add(n, "fp8-format", "mixed_precision", "hybrid", precision);
+    for (size_t i = 0; precision && i < sizeof recipes / sizeof *recipes; i++)
+        if (strstr(text, recipes[i][0]))
+            add(n, "fp8-recipe", "mixed_precision", recipes[i][1], precision);
     if (precision && strstr(text, "16"))
         add(n, strstr(text, "bf16") ? "bf16" : "fp16", "mixed_precision", "true", precision);
     if (overlap && reading_flag(r, "comm_overlap.tp_comm_overlap", false))

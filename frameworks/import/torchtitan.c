@@ -333,20 +333,36 @@ static bool mentions(const struct node *node, const char *word)
     return false;
 }
 
+/* Products of fewer bits, by the names of converters; a recipe of rows stands beside them. */
+static bool read_converters(struct reading *r, const struct node *converters)
+{
+    static const char *const recipes[] = {"float8.recipe_name", "quantize.linear.float8.recipe_name"};
+    const char *scaling = mentions(converters, "mx")        ? "mxfp8"
+                          : mentions(converters, "nvfp4")   ? "nvfp4"
+                          : mentions(converters, "rowwise") ? "row"
+                                                            : NULL;
+    if (!scaling && !mentions(converters, "float8"))
+        return false;
+    settings_put(r->settings, "compute.precision", "fp8", source(r, "model.converters"));
+    if (scaling)
+        settings_put(r->settings, "compute.scaling", scaling, source(r, "model.converters"));
+    for (size_t i = 0; !scaling && i < sizeof recipes / sizeof *recipes; i++)
+        if (strstr(reading_text(r, recipes[i], ""), "rowwise")) {
+            settings_put(r->settings, "compute.scaling", "row", source(r, recipes[i]));
+            break;
+        }
+    return true;
+}
+
 static void read_precision(struct reading *r)
 {
     const char *param = "training.mixed_precision_param", *reduce = "training.mixed_precision_reduce";
     const struct node *converters = reading_get(r, "model.converters");
     bool full = !strcmp(reading_text(r, param, "bfloat16"), "float32");
-    if (mentions(converters, "float8") || mentions(converters, "mx"))
-        settings_put(r->settings, "compute.precision", "fp8", source(r, "model.converters"));
-    else if (mentions(converters, "nvfp4")) {
-        settings_put(r->settings, "compute.precision", "fp8", source(r, "model.converters"));
-        settings_remark(r->settings, REMARK_PARTIAL, converters->key_at, "model.converters",
-                        "products in NVFP4: taken as fp8, which is slower");
-    } else if (reading_flag(r, "float8.enable_float8_linear", false))
+    bool fp8 = read_converters(r, converters);
+    if (!fp8 && reading_flag(r, "float8.enable_float8_linear", false))
         settings_put(r->settings, "compute.precision", "fp8", source(r, "float8.enable_float8_linear"));
-    else
+    else if (!fp8)
         settings_put(r->settings, "compute.precision", full ? "fp32" : "bf16", source(r, param));
     settings_put(r->settings, "transformer.gradients",
                  !strcmp(reading_text(r, reduce, "float32"), "float32") ? "fp32" : "same", source(r, reduce));
@@ -360,7 +376,7 @@ static void read_adapters(struct reading *r)
     const struct node *converters = reading_get(r, "model.converters");
     if (mentions(converters, "lora"))
         settings_remark(r->settings, REMARK_PARTIAL, converters->key_at, "model.converters",
-                        "LoRA: most weights are frozen; see model.frozen. Here all are trained");
+                        "LoRA: --set transformer.adapter_rank=RANK. Here all weights are trained");
 }
 
 /* What is compiled is fused; the profile says what it costs where it is not. */

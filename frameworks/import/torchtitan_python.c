@@ -77,16 +77,23 @@ static const char *model_name(const struct node *spec, const char *file, const c
     return end ? arena_copy_part(arena, from, (size_t)(end - from)) : "";
 }
 
+/* Whether a converter has a scale for each row. */
+static bool is_by_rows(const struct node *converter)
+{
+    const struct node *recipe = node_get(converter, "recipe_name");
+    return recipe && recipe->kind == NODE_SCALAR && strstr(recipe->text, "rowwise");
+}
+
 /* What changes the model's matrices: by the classes of its converters. */
 static void put_converters(struct node *model, const struct node *list, struct arena *arena)
 {
-    static const char *const words[][2] = {{"Float8", "float8"}, {"MXFP8", "mx"}, {"NVFP4", "nvfp4"}, {"LoRA", "lora"}};
+    static const char *const words[][2] = {{"Float8", "float8"}, {"MX", "mx"}, {"NVFP4", "nvfp4"}, {"LoRA", "lora"}};
     struct node *converters = arena_alloc(arena, sizeof *converters);
     *converters = (struct node){.kind = NODE_LIST, .at = list->at, .key_at = list->key_at};
     for (const struct node *each = list->first; each; each = each->next)
         for (size_t i = 0; i < sizeof words / sizeof *words; i++)
             if (is_made_by(each, words[i][0]))
-                node_append(converters, text_node(words[i][1], each, arena));
+                node_append(converters, text_node(is_by_rows(each) ? "float8 rowwise" : words[i][1], each, arena));
     put(model, "converters", converters);
 }
 

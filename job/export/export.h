@@ -61,6 +61,8 @@ int64_t export_schedule_option(const struct export_job *job, const char *key, in
  */
 void export_schedule_options(struct export_job *job, const char *const *said);
 /* ---- export_torchtitan_model.c ---- */
+/* What makes its products narrower, by the class in Python or by the name in TOML. */
+const char *export_torchtitan_converter(const struct export_job *job, bool python);
 
 /* The model of torchtitan's that has the job's shape; NULL: none. */
 const struct torchtitan_model *export_torchtitan_model(const struct export_job *job);

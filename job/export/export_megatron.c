@@ -383,13 +383,31 @@ static void write_replicas(struct script *s)
 
 /* ---- precision and recomputation ---- */
 
+static void write_scaling(struct script *s, enum transformer_scaling scaling)
+{
+    static const char *const recipes[] = {[SCALING_DELAYED] = "delayed",
+                                          [SCALING_CURRENT] = "tensorwise",
+                                          [SCALING_BLOCK] = "blockwise",
+                                          [SCALING_MX] = "mxfp8",
+                                          [SCALING_NV] = NULL};
+    if (scaling == SCALING_NV) {
+        word(s, "fp4-format", "e2m1");
+        return;
+    }
+    word(s, "fp8-format", "hybrid");
+    if (recipes[scaling])
+        word(s, "fp8-recipe", recipes[scaling]);
+    if (scaling == SCALING_ROW)
+        export_remark(s->job, "compute.scaling", "there is no recipe with a scale for each row");
+}
+
 static void write_compute(struct script *s)
 {
     const struct transformer_parameters *p = s->job->parameters;
     if (p->precision >= FP16)
         option(s, p->precision == FP16 ? "fp16" : "bf16");
     if (p->precision == FP8)
-        word(s, "fp8-format", "hybrid");
+        write_scaling(s, (enum transformer_scaling)p->scaling);
     if (p->precision == TF32)
         export_remark(s->job, "compute.precision", "tf32 is a setting of PyTorch: fp32 is what options say");
     if (p->attention == ATTENTION_STANDARD)

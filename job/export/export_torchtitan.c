@@ -82,11 +82,16 @@ static void write_model(const struct file *f)
     if (f->job->model.dropout)
         export_remark(f->job, "model.dropout", "its models have none");
     bool fp8 = f->job->parameters->precision == FP8;
+    unsigned scaling = f->job->parameters->scaling;
+    if (fp8 && (scaling == SCALING_DELAYED || scaling == SCALING_BLOCK))
+        export_remark(f->job, "compute.scaling", "it has scales of tensors, rows, MXFP8 and NVFP4: here of tensors");
     if (f->python && fp8)
         fprintf(f->out,
                 "        model_spec=model_registry(\n            \"%s\",\n            "
-                "converters=[Float8LinearConverter.Config(model_compile_enabled=%s)],\n        ),\n",
-                flavor, is_compiled(f->job) ? "True" : "False");
+                "converters=[%s.Config(%smodel_compile_enabled=%s)],\n        ),\n",
+                flavor, export_torchtitan_converter(f->job, true),
+                f->job->parameters->scaling == SCALING_ROW ? "recipe_name=\"rowwise\", " : "",
+                is_compiled(f->job) ? "True" : "False");
     else if (f->python)
         fprintf(f->out, "        model_spec=model_registry(\"%s\"),\n", flavor);
     else {
@@ -94,7 +99,8 @@ static void write_model(const struct file *f)
         if (known)
             fprintf(f->out, "name = \"%s\"\nflavor = \"%s\"\n", known->name, flavor);
         if (fp8)
-            fputs("converters = [\"float8\"]\n", f->out);
+            fprintf(f->out, "converters = [\"%s\"]\n%s", export_torchtitan_converter(f->job, false),
+                    f->job->parameters->scaling == SCALING_ROW ? "\n[float8]\nrecipe_name = \"rowwise\"\n" : "");
     }
 }
 
@@ -423,7 +429,8 @@ static void write_imports(const struct file *f)
     const struct torchtitan_model *known = export_torchtitan_model(f->job);
     enum scenario_recompute how = f->job->scenario->recompute;
     if (f->job->parameters->precision == FP8)
-        fputs("from torchtitan.components.quantization import Float8LinearConverter\n", f->out);
+        fprintf(f->out, "from torchtitan.components.quantization import %s\n",
+                export_torchtitan_converter(f->job, true));
     fputs("from torchtitan.config import CompileConfig, ParallelismConfig, TrainingConfig\n", f->out);
     if (how == RECOMPUTE_FULL || how == RECOMPUTE_OPERATORS)
         fprintf(f->out, "from torchtitan.distributed.activation_checkpoint import %s\n",

@@ -81,3 +81,15 @@ const struct torchtitan_model *export_torchtitan_model(const struct export_job *
         known++;
     return known->name ? known : NULL;
 }
+
+const char *export_torchtitan_converter(const struct export_job *job, bool python)
+{
+    switch ((enum transformer_scaling)job->parameters->scaling) {
+    case SCALING_MX:
+        return python ? "MXFP8LinearConverter" : "quantize.linear.mx";
+    case SCALING_NV:
+        return python ? "NVFP4LinearConverter" : "nvfp4";
+    default:
+        return python ? "Float8LinearConverter" : "float8";
+    }
+}

@@ -107,7 +107,11 @@ static bool set_kernels(struct transformer_job *j, const struct stagesim_device 
             name_of(device));
         return false;
     }
-    out->kernels = (struct kernel_use){.source = p->source, .clock = p->clock, .cast_bytes = p->cast_bytes};
+    out->kernels = (struct kernel_use){
+        .source = p->source,
+        .clock = p->clock,
+        .cast_bytes =
+            p->cast_bytes >= 0 ? p->cast_bytes : transformer_scaling_cast((enum transformer_scaling)p->scaling)};
     if (kernel_table_read(of_models, of_rows, &out->kernels.table, &fault)) {
         out->device.kernels = &out->kernels;
         return check_source(j, device, &out->kernels.table);
@@ -170,6 +174,18 @@ static double clock_of(const struct transformer_job *j, uint32_t position)
     return j->parameters->profile ? 1 : j->api->clock(j->job, position);
 }
 
+/* Whether the GPU has units for scales of so few elements. */
+static bool knows_scales(const struct transformer_job *j, const struct stagesim_device *device,
+                         enum transformer_scaling scaling)
+{
+    if (!transformer_scaling_is_new(scaling) || transformer_scaling_on(device->model))
+        return true;
+    j->api->error(j->job, "compute.scaling",
+                  "the GPU '%s' of the platform has no units for %s; expected one of Blackwell, or another scaling",
+                  name_of(device), transformer_scaling_names[scaling]);
+    return false;
+}
+
 /* The kind of the position's GPU, a new one when it is like none before. NULL after a mistake was reported. */
 static struct transformer_device *find_kind(struct transformer_job *j, uint32_t position)
 {
@@ -183,13 +199,21 @@ static struct transformer_device *find_kind(struct transformer_job *j, uint32_t 
     *kind = (struct transformer_device){.host = device, .next = j->kinds};
     memcpy(kind->classes.times, j->parameters->times, sizeof kind->classes.times);
     enum device_precision precision = j->parameters->precision, wide = precision == FP8 ? BF16 : precision;
-    kind->device = (struct efficiency_device){.efficiency = &kind->efficiency,
-                                              .peak = device_peak(&device, precision),
-                                              .wide_peak = device_peak(&device, wide),
-                                              .fp8 = precision == FP8,
-                                              .clock = clock,
-                                              .classes = &kind->classes,
-                                              .bandwidth = device.memory_bandwidth};
+    enum transformer_scaling scaling =
+        precision == FP8 ? (enum transformer_scaling)j->parameters->scaling : SCALING_TENSOR;
+    if (!knows_scales(j, &device, scaling)) {
+        free(kind);
+        return NULL;
+    }
+    kind->device =
+        (struct efficiency_device){.efficiency = &kind->efficiency,
+                                   .peak = device_peak(&device, precision) * transformer_scaling_peak(scaling),
+                                   .wide_peak = device_peak(&device, wide),
+                                   .fp8 = precision == FP8,
+                                   .narrow = transformer_scaling_kernel(scaling),
+                                   .clock = clock,
+                                   .classes = &kind->classes,
+                                   .bandwidth = device.memory_bandwidth};
     j->kinds = kind;
     if (kind->device.peak > 0 && kind->device.wide_peak > 0)
         return set_efficiency(j, &device, kind) ? kind : NULL;

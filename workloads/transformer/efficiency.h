@@ -45,7 +45,8 @@ struct efficiency_device {
     const struct efficiency *efficiency;
     double peak;                        /* flop/s of matrix products in the precision in use */
     double wide_peak;                   /* the same of those that stay in 16 bits */
-    bool fp8;                           /* the precision in use has 8 bits */
+    bool fp8;                           /* the precision in use has 8 bits, or 4 */
+    enum kernel_type narrow;            /* of its kernels */
     double clock;                       /* share of its full clock at which it computes; 0: all of it */
     double held;                        /* clock in training over that of the table's measurements; 0: the same */
     double bandwidth;                   /* bytes per second of its memory; 0: moving bytes costs nothing */

@@ -26,7 +26,7 @@ const struct transformer_parameters transformer_defaults = {
     .dispatch = -1,
     .launch = -1,
     .step = -1,
-    .cast_bytes = 3,
+    .cast_bytes = -1,
     .overlap_hidden = 1,
     .unfused = 1,
     .times = {1, 1, 1, 1, 1, 1},
@@ -377,9 +377,14 @@ const struct stagesim_field transformer_fields[] = {
     RATIO("compute.norm_time", times[CLASS_NORM], 0.01, 100, "the same of normalisations; default 1"),
     RATIO("compute.elementwise_time", times[CLASS_ELEMENT], 0.01, 100,
           "the same of all other operators that only move memory; default 1"),
+    WORD(
+        "compute.scaling", scaling, transformer_scaling_names,
+        "in fp8, what has a scale: tensor, and each operand is read once; delayed, current: a tensor, as "
+        "TransformerEngine finds it; row; block: 1 x 128 or 128 x 128 elements; mxfp8: 32 elements; nvfp4: 16 elements "
+        "of 4 bits; default tensor"),
     RATIO("compute.cast_bytes", cast_bytes, 0, 1000,
-          "with kernels: measured, in fp8: bytes that casts and scaling move for each element of an operand; default "
-          "3: it is read in 16 bits and written in 8"),
+          "with kernels: measured, in fp8: bytes that casts and scaling move for each element of an operand; default: "
+          "that of compute.scaling, with tensor 3: it is read in 16 bits and written in 8"),
     {"compute.step", STAGESIM_FIELD_TIME, offsetof(struct transformer_parameters, step), false, 0, 100, NULL,
      "time that the host takes at the end of an iteration; default: that of the table, with measured kernels 0"},
     {"compute.profile", STAGESIM_FIELD_PATH, offsetof(struct transformer_parameters, profile),

@@ -139,7 +139,7 @@ bool kernel_use_seconds(const struct efficiency_device *device, const struct tra
             (struct kernel_shape){.kind = KERNEL_MEMORY, .groups = 1, .m = fmax(1, operator->bytes), .n = 1, .k = 1};
         shape.stage = stage_of(operator->name);
     }
-    shape.type = narrow ? KERNEL_FP8 : KERNEL_BF16;
+    shape.type = narrow ? device->narrow : KERNEL_BF16;
     if (!(shape.groups > 0))
         return false;
     *seconds = known_seconds(device->kernels, device, &shape);
@@ -147,6 +147,12 @@ bool kernel_use_seconds(const struct efficiency_device *device, const struct tra
         shape.stage = KERNEL_ADD;
         *seconds = known_seconds(device->kernels, device, &shape);
     }
+    if (*seconds < 0 && shape.type == KERNEL_FP8_BLOCK) {
+        device->kernels->rescaled = true;
+        shape.type = KERNEL_FP8;
+        *seconds = known_seconds(device->kernels, device, &shape);
+    }
+    device->kernels->rescaled |= *seconds < 0 && narrow;
     if (*seconds < 0)
         return false;
     /* Masks, windows and ranks that share a sequence leave a part of the square. */

@@ -26,6 +26,7 @@ struct kernel_use {
      * inference measured them; whose these are. */
     unsigned asked, outside, elsewhere, one_by_one;
     const char *other, *inference;
+    bool rescaled; /* products with the scales in use were not measured: of one scale a tensor, or by the table */
     struct kernel_known known[KERNEL_MEMORY_SLOTS];
 };
 

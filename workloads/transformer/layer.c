@@ -301,7 +301,11 @@ static void add_all_to_all(const struct transformer_job *j, struct stagesim_exch
 
 static void dispatch(const struct transformer_job *j, struct stagesim_exchanges *exchanges, enum stagesim_moment moment)
 {
-    add_all_to_all(j, exchanges, moment, j->parameters->routing.dispatch == DISPATCH_FP8 ? 1 : j->layout.element_bytes);
+    unsigned scaling = j->parameters->precision == FP8 ? j->parameters->scaling : SCALING_TENSOR;
+    double narrow =
+        transformer_scaling_message((enum transformer_scaling)scaling, transformer_expert_width(&j->model), false);
+    bool fp8 = j->parameters->routing.dispatch == DISPATCH_FP8;
+    add_all_to_all(j, exchanges, moment, fp8 ? narrow : j->layout.element_bytes);
 }
 
 static void combine(const struct transformer_job *j, struct stagesim_exchanges *exchanges, enum stagesim_moment moment)

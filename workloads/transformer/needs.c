@@ -143,6 +143,7 @@ const struct stagesim_need transformer_needs[] = {
     {"compute.flash", "transformer.attention=flash", true},
     {"compute.unfused", "compute.efficiency-", true},
     {"compute.unfused", "compute.profile-", true},
+    {"compute.scaling", "compute.precision=fp8", false},
     {"compute.cast_bytes", MEASURED, true},
     {"compute.cast_bytes", "compute.precision=fp8", true},
     {"compute.kernels", "compute.efficiency-", true},

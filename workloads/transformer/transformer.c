@@ -61,21 +61,28 @@ static double bytes_of(enum device_precision precision)
     return precision <= TF32 ? 4 : 2; /* fp8 is for the products alone: activations and weights stay in 16 bits */
 }
 
+/* Of an element that is gathered as narrow as products compute with it. */
+static double gathered_bytes(const struct transformer_parameters *p)
+{
+    unsigned scaling = p->precision == FP8 ? p->scaling : SCALING_TENSOR;
+    return transformer_scaling_message((enum transformer_scaling)scaling, (double)p->model.hidden, true);
+}
+
 /* How layers are shared; what is sharded along z is so as with zero: 3 among replicas. */
 static void describe_tensor(struct transformer_job *j)
 {
     const struct transformer_parameters *p = j->parameters;
     j->data = j->api->axis(j->job, "data");
-    j->tensor =
-        (struct transformer_tensor){.algorithm = (enum tensor_algorithm)p->algorithm,
-                                    .tensor = j->api->axis(j->job, "tensor"),
-                                    .x = j->api->axis(j->job, "x"),
-                                    .y = j->api->axis(j->job, "y"),
-                                    .z = j->api->axis(j->job, "z"),
-                                    .overlap = p->overlap ? p->tensor_overlap : 0,
-                                    .product_overlap = p->product_overlap,
-                                    .exposed = 1 - p->overlap_hidden,
-                                    .spared = p->tensor_gathers == DISPATCH_FP8 ? 1 - 1 / bytes_of(p->precision) : 0};
+    j->tensor = (struct transformer_tensor){
+        .algorithm = (enum tensor_algorithm)p->algorithm,
+        .tensor = j->api->axis(j->job, "tensor"),
+        .x = j->api->axis(j->job, "x"),
+        .y = j->api->axis(j->job, "y"),
+        .z = j->api->axis(j->job, "z"),
+        .overlap = p->overlap ? p->tensor_overlap : 0,
+        .product_overlap = p->product_overlap,
+        .exposed = 1 - p->overlap_hidden,
+        .spared = p->tensor_gathers == DISPATCH_FP8 ? 1 - gathered_bytes(p) / bytes_of(p->precision) : 0};
     j->zero = tensor_shard_axes(&j->tensor) ? 3 : (uint32_t)(p->zero > 0 ? p->zero : p->distributed_optimizer);
 }
 
@@ -152,6 +159,25 @@ static void tell_sources(const struct transformer_job *j, const struct kernel_us
                      use->one_by_one, use->asked, use->inference);
 }
 
+/* Scales that no kernel of the GPU was measured with, or that a table knows nothing of. */
+static void tell_scaling(const struct transformer_job *j, const struct kernel_use *use)
+{
+    const struct transformer_parameters *p = j->parameters;
+    bool alike = p->scaling == SCALING_ROW || p->scaling == SCALING_MX;
+    if (p->precision != FP8 || p->scaling == SCALING_TENSOR || p->profile)
+        return;
+    if (!use->table.model_count)
+        j->api->note(
+            j->job, "compute.scaling",
+            "an efficiency table has no casts of its own: beside the peak of nvfp4, and scales in messages, it "
+            "changes nothing; `compute.kernels: measured` has casts");
+    else if (use->rescaled || alike)
+        j->api->note(
+            j->job, "compute.scaling",
+            "no products with such scales are measured on this GPU, or not all: those with one scale a tensor, "
+            "or the efficiency table, stand for them");
+}
+
 /* Classes that the scenario makes slower or faster, and of which no kernel takes time. */
 static void tell_classes(const struct transformer_job *j)
 {
@@ -189,6 +215,7 @@ static void declare(const struct transformer_job *j)
         figures.kernels += kind->kernels.asked;
         figures.kernels_outside += kind->kernels.outside;
         tell_sources(j, &kind->kernels);
+        tell_scaling(j, &kind->kernels);
     }
     j->api->declare(j->job, &figures);
     free(layout);

@@ -10,6 +10,7 @@
 #include "workloads/transformer/kinds/memory.h"
 #include "workloads/transformer/layer.h"
 #include "workloads/transformer/layer_profile.h"
+#include "workloads/transformer/scaling.h"
 #include "workloads/transformer/tensor.h"
 
 enum transformer_attention { ATTENTION_FLASH, ATTENTION_STANDARD };
@@ -55,7 +56,8 @@ struct transformer_parameters {
     double expert_dispatch;               /* seconds of the host for each expert of a rank and pass */
     double times[KERNEL_CLASSES];         /* of its kernels, over what tables and measurements say */
     double flash;                         /* share of the peak that flash attention reaches; 0: not given */
-    double cast_bytes;                    /* moved for each element of an operand in 8 bits */
+    double cast_bytes;                    /* moved for each element of an operand in 8 bits; negative: not given */
+    unsigned scaling;                     /* enum transformer_scaling */
     double overlap_hidden;                /* share of what moves beside products */
     double unfused;                       /* times the bytes of operators that only move memory */
     bool tensor_copies;                   /* what tensor-parallel ranks gather or scatter is copied once more */
