@@ -8,8 +8,11 @@ same time, or they do not, or another job is on it. Links that are slower than t
 hands them on."""
 import csv
 import json
+import math
 import os
 import pathlib
+import random
+import re
 import sys
 import tempfile
 
@@ -220,7 +223,26 @@ def check_kernel_links():
         "output: {replicas: all}\nmemory: {reserve: 0}\n")
     tool.run(STAGESIM, "run", "kernels.yaml", "-o", "slow", "--trace", "csv", "--quiet", "--scale", "nvlink=0.8")
     faulty_traces.STAGES = 2
-    job = faulty_traces.Job("slow/operations.csv")
+    rate, _ = calibrate_kernels(0, 0)
+    check.near(rate, 0.8, "kernels", 5e-3)
+    # The interval of a rate is to have it in 8 of 10 cases; of 10 cases it has it in 6 at least in 97 of 100 times.
+    seeds, spread = range(1, 11), 0.1
+    found = [calibrate_kernels(seed, spread) for seed in seeds]
+    within = sum(low <= 0.8 <= high for _, (low, high) in found)
+    check.that(within >= 6, f"of transfers that vary the rate is within its interval {within} of 10 times: {found}")
+    check.that(len({rate for rate, _ in found}) > 5, f"times that vary give rates that vary: {found}")
+    check.near(sorted(rate for rate, _ in found)[5], 0.8, "of transfers that vary", 0.03)
+    tool.run("rm", "-rf", "slow")
+
+
+def calibrate_kernels(seed, spread):
+    """The rate of NVLink, and its interval, from kernels whose transfers vary."""
+    job, draws = faulty_traces.Job("slow/operations.csv"), random.Random(seed)
+    groups = [*job.members.values(), *([one] for one in job.choose("activation", "gradient", type="send"))]
+    for group in groups:
+        factor = math.exp(draws.gauss(0, spread))
+        for one in group:
+            one.seconds *= factor
     job.replay()
     for rank in job.ranks:
         profile = faulty_traces.Profile(job, rank, 0)
@@ -229,9 +251,9 @@ def check_kernel_links():
     ranks = [f"rank-{rank}.json.gz" for rank in job.ranks]
     result = tool.run(STAGESIM, "explain", "kernels.yaml", *ranks, "--calibrate", "kernels-mine.yaml", "--quiet")
     check.that(not result.stderr, result.stderr)
-    links = fitted_links("kernels-mine.yaml")
-    check.near(float(links["nvlink"]), 0.8, f"kernels: {links}", 5e-3)
-    tool.run("rm", "-rf", "slow")
+    line = next(line for line in pathlib.Path("kernels-mine.yaml").read_text().splitlines() if "nvlink=" in line)
+    rate, low, high = re.search(r"nvlink=([0-9.]+).*; ([0-9.]+) to ([0-9.]+) in 8 of 10", line).groups()
+    return float(rate), (float(low), float(high))
 
 
 def check_wire():
