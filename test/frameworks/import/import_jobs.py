@@ -67,7 +67,8 @@ def golden(case):
 def said(case, scenario):
     """What is left open stands on the first screen of `run`, with counts, also without notes; and in its files."""
     out = FOLDER / "out"
-    done = run("run", "job.yaml", "--quiet", "--engine", "analytic", "--report", "-o", out)
+    done = run("run", "job.yaml", "--quiet", "--engine", "analytic", "--report", "--set", "output.nearest=off", "-o",
+               out)
     if "\nrl:\n" in scenario:
         done = run("run", "job.yaml", "--quiet", "-o", out)
     left = caveats(scenario)
