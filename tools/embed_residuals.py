@@ -28,7 +28,8 @@ def main(output, residuals, pairs, memory):
     text += "const struct band_pair band_pairs[] = {\n"
     rows = sorted(read(pairs), key=lambda row: float(row["apart"]))
     for row in rows:
-        text += f"    {{{float(row['apart'])!r}, {'true' if row['right'] == 'yes' else 'false'}}},\n"
+        text += f"    {{{float(row['apart'])!r}, {'true' if row['right'] == 'yes' else 'false'}, "
+        text += f'"{row["changed"]}"}},\n'
     text += f"}};\nconst unsigned band_pair_count = {len(rows)};\n"
     pathlib.Path(output).write_text(text, encoding="utf-8")
 

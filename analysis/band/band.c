@@ -168,25 +168,37 @@ void band_say(FILE *out, const struct band *band)
                 100 * (band->low - 1), 100 * (band->high - 1), band_jobs_text(band, text));
 }
 
-struct band_agreement band_agree(double apart)
+static struct band_agreement count_pairs(double from, double to, enum band_change change)
 {
-    static const double ends[] = {1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 1e30};
-    struct band_agreement agreement = {0};
-    unsigned at = 0;
-    while (apart >= ends[at] && at < sizeof ends / sizeof *ends - 1)
-        at++;
-    for (unsigned i = 0; i < band_pair_count; i++)
-        if (band_pairs[i].apart < ends[at] && (!at || band_pairs[i].apart >= ends[at - 1])) {
+    static const char *const names[] = {[BAND_LAYOUT] = "layout", [BAND_SCHEDULE] = "schedule"};
+    struct band_agreement agreement = {.alike = change};
+    for (unsigned i = 0; i < band_pair_count; i++) {
+        const struct band_pair *pair = &band_pairs[i];
+        if (pair->apart >= from && pair->apart < to && (!change || !strcmp(pair->changed, names[change]))) {
             agreement.pairs++;
-            agreement.right += band_pairs[i].right;
+            agreement.right += pair->right;
         }
+    }
     agreement.sure = 10 * agreement.right >= 8 * agreement.pairs;
     return agreement;
 }
 
-void band_say_agreement(FILE *out, double apart)
+struct band_agreement band_agree(double apart, enum band_change change)
 {
-    struct band_agreement agreement = band_agree(apart);
-    fprintf(out, "of %u published pairs predicted about as far apart %u went this way", agreement.pairs,
-            agreement.right);
+    static const double ends[] = {1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 1e30};
+    enum { FEW = 5 };
+    unsigned at = 0;
+    while (apart >= ends[at] && at < sizeof ends / sizeof *ends - 1)
+        at++;
+    struct band_agreement alike = count_pairs(at ? ends[at - 1] : 0, ends[at], change);
+    return alike.pairs >= FEW ? alike : count_pairs(at ? ends[at - 1] : 0, ends[at], BAND_OTHER);
+}
+
+void band_say_agreement(FILE *out, double apart, enum band_change change)
+{
+    static const char *const words[] = {
+        [BAND_OTHER] = "", [BAND_LAYOUT] = " of layouts", [BAND_SCHEDULE] = " of schedules"};
+    struct band_agreement agreement = band_agree(apart, change);
+    fprintf(out, "of %u published pairs%s predicted about as far apart %u went this way", agreement.pairs,
+            words[agreement.alike], agreement.right);
 }

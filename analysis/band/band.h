@@ -42,16 +42,20 @@ const char *band_jobs_text(const struct band *band, char text[BAND_JOBS_MAX]);
 /* What it says of predictions, as a line on a stream; nothing where there is no band. */
 void band_say(FILE *out, const struct band *band);
 
+/* What two variants of one job differ in. */
+enum band_change { BAND_OTHER, BAND_LAYOUT, BAND_SCHEDULE };
+
 /* Of two variants of one job, of which one is predicted `apart` times as fast as the other (at least 1): how often was
  * the faster one faster in publications that were predicted about as far apart, below 1, 2, 5, 10, 20, 50 % or above?
- */
+ * Pairs that differ in the same count where there are five or more; otherwise all. */
 struct band_agreement {
-    unsigned pairs, right; /* of these published pairs so many went as predicted */
-    bool sure;             /* at least 8 of 10 */
+    unsigned pairs, right;  /* of these published pairs so many went as predicted */
+    enum band_change alike; /* they differ in that; BAND_OTHER: in anything */
+    bool sure;              /* at least 8 of 10 */
 };
-struct band_agreement band_agree(double apart);
-/* The same in words, "of 47 published pairs predicted about as far apart 42 went this way", on a stream. */
-void band_say_agreement(FILE *out, double apart);
+struct band_agreement band_agree(double apart, enum band_change change);
+/* The same in words, "of 47 published pairs of layouts predicted about as far apart 42 went this way", on a stream. */
+void band_say_agreement(FILE *out, double apart, enum band_change change);
 /* What two times have to be apart, as a share, for there to be an order: SimGrid is no more exact. */
 #define BAND_LEAST_APART 1e-5
 

@@ -22,8 +22,9 @@ extern const unsigned band_memory_row_count;
 
 /* Two published variants of one job. */
 struct band_pair {
-    double apart; /* predicted speed of the one over that of the other, at least 1 */
-    bool right;   /* the one was faster */
+    double apart;        /* predicted speed of the one over that of the other, at least 1 */
+    bool right;          /* the one was faster */
+    const char *changed; /* what they differ in: "layout", "schedule"; "": another thing, or several */
 };
 
 extern const struct band_pair band_pairs[]; /* band_pair_count of them, by rising distance */

@@ -407,22 +407,17 @@ static void print_reasons(FILE *out, const struct comparison_row *rows, size_t c
  * alike: the band is no reason to doubt which one is faster. */
 static void print_bands(FILE *out, const struct comparison_row *rows, size_t count)
 {
-    const struct band *said = NULL;
-    for (size_t i = 0; i < count; i++) {
-        const struct band *band = &rows[i].band;
-        if (!band->rows || (said && !strcmp(said->likes, band->likes)))
-            continue;
-        said = band;
-        band_say(out, band);
-    }
-    said = NULL;
-    for (size_t i = 0; i < count; i++) {
-        const struct memory_band *memory = &rows[i].memory;
-        if (!rows[i].outlook.jobs || (said && !strcmp(said->likes, memory->band.likes)))
-            continue;
-        said = &memory->band;
-        memory_band_say(out, memory);
-    }
+    const char *said = NULL, *of_memory = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].band.rows && (!said || strcmp(said, rows[i].band.likes) != 0)) {
+            said = rows[i].band.likes;
+            band_say(out, &rows[i].band);
+        }
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].outlook.jobs && (!of_memory || strcmp(of_memory, rows[i].memory.band.likes) != 0)) {
+            of_memory = rows[i].memory.band.likes;
+            memory_band_say(out, &rows[i].memory);
+        }
 }
 
 /* How often published variants went as predicted that were predicted as far apart as the two fastest runs. */
@@ -440,8 +435,10 @@ static void print_agreement(FILE *out, const struct comparison_row *rows, size_t
         return;
     fprintf(out, "%s is %.2g %% faster than the next, %s: ", schedules ? rows[best].schedule : rows[best].scenario,
             100 * (apart - 1), schedules ? rows[next].schedule : rows[next].scenario);
-    band_say_agreement(out, apart);
-    fputs(band_agree(apart).sure ? "\n" : ": they cannot be told apart\n", out);
+    enum band_change change =
+        schedules && !strcmp(rows[best].scenario, rows[next].scenario) ? BAND_SCHEDULE : BAND_OTHER;
+    band_say_agreement(out, apart, change);
+    fputs(band_agree(apart, change).sure ? "\n" : ": they cannot be told apart\n", out);
 }
 
 /* Which orders a bound is of. */

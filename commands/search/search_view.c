@@ -105,6 +105,23 @@ struct memory_outlook search_outlook(const struct search *search, const struct s
                                reserve);
 }
 
+/* What one of the best has other than the first. */
+static enum band_change change_of(const struct search *search, uint32_t number)
+{
+    struct arena *arena = arena_create();
+    const char *one[DIMENSIONS], *other[DIMENSIONS];
+    bool schedule = false, layout = false;
+    search_space_values(&search->space, search->ranked[search->best[0]], one, arena);
+    search_space_values(&search->space, search->ranked[search->best[number]], other, arena);
+    for (enum search_dimension i = 0; i < DIMENSIONS; i++) {
+        bool differs = search->space.shown[i] && strcmp(one[i] ? one[i] : "", other[i] ? other[i] : "") != 0;
+        schedule |= differs && i == DIMENSION_schedules;
+        layout |= differs && i != DIMENSION_schedules;
+    }
+    arena_destroy(arena);
+    return schedule && layout ? BAND_OTHER : schedule ? BAND_SCHEDULE : layout ? BAND_LAYOUT : BAND_OTHER;
+}
+
 /* How sure the order of the best is, from published pairs. */
 static void put_agreement(FILE *out, const struct search *search, double more)
 {
@@ -113,9 +130,9 @@ static void put_agreement(FILE *out, const struct search *search, double more)
     if (search->objective != OBJECTIVE_TIME || !scenario_has_band(search->scenario) || more < BAND_LEAST_APART)
         return;
     fputs("; ", out);
-    band_say_agreement(out, 1 + more);
+    band_say_agreement(out, 1 + more, change_of(search, 1));
     for (uint32_t i = 1; i < search->best_count; i++)
-        alike += !band_agree(fmax(search_time(search_best(search, i)) / first, 1)).sure;
+        alike += !band_agree(fmax(search_time(search_best(search, i)) / first, 1), change_of(search, i)).sure;
     if (alike)
         fprintf(out, ", and %u of the %u best cannot be told from the first", alike, search->best_count);
 }

@@ -21,13 +21,16 @@ import transformer
 import winners
 
 FILE = os.path.join(os.path.dirname(os.path.dirname(HERE)), "analysis", "band", "pairs.csv")
-COLUMNS = "set", "apart", "right"
+COLUMNS = "set", "changed", "apart", "right"
+# What the pairs of a family differ in, where it is one thing.
+CHANGED = {"vtrain": "layout", "simumax": "layout", "zero_bubble": "schedule", "chimera": "schedule", "amd": "schedule"}
 
 
 def pair(name, a, b):
     """a, b: (published, predicted) speeds."""
     first, second = (a, b) if a[1] >= b[1] else (b, a)
-    return {"set": name, "apart": f"{first[1] / second[1]:.4f}", "right": "yes" if first[0] > second[0] else "no"}
+    return {"set": name, "changed": CHANGED.get(name, ""), "apart": f"{first[1] / second[1]:.4f}",
+            "right": "yes" if first[0] > second[0] else "no"}
 
 
 def of_winners(folder):
@@ -77,7 +80,7 @@ def main():
     with open(FILE) as file:
         known = [row for row in csv.DictReader(line for line in file if not line.startswith("#"))
                  if asked == parts or row["set"] in {each["set"] for each in found}]
-    moved = [(a, b) for a, b in zip(known, found) if a["set"] != b["set"] or a["right"] != b["right"] or
+    moved = [(a, b) for a, b in zip(known, found) if any(a[key] != b[key] for key in ("set", "changed", "right")) or
              abs(float(a["apart"]) / float(b["apart"]) - 1) > 0.005]
     for before, now in moved[:8]:
         print(f"{before} is now {now}")
