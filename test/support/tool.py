@@ -145,7 +145,7 @@ def write_inputs(folder):
     (folder / "t.yaml").write_text(SEARCHED)
     (folder / "l.yaml").write_text(LAID_OUT)
     (folder / "month.yml").write_text("jobs_per_day: 30\ndays: 2\nsizes: [{gpus: 8, share: 1, run: 2h}]\n")
-    (folder / "jobs.swf").write_text("".join(f"{i + 1} {60 * i} -1 {90 + i} 8 -1 -1 8 -1 -1 1 -1 -1 -1 -1 -1 -1 -1\n"
+    (folder / "jobs.swf").write_text("".join(f"{i + 1} {600 * i} -1 {90 + i} 8 -1 -1 8 -1 -1 1 -1 -1 -1 -1 -1 -1 -1\n"
                                              for i in range(40)))
     for name, source in (("node.xml", "hwloc/two.xml"), ("measured.txt", "measured/printed.txt")):
         (folder / name).write_bytes((ROOT / "test/fuzz/corpus" / source).read_bytes())
