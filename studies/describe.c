@@ -83,7 +83,11 @@ static struct job_bands find_bands(const struct scenario *scenario, const struct
         bands.time = band_of_own(scenario->left_out, scenario->left_out_count);
     if (scenario_has_band(scenario) && !bands.time.rows)
         bands.time = band_find(&like);
-    bands.memory = memory_band_find(&like, ((const struct transformer_parameters *)scenario->parameters)->extra_memory);
+    double extra = ((const struct transformer_parameters *)scenario->parameters)->extra_memory;
+    bands.memory = memory_band_of_own(scenario->left_out_memory, scenario->left_out_memory_count);
+    bands.memory.beside = extra;
+    if (!bands.memory.band.rows)
+        bands.memory = memory_band_find(&like, extra);
     return bands;
 }
 

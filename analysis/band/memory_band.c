@@ -60,6 +60,24 @@ struct memory_band memory_band_find(const struct band_job *job, double beside)
     return band;
 }
 
+struct memory_band memory_band_of_own(const double *left_out, size_t count)
+{
+    struct memory_band band = {.band = band_of_own(left_out, count)};
+    size_t kept = count < MEMORY_BAND_OWN ? count : MEMORY_BAND_OWN;
+    for (size_t i = 0; i < kept && band.band.rows; i++)
+        band.own[band.own_count++] = left_out[i * count / kept];
+    return band;
+}
+
+/* Runs of one's own were counted as PyTorch allocates, or as the user says: what is held back stays held back. */
+static double share_of_own(const struct memory_band *band, double peak, double capacity)
+{
+    unsigned fit = 0;
+    for (unsigned i = 0; i < band->own_count; i++)
+        fit += peak * band->own[i] <= capacity;
+    return fit / (band->own_count + 1.0);
+}
+
 static double share_that_fits(const struct memory_band *band, double peak, double capacity, double reserve)
 {
     const struct band_table table = all_rows();
@@ -83,14 +101,15 @@ static double share_that_fits(const struct memory_band *band, double peak, doubl
 struct memory_outlook memory_band_outlook(const struct memory_band *band, double peak, double capacity, double reserve)
 {
     struct memory_outlook outlook = {.sure = -1};
-    double tensors = fmax(0, peak - band->beside);
+    double tensors = band->own_count ? peak : fmax(0, peak - band->beside);
     if (!band->band.rows || !(peak > 0))
         return outlook;
     outlook.jobs = band->band.rows;
     outlook.low = tensors * band->band.low + (peak - tensors);
     outlook.high = tensors * band->band.high + (peak - tensors);
     if (capacity > 0)
-        outlook.sure = share_that_fits(band, peak, capacity, reserve);
+        outlook.sure = band->own_count ? share_of_own(band, peak, capacity * (1 - reserve))
+                                       : share_that_fits(band, peak, capacity, reserve);
     return outlook;
 }
 

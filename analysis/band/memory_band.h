@@ -8,13 +8,15 @@
 
 #include <stdint.h>
 
-enum { MEMORY_BAND_WORDS = 4 };
+enum { MEMORY_BAND_WORDS = 4, MEMORY_BAND_OWN = 64 };
 
 /* Plain data. */
 struct memory_band {
     struct band band;                    /* measured over predicted bytes, without those beside the allocator */
     double beside;                       /* bytes of a GPU beside PyTorch's allocator, taken as known; 0: none */
     uint64_t members[MEMORY_BAND_WORDS]; /* a bit for each published job of the class */
+    double own[MEMORY_BAND_OWN];         /* own_count ratios of runs of one's own instead, of the whole memory */
+    unsigned own_count;
 };
 
 /* What is said of one prediction. */
@@ -28,6 +30,10 @@ struct memory_outlook {
  * several, and precision; then without precision, without nodes, of the framework or the kind alone, of all. GPUs make
  * no difference, for the same tensors are held everywhere. */
 struct memory_band memory_band_find(const struct band_job *job, double beside);
+/* That of a profile which was calibrated with `count` runs of one's own, from measured over predicted memory of each,
+ * ascending, where the others predicted it; without rows where they are less than nine. Of more than MEMORY_BAND_OWN as
+ * many count, evenly chosen, to say how often it fits. */
+struct memory_band memory_band_of_own(const double *left_out, size_t count);
 /* Of a prediction of `peak` bytes on GPUs of `capacity`, of which the share `reserve` is held back: a published job
  * whose memory was counted by tensors needs to fit in the rest, one whose allocator's memory was counted in the whole.
  * capacity 0: not known. */

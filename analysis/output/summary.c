@@ -140,8 +140,8 @@ static void write_outlook(struct json_writer *json, const struct report *report)
     json_number(json, "share", 0.8);
     if (outlook->sure >= 0)
         json_number(json, "fits_share", outlook->sure);
-    json_integer(json, "published_jobs", outlook->jobs);
-    json_text(json, "alike", band->likes);
+    json_integer(json, band->own ? "own_runs" : "published_jobs", outlook->jobs);
+    write_text(json, "alike", *band->likes ? band->likes : NULL);
     write_text(json, "lacks", *band->lacks ? band->lacks : NULL);
     json_object_end(json);
 }

@@ -58,6 +58,8 @@ static void write_rows(const struct calibration *c, FILE *out, struct arena *are
                 row->seconds, row->before, row->after);
         if (!isnan(row->left_out))
             fprintf(out, ", left_out: %.6gs", row->left_out);
+        if (row->whole_bytes > 0 && row->left_out_bytes > 0)
+            fprintf(out, ", memory: %.0fB, memory_left_out: %.0fB", row->whole_bytes, row->left_out_bytes);
         fputs("}\n", out);
     }
 }

@@ -101,6 +101,8 @@ struct scenario {
     const double *left_out;     /* left_out_count of these runs, ascending: measured time over that predicted by the
                                    others */
     size_t left_out_count;
+    const double *left_out_memory; /* the same of their memory */
+    size_t left_out_memory_count;
     struct platform_source platform;
     const struct what_if *what_if; /* changes of it, what_if_count of them */
     size_t what_if_count;

@@ -324,17 +324,17 @@ static const char *find_profile(struct loader *loader, const struct node *node)
     return NULL;
 }
 
-/* A time of a run; 0: there is none. */
-static double time_of_run(struct loader *loader, const struct node *run, const char *key)
+/* A time or memory of a run; 0: there is none. */
+static double figure_of_run(struct loader *loader, const struct node *run, const char *key, enum quantity quantity)
 {
     const struct node *node = node_get(run, key);
     struct quantity_reason reason;
-    double seconds = 0;
-    if (node &&
-        (node->kind != NODE_SCALAR || !quantity_parse(QUANTITY_TIME, node->text, &seconds, &reason) || !(seconds > 0)))
-        diag_error(loader->fields.diag, node->at, "%s is %s; expected the time of an iteration such as 9.0s", key,
-                   node_describe(node, loader->fields.arena));
-    return seconds;
+    double value = 0;
+    if (node && (node->kind != NODE_SCALAR || !quantity_parse(quantity, node->text, &value, &reason) || !(value > 0)))
+        diag_error(loader->fields.diag, node->at, "%s is %s; expected %s", key,
+                   node_describe(node, loader->fields.arena),
+                   quantity == QUANTITY_TIME ? "the time of an iteration such as 9.0s" : "bytes such as 60GiB");
+    return value;
 }
 
 static int by_value(const void *left, const void *right)
@@ -344,19 +344,20 @@ static int by_value(const void *left, const void *right)
 }
 
 /* How far each run was from what the others predict. */
-static void read_left_out(struct loader *loader, const struct node *runs)
+static const double *read_left_out(struct loader *loader, const struct node *runs, const char *measured_key,
+                                   const char *predicted_key, enum quantity quantity, size_t *count)
 {
     double *ratios = arena_array(loader->fields.arena, runs->count, sizeof *ratios);
-    size_t count = 0;
+    *count = 0;
     for (const struct node *run = runs->first; run; run = run->next) {
-        double measured = time_of_run(loader, run, "measured"), predicted = time_of_run(loader, run, "left_out");
+        double measured = figure_of_run(loader, run, measured_key, quantity),
+               predicted = figure_of_run(loader, run, predicted_key, quantity);
         if (measured > 0 && predicted > 0)
-            ratios[count++] = measured / predicted;
+            ratios[(*count)++] = measured / predicted;
     }
-    if (count)
-        qsort(ratios, count, sizeof *ratios, by_value);
-    loader->scenario->left_out = ratios;
-    loader->scenario->left_out_count = count;
+    if (*count)
+        qsort(ratios, *count, sizeof *ratios, by_value);
+    return ratios;
 }
 
 /* What a profile was calibrated with: "3 runs of 2026-11-20". */
@@ -373,7 +374,10 @@ static void read_calibration(struct loader *loader, const struct node *profile)
                    node_describe(runs, arena));
         return;
     }
-    read_left_out(loader, runs);
+    struct scenario *scenario = loader->scenario;
+    scenario->left_out = read_left_out(loader, runs, "measured", "left_out", QUANTITY_TIME, &scenario->left_out_count);
+    scenario->left_out_memory =
+        read_left_out(loader, runs, "memory", "memory_left_out", QUANTITY_BYTES, &scenario->left_out_memory_count);
     size_t tables = 0;
     for (const struct node *run = runs->first; run; run = run->next) {
         tables += node_get(run, "table") != NULL;

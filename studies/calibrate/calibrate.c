@@ -95,6 +95,25 @@ static void find_contradictions(struct calibration *c, struct arena *arena)
 
 /* ---- memory ---- */
 
+static double beyond(const struct calibration_row *row)
+{
+    return row->whole_bytes - (row->predicted_bytes - row->extra_bytes);
+}
+
+/* What each row needs by the extra memory of the others, their median. */
+static void leave_memory_out(struct calibration *c, double *extra)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        size_t count = 0;
+        for (size_t k = 0; k < c->count; k++)
+            if (k != i && c->rows[k].whole_bytes > 0)
+                extra[count++] = beyond(&c->rows[k]);
+        struct calibration_row *row = &c->rows[i];
+        if (row->whole_bytes > 0 && count)
+            row->left_out_bytes = row->predicted_bytes - row->extra_bytes + fmax(0, median(extra, count));
+    }
+}
+
 /* What the measured peaks are above what formulas count: the median over the rows, and its range in 8 of 10 cases. A
  * peak of PyTorch's allocator is without what lies outside of it, which stays as the profile has it. */
 static void find_memory(struct calibration *c, struct arena *arena)
@@ -102,11 +121,14 @@ static void find_memory(struct calibration *c, struct arena *arena)
     double *extra = arena_array(arena, c->count, sizeof *extra);
     size_t count = 0;
     for (size_t i = 0; i < c->count; i++) {
-        const struct calibration_row *row = &c->rows[i];
-        double counted = row->predicted_bytes - row->extra_bytes;
+        struct calibration_row *row = &c->rows[i];
         if (row->bytes > 0 && row->predicted_bytes > 0)
-            extra[count++] = row->bytes - counted + (row->of_allocator ? row->extra_bytes : 0);
+            row->whole_bytes = row->bytes + (row->of_allocator ? row->extra_bytes : 0);
     }
+    leave_memory_out(c, extra);
+    for (size_t i = 0; i < c->count; i++)
+        if (c->rows[i].whole_bytes > 0)
+            extra[count++] = beyond(&c->rows[i]);
     c->memory = count > 0;
     c->memory_low = c->memory_high = NAN;
     if (!c->memory)

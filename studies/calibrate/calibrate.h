@@ -40,6 +40,8 @@ struct calibration_row {
     double before, after, left_out; /* seconds; left_out NAN: there is no other row */
     double predicted_bytes;         /* of the fullest rank; 0: not known */
     double extra_bytes;             /* of them transformer.extra_memory */
+    double whole_bytes;             /* measured, with what lies beside the allocator; 0: not measured */
+    double left_out_bytes;          /* what the other rows' extra memory predicts; 0: there is no other row */
     double samples, tokens;         /* of an iteration; 0: not known */
     bool contradicts;               /* it lies far from what the others say */
 };

@@ -69,6 +69,7 @@ static const struct saved_member report_members[] = {
     REPORT("memory.fits", SAVED_FLAG, false, fits),
     REPORT("memory.beside_bytes", SAVED_POSITIVE, false, run.memory.beside),
     REPORT("memory.band.published_jobs", SAVED_COUNT, false, outlook.jobs),
+    REPORT("memory.band.own_runs", SAVED_COUNT, false, outlook.jobs),
     REPORT("memory.band.low_bytes", SAVED_POSITIVE, false, outlook.low),
     REPORT("memory.band.high_bytes", SAVED_POSITIVE, false, outlook.high),
     REPORT("memory.band.fits_share", SAVED_POSITIVE, false, outlook.sure),
@@ -181,6 +182,7 @@ static void read_bands(const struct saved_reader *reader, const struct node *roo
 {
     struct band *band = &report->run.band, *memory = &report->run.memory.band;
     band->own = node_find(root, "time.band.own_runs") != NULL;
+    memory->own = node_find(root, "memory.band.own_runs") != NULL;
     memory->rows = report->outlook.jobs;
     band->low /= report->iteration > 0 ? report->iteration : 1;
     band->high /= report->iteration > 0 ? report->iteration : 1;
