@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PURPOSE_DOCUMENTS = 41 };
+enum { PURPOSE_DOCUMENTS = 41, DRAWN_MAX = 1 << 24 };
 
 const char transformer_documents_axis[] = "data";
 
@@ -98,7 +98,7 @@ static void fill_sequence(struct packer *packer, struct transformer_packing *p)
 {
     double room = packer->sequence;
     bool whole = packer->job->parameters->model.documents_whole;
-    while (room > 0) {
+    while (room > 0 && p->count <= DRAWN_MAX) {
         double length = packer->rest > 0 ? packer->rest : next_document(packer);
         packer->rest = 0;
         if (length > room) {
@@ -132,7 +132,8 @@ static void count_lengths(struct transformer_packing *p)
     }
 }
 
-static void draw(struct transformer_job *j, size_t sequences)
+/* False where there are many more documents than their mean length lets expect. */
+static bool draw(struct transformer_job *j, size_t sequences)
 {
     struct transformer_packing *p = &j->packing;
     struct packer packer = {.job = j,
@@ -140,14 +141,18 @@ static void draw(struct transformer_job *j, size_t sequences)
                             .sequence = (double)j->model.sequence};
     p->sequences = sequences;
     p->ends = array_zeroed(sequences, sizeof *p->ends);
-    for (size_t i = 0; i < sequences; i++) {
+    for (size_t i = 0; i < sequences && p->count <= DRAWN_MAX; i++) {
         fill_sequence(&packer, p);
         p->ends[i] = p->count;
     }
+    if (p->count > DRAWN_MAX)
+        return refuse(j, "model.document_lengths",
+                      "sequences have more than 16 million documents: most of them are much shorter than the mean");
     count_lengths(p);
     j->model.documents = (struct stagesim_list){p->distinct, p->values};
     j->model.document_counts = p->counts;
     j->model.packed = (double)sequences;
+    return true;
 }
 
 bool transformer_pack(struct transformer_job *j)
@@ -173,8 +178,7 @@ bool transformer_pack(struct transformer_job *j)
                       sequences, mean, sequences * (double)j->model.sequence / mean, most);
         return false;
     }
-    draw(j, (size_t)sequences);
-    return true;
+    return draw(j, (size_t)sequences);
 }
 
 void transformer_packing_finish(struct transformer_packing *p)
