@@ -35,6 +35,16 @@ static bool is_trace(const char *file, const char *head)
            strstr(head, "\"traceEvents\"") || begins_with(head, "rank,host,");
 }
 
+/* A training's log may begin with what nccl-tests said of the nodes. */
+static bool has_steps(const char *file)
+{
+    struct arena *arena = arena_create();
+    struct diag silent = {0};
+    bool steps = training_log_read(file, arena, &silent) != NULL;
+    arena_destroy(arena);
+    return steps;
+}
+
 enum calibration_sort calibration_sort_of(const char *measured)
 {
     struct quantity_reason reason;
@@ -45,11 +55,12 @@ enum calibration_sort calibration_sort_of(const char *measured)
     static char head[HEAD_BYTES];
     head[fread(head, 1, sizeof head - 1, file)] = '\0';
     fclose(file);
-    return strstr(head, "busbw") || begins_with(head, "size_bytes") ? CALIBRATION_COLLECTIVES
-           : begins_with(head, "what,size,value")                   ? CALIBRATION_OPERATORS
-           : is_trace(measured, head)                               ? CALIBRATION_TRACE
-           : begins_with(head, "kind,micro_batch")                  ? CALIBRATION_LAYERS
-                                                                    : CALIBRATION_RUN;
+    bool table = strstr(head, "busbw") && !has_steps(measured);
+    return table || begins_with(head, "size_bytes") ? CALIBRATION_COLLECTIVES
+           : begins_with(head, "what,size,value")   ? CALIBRATION_OPERATORS
+           : is_trace(measured, head)               ? CALIBRATION_TRACE
+           : begins_with(head, "kind,micro_batch")  ? CALIBRATION_LAYERS
+                                                    : CALIBRATION_RUN;
 }
 
 /* ---- reading ---- */

@@ -311,7 +311,7 @@ def of_logs(folder):
                      " global batch size: 32 | lm loss: 2.0 |")
     peak = summary["memory"]["peak_bytes"] + 3 * 2**30
     lines.append(f"[Rank 0] (after 12 iterations) memory (MB) | allocated: 1.0 | max allocated: {peak / 2**20!r}")
-    log.write_text("\n".join(lines) + "\n")
+    log.write_text("\n".join(["#       size         count      type   time   algbw   busbw", *lines]) + "\n")
     profile = folder / "log.yaml"
     said = run("calibrate", job, "--measured", log, "-o", profile).stdout
     check.that("train.log: Megatron-LM, 11 steps count; 1 warm-up left out" in said, said)
