@@ -247,15 +247,53 @@ static void read_sharing(struct arguments *a)
         settings_put(a->settings, "transformer.zero", "0", argument_absent(a, "use-distributed-optimizer"));
 }
 
+/* Bytes of a number of the optimizer's; 0: the option does not say, or nothing that is known. */
+static double type_bytes(struct arguments *a, const char *option)
+{
+    static const struct {
+        const char *name;
+        double bytes;
+    } types[] = {{"fp32", 4}, {"fp16", 2}, {"bf16", 2}, {"fp8", 1}};
+    const char *text = argument_text(a, option, "");
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (!strcmp(text, types[i].name))
+            return types[i].bytes;
+    return 0;
+}
+
+/* Moments and master weights of other types than fp32; those of 8 bits have a scale for 256 of them. */
+static void read_state(struct arguments *a)
+{
+    const struct argument *first = argument_find(a, "exp-avg-dtype"), *second = argument_find(a, "exp-avg-sq-dtype"),
+                          *eight = argument_find(a, "use-bnb-optimizer"),
+                          *master = argument_find(a, "main-params-dtype");
+    double one = type_bytes(a, "exp-avg-dtype"), other = type_bytes(a, "exp-avg-sq-dtype"),
+           own = type_bytes(a, "main-params-dtype");
+    if (eight)
+        settings_put(a->settings, "transformer.moment_bytes", "1.015625", argument_source(a, eight));
+    else if (one > 0 || other > 0)
+        settings_put(a->settings, "transformer.moment_bytes",
+                     arena_print(a->settings->arena, "%g", ((one > 0 ? one : 4) + (other > 0 ? other : 4)) / 2),
+                     argument_source(a, first ? first : second));
+    if (own > 0)
+        settings_put(a->settings, "transformer.master_bytes", arena_print(a->settings->arena, "%g", own),
+                     argument_source(a, master));
+}
+
 static void read_optimizer(struct arguments *a)
 {
     const struct argument *argument = argument_find(a, "optimizer");
     const char *name = argument_text(a, "optimizer", "adam");
     bool bits = strstr(name, "onebit") || strstr(name, "zeroone") || strstr(name, "1bit") || strstr(name, "01adam");
-    bool adam = strstr(name, "adam") != NULL && !bits, sgd = !strcmp(name, "sgd");
-    if (adam || sgd) {
+    bool adam = strstr(name, "adam") != NULL && !bits, sgd = !strcmp(name, "sgd"),
+         muon = !strcmp(name, "muon") || !strcmp(name, "dist_muon");
+    read_state(a);
+    if (adam || sgd || muon) {
         if (argument)
-            settings_put(a->settings, "transformer.optimizer", adam ? "adam" : "momentum",
+            settings_put(a->settings, "transformer.optimizer",
+                         adam   ? "adam"
+                         : muon ? "muon"
+                                : "momentum",
                          argument_source(a, argument));
     } else if (argument)
         settings_remark(a->settings, REMARK_PARTIAL, argument->at, argument->label,

@@ -401,6 +401,24 @@ static void write_scaling(struct script *s, enum transformer_scaling scaling)
         export_remark(s->job, "compute.scaling", "there is no recipe with a scale for each row");
 }
 
+/* Moments and master weights that are no fp32. */
+static void write_state(struct script *s)
+{
+    const struct transformer_parameters *p = s->job->parameters;
+    bool bits = p->moment_bytes > 1 && p->moment_bytes<1.1, half = p->moment_bytes> 1.9 && p->moment_bytes < 2.1;
+    if (bits)
+        option(s, "use-bnb-optimizer");
+    if (half) {
+        option(s, "use-precision-aware-optimizer");
+        word(s, "exp-avg-dtype", "bf16");
+        word(s, "exp-avg-sq-dtype", "bf16");
+    }
+    if (p->moment_bytes > 0 && !bits && !half)
+        export_remark(s->job, "transformer.moment_bytes", "moments have 4, 2 or 1 bytes: here those of fp32");
+    if (p->master_bytes > 0 && p->master_bytes < 4)
+        word(s, "main-params-dtype", "fp16");
+}
+
 static void write_compute(struct script *s)
 {
     const struct transformer_parameters *p = s->job->parameters;
@@ -424,7 +442,8 @@ static void write_compute(struct script *s)
         word(s, "recompute-method", "uniform");
         count(s, "recompute-num-layers", 1);
     }
-    static const char *const optimizers[] = {"adam", "sgd", "sgd"};
+    write_state(s);
+    static const char *const optimizers[] = {"adam", "sgd", "sgd", "muon"};
     if (p->optimizer)
         word(s, "optimizer", optimizers[p->optimizer]);
     if (p->optimizer == 2)

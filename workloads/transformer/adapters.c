@@ -19,8 +19,7 @@ static void drop_weights(struct transformer_operators *operators)
     operators->count = kept;
 }
 
-/* Products of weights, which have a shape; groups of them: those of experts. */
-static bool is_product(const struct transformer_operator *operator)
+bool transformer_is_product(const struct transformer_operator *operator)
 {
     return operator->matrix && !operator->flash && operator->shape.groups>
         0 &&(operator->shape.kind == KERNEL_MATMUL || operator->shape.kind == KERNEL_GROUPED);
@@ -34,7 +33,7 @@ static double adapters_of(const struct transformer_job *at, enum transformer_blo
     transformer_forward(&at->model, &at->layout, block, &list);
     for (unsigned i = 0; i < list.count; i++) {
         const struct kernel_shape *s = &list.items[i].shape;
-        if (!is_product(&list.items[i]))
+        if (!transformer_is_product(&list.items[i]))
             continue;
         sum += s->groups * rank * (s->k + s->n);
         *product_rows += s->groups * s->m * rank * (s->k + s->n);

@@ -111,6 +111,10 @@ const struct stagesim_field transformer_fields[] = {
           "compute.precision"),
     WORD("optimizer", optimizer, optimizers,
          "the optimizer, which decides how large its state is and how long its step takes; default adam"),
+    RATIO("moment_bytes", moment_bytes, 0.25, 8,
+          "bytes of each of the optimizer's moments, such as 1.02 for 8 bits with a scale for 256 of them; default 4"),
+    RATIO("master_bytes", master_bytes, 1, 8,
+          "bytes of the optimizer's own copy of a weight, where weights have 16 bits; default 4"),
     WORD("gradients", gradients, gradient_types,
          "precision in which gradients are accumulated and reduced: fp32; same: that of the computation; accumulated: "
          "that of the computation for each micro-batch, added to a copy in fp32; default fp32"),

@@ -303,6 +303,41 @@ static double set_gathers(struct stages *s, uint32_t stage)
     return p->reshard ? fmin(1.0 + s->ahead[stage], fmax(count, 2)) * layer : whole;
 }
 
+/* Of a stage's matrices what `zero` leaves on a rank: shared optimizers are taken to divide whole matrices. */
+static struct transformer_matrices held_matrices(const struct transformer_job *j, uint32_t stage)
+{
+    struct transformer_matrices others = {0}, experts = {0};
+    if (!j->state.products)
+        return others;
+    others = transformer_stage_matrices(j, stage, false);
+    experts = transformer_stage_matrices(j, stage, true);
+    return (struct transformer_matrices){.elements = held_of(j, 1, others.elements, experts.elements),
+                                         .flops = held_of(j, 1, others.flops, experts.flops),
+                                         .products = held_of(j, 1, others.products, experts.products)};
+}
+
+/* Bytes of a parameter's further moment where it is in no matrix, the mean over all that are held. */
+static double further_bytes(const struct transformer_job *j, uint32_t stage)
+{
+    double held = held_trained(j, stage, 1);
+    return held > 0 ? fmax(0, 1 - held_matrices(j, stage).elements / held) * j->state.further : 0;
+}
+
+static struct transformer_operator optimizer_step(const struct stages *s, uint32_t stage)
+{
+    const struct transformer_job *j = s->j;
+    struct transformer_matrices matrices = held_matrices(j, stage);
+    double own = updated(s, stage), held = held_trained(j, stage, 1);
+    const struct efficiency *efficiency = j->devices[stage]->device.efficiency;
+    return (struct transformer_operator){
+        .name = "optimizer",
+        .matrix = matrices.products > 0,
+        .wide = true,
+        .flops = matrices.products > 0 ? own / held * matrices.flops : 0,
+        .share = matrices.products > 0 ? efficiency_at(&efficiency->matrix, matrices.flops / matrices.products) : 0,
+        .bytes = own * (j->state.update + 2 * further_bytes(j, stage)) * j->parameters->optimizer_unfused};
+}
+
 static void set_memory(struct stages *s, uint32_t stage)
 {
     const struct transformer_job *j = s->j;
@@ -313,7 +348,7 @@ static void set_memory(struct stages *s, uint32_t stage)
     s->arrays[EXPERT_GATHERED][stage] = experts * j->state.weight;
     s->arrays[PARAMETER][stage] = weight_bytes(j, stage);
     s->arrays[GRADIENT_MEMORY][stage] = held_trained(j, stage, 2) * j->state.gradient;
-    s->arrays[STATE][stage] = updated(s, stage) * j->state.optimizer;
+    s->arrays[STATE][stage] = updated(s, stage) * (j->state.optimizer + further_bytes(j, stage));
     double logits =
         stage + 1 == j->stages ? transformer_logits_buffer(&j->model, &on.layout, j->parameters->logits_bytes) : 0;
     s->arrays[BUFFERS][stage] = again_buffers(&on, stage) + context_buffers(j, stage) + set_gathers(s, stage) + logits +
@@ -321,29 +356,13 @@ static void set_memory(struct stages *s, uint32_t stage)
                                 j->parameters->extra_memory * (double)j->workers / j->stages;
 }
 
-/* Muon (Jordan et al. 2024; Liu et al. 2025, arXiv 2502.16982) makes the momentum of each matrix of m x n orthogonal by
- * five steps of Newton and Schulz, each 4 m^2 n + 2 m^3 for the narrower side m: of a parameter that of square matrices
- * as wide as the model, or as narrow as its experts. Shared optimizers are taken to divide whole matrices. */
-static double orthogonal_flops(const struct transformer_job *j)
-{
-    const struct transformer_model *m = &j->model;
-    double width = transformer_expert_width(m), inner = (double)m->expert_ffn;
-    double narrow = !m->experts ? (double)m->hidden : inner < width ? inner : width;
-    return j->state.products * 6 * narrow;
-}
-
 static void set_transfers(struct stages *s, uint32_t stage)
 {
     const struct transformer_job *j = s->j;
     bool divided = j->layout.sequence_parallel || divides_messages(j);
     s->arrays[MESSAGE][stage] = message_bytes(j, stage) / (divided ? j->layout.tensor : 1);
-    double bytes_moved = updated(s, stage) * j->state.update * j->parameters->optimizer_unfused,
-           chunks = (double)j->workers / j->stages;
-    struct transformer_operator step = {.name = "optimizer",
-                                        .matrix = j->state.products > 0,
-                                        .wide = true,
-                                        .flops = updated(s, stage) * orthogonal_flops(j),
-                                        .bytes = bytes_moved};
+    double chunks = (double)j->workers / j->stages;
+    struct transformer_operator step = optimizer_step(s, stage);
     s->arrays[OPTIMIZER][stage] = j->profile.rows[PROFILE_LAYER] && j->devices[stage]->device.bandwidth <= 0
                                       ? 0
                                       : efficiency_operator_time(&j->devices[stage]->device, &step) +

@@ -86,6 +86,20 @@ static void describe_tensor(struct transformer_job *j)
     j->zero = tensor_shard_axes(&j->tensor) ? 3 : (uint32_t)(p->zero > 0 ? p->zero : p->distributed_optimizer);
 }
 
+/* Moments and master weights of other sizes than 4 bytes. */
+static void narrow_state(struct transformer_job *j)
+{
+    enum { FLOAT = 4 };
+    const struct transformer_parameters *p = j->parameters;
+    double master = j->layout.element_bytes < FLOAT ? FLOAT : 0, moments = j->state.optimizer - master,
+           own = master > 0 && p->master_bytes > 0 ? p->master_bytes : master,
+           narrow = p->moment_bytes > 0 ? p->moment_bytes / FLOAT : 1;
+    double bytes = own + narrow * moments;
+    j->state.update += 2 * (bytes - j->state.optimizer);
+    j->state.optimizer = bytes;
+    j->state.further *= narrow;
+}
+
 static void describe_job(struct transformer_job *j)
 {
     const struct transformer_parameters *p = j->parameters;
@@ -115,6 +129,7 @@ static void describe_job(struct transformer_job *j)
     j->layout.cast_share = casts_parts ? 1 / j->layout.tensor : 0;
     j->state = transformer_state_of((enum transformer_optimizer)p->optimizer, element, j->layout.gradient_bytes);
     j->state.gradient += j->layout.gradient_copy;
+    narrow_state(j);
 }
 
 /* Ranks that are more than the heads of keys and values repeat them: each has one. */

@@ -62,10 +62,11 @@ struct transformer_parameters {
     double unfused;                       /* times the bytes of operators that only move memory */
     bool tensor_copies;                   /* what tensor-parallel ranks gather or scatter is copied once more */
     unsigned tensor_gathers;              /* enum dispatch_precision */
-    bool shard_copies;        /* shared weights are copied once gathered, gradients before they are scattered */
-    double optimizer_unfused; /* times the bytes of a fused optimizer's step */
-    double logits_bytes;      /* of each logit while the loss is computed */
-    double extra_memory;      /* bytes of a rank that no formula counts */
+    bool shard_copies; /* shared weights are copied once gathered, gradients before they are scattered */
+    double moment_bytes, master_bytes; /* of a moment, of a master weight; 0: 4 */
+    double optimizer_unfused;          /* times the bytes of a fused optimizer's step */
+    double logits_bytes;               /* of each logit while the loss is computed */
+    double extra_memory;               /* bytes of a rank that no formula counts */
 };
 
 /* The job while it is built. */
@@ -213,8 +214,20 @@ double transformer_stage_adapters(const struct transformer_job *job, uint32_t st
  * the list is of. */
 void transformer_adapt(const struct transformer_job *at, enum transformer_block block, bool backward,
                        struct transformer_operators *operators);
+/* Whether it is a product of weights, which has a shape; with groups: those of experts. */
+bool transformer_is_product(const struct transformer_operator *operator);
 /* Parameters of a block's adapters on one rank. */
 double transformer_adapter_parameters(const struct transformer_job *at, enum transformer_block block);
+
+/* ---- muon.c ---- */
+
+/* Matrices that are trained: their elements, and flop and number of the products that make as many momenta orthogonal.
+ */
+struct transformer_matrices {
+    double elements, flops, products;
+};
+/* Of a stage on one rank, before any sharding among replicas: those of routed experts, or all others. */
+struct transformer_matrices transformer_stage_matrices(const struct transformer_job *job, uint32_t stage, bool experts);
 
 /* ---- stages.c ---- */
 

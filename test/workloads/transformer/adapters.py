@@ -69,9 +69,75 @@ for sets, words in ((("transformer.frozen_bytes=0.5",), "frozen_bytes changes no
     result, why = run(*sets)
     expect(result is None and words in why, sets, why)
 
-# Muon keeps one moment in place of two, and computes with each matrix of the width h: 30 h of a parameter.
-muon, why = run("transformer.optimizer=muon")
-adam = whole["optimizer_bytes"]
-expect(muon["optimizer_bytes"] == adam * 8 / 12, "state of Muon", muon["optimizer_bytes"], adam)
-expect(muon["iteration_s"] > whole["iteration_s"], "products of Muon", muon["iteration_s"], whole["iteration_s"])
+# Muon keeps one moment of matrices, of all else two; five steps of three products for each matrix, of which queries,
+# keys and values are one, and both gated ones. Tensor-parallel ranks have parts of each, and do so with these.
+def steps(*matrices):
+    return sum(count * 5 * (4 * min(k, n) ** 2 * max(k, n) + 2 * min(k, n) ** 3) for count, k, n in matrices)
+
+
+def matrices_of(t):
+    return ((32, 4096, 6144 // t), (32, 4096 // t, 4096), (32, 4096, 28672 // t), (32, 14336 // t, 4096))
+
+
+SHARE = 0.5
+EVEN = (f"compute.efficiency={SHARE}", "communication.overlap=false")
+for ranks in (1, 2, 8):
+    layout = (f"parallel={{tensor: {ranks}, data: {8 // ranks}}}", *EVEN)
+    (adam, why), (muon, more) = run(*layout), run("transformer.optimizer=muon", *layout)
+    expect(adam and muon, why, more)
+    elements = sum(count * k * n for count, k, n in matrices_of(ranks))
+    parameters = adam["optimizer_bytes"] / 12
+    expect(abs(muon["optimizer_bytes"] - 12 * parameters + 4 * elements) < 1, "state of Muon", ranks, muon)
+    seconds = steps(*matrices_of(ranks)) / (989e12 * SHARE)
+    expect(abs(muon["iteration_s"] - adam["iteration_s"] - seconds) < 1e-9 * adam["iteration_s"], "products of Muon",
+           ranks, muon["iteration_s"] - adam["iteration_s"], seconds)
+# Replicas that share the optimizer have a part of the matrices each; whole ones are taken to be theirs.
+(adam, why), (muon, more) = (run("transformer.zero=1", *EVEN, *sets) for sets in ((), ("transformer.optimizer=muon",)))
+expect(abs(muon["iteration_s"] - adam["iteration_s"] - steps(*matrices_of(1)) / 8 / (989e12 * SHARE))
+       < 1e-9 * adam["iteration_s"], "shared Muon", muon["iteration_s"] - adam["iteration_s"])
+# Experts are matrices of their own, the router is one, too.
+EXPERTS = ("model=mixtral-8x7b", "parallel={data: 8, expert: 4}", *EVEN)
+(adam, why), (muon, more) = run(*EXPERTS), run("transformer.optimizer=muon", *EXPERTS)
+moe = ((32, 4096, 6144), (32, 4096, 4096), (32, 4096, 8), (64, 4096, 28672), (64, 14336, 4096))
+expect(abs(muon["iteration_s"] - adam["iteration_s"] - steps(*moe) / (989e12 * SHARE)) < 1e-9 * adam["iteration_s"],
+       "Muon of experts", muon["iteration_s"] - adam["iteration_s"], steps(*moe) / (989e12 * SHARE))
+# Both adapters of a matrix are matrices.
+(adam, why), (muon, more) = (run("transformer.adapter_rank=16", *EVEN, *sets)
+                             for sets in ((), ("transformer.optimizer=muon",)))
+narrow = [shape for count, k, n in matrices_of(1) for shape in ((count, k, 16), (count, 16, n))]
+expect(abs(muon["optimizer_bytes"] - 8 * adapters) < 1 and
+       abs(muon["iteration_s"] - adam["iteration_s"] - steps(*narrow) / (989e12 * SHARE)) < 1e-9 * adam["iteration_s"],
+       "Muon of adapters", muon, adam["iteration_s"])
+
+# Moments of 8 bits with a scale for 256 of them; a master weight of 16 bits.
+parameters = whole["optimizer_bytes"] / 12
+state, why = run("transformer.moment_bytes=1.015625")
+expect(abs(state["optimizer_bytes"] - parameters * (4 + 2.03125)) < 1, "moments", state, why)
+expect(state["iteration_s"] < whole["iteration_s"], "fewer bytes take less time")
+state, why = run("transformer.moment_bytes=2", "transformer.master_bytes=2")
+expect(state["optimizer_bytes"] == parameters * 6, "all of 16 bits", state, why)
+state, why = run("transformer.moment_bytes=2", "transformer.optimizer=muon")
+elements = sum(count * k * n for count, k, n in matrices_of(1))
+expect(abs(state["optimizer_bytes"] - 8 * parameters + 2 * elements) < 1, "narrow moments of Muon", state)
+result, why = run("transformer.moment_bytes=0.1")
+expect(result is None and "moment_bytes" in why, why)
+# Megatron-LM's options of them.
+LAUNCH = ("torchrun --nproc-per-node 8 pretrain_gpt.py --num-layers 8 --hidden-size 1024 --num-attention-heads 8 "
+          "--seq-length 1024 --max-position-embeddings 1024 --vocab-size 32000 --micro-batch-size 1 --bf16 "
+          "--global-batch-size 64 ")
+for options, lines in (("--optimizer dist_muon", ("optimizer: muon ",)), ("--optimizer muon", ("optimizer: muon ",)),
+                       ("--exp-avg-dtype bf16 --exp-avg-sq-dtype fp8", ("moment_bytes: 1.5 ",)),
+                       ("--main-params-dtype fp16 --exp-avg-dtype fp16", ("master_bytes: 2 ", "moment_bytes: 3 ")),
+                       ("--use-bnb-optimizer", ("moment_bytes: 1.015625 ",))):
+    (FOLDER / "train.sh").write_text(LAUNCH + options + "\n")
+    result = subprocess.run([STAGESIM, "import", str(FOLDER / "train.sh"), "--platform", "dgx-h100:1"],
+                            capture_output=True, text=True)
+    expect(all(line in result.stdout for line in lines), options, result.stdout, result.stderr)
+    (FOLDER / "train.yaml").write_text(result.stdout)
+    result = subprocess.run([STAGESIM, "export", str(FOLDER / "train.yaml"), "--to", "megatron"], capture_output=True,
+                            text=True)
+    expect(("muon" not in options or "--optimizer muon" in result.stdout) and
+           ("bnb" not in options or "--use-bnb-optimizer" in result.stdout) and
+           ("--main" not in options or "--main-params-dtype fp16" in result.stdout), options, result.stdout,
+           result.stderr)
 sys.exit(failures > 0)

@@ -178,6 +178,7 @@ struct transformer_state transformer_state_of(enum transformer_optimizer optimiz
         .gradient = gradient_bytes,
         .optimizer = master + moments,
         .products = optimizer == OPTIMIZER_MUON ? 5 : 0,
+        .further = optimizer == OPTIMIZER_MUON ? 4 : 0,
         /* Reads the gradient, reads and writes the state, writes (in fp32 also reads) the weight. */
         .update = gradient_bytes + 2 * (master + moments) + element_bytes * (master > 0 ? 1 : 2)};
 }

@@ -33,6 +33,7 @@ struct transformer_state {
     double weight, gradient, optimizer;
     double update;   /* bytes that the optimizer's step moves per parameter */
     double products; /* steps of products over each matrix; 0: none */
+    double further;  /* bytes of a parameter that is in no matrix beside `optimizer` */
 };
 struct transformer_state transformer_state_of(enum transformer_optimizer optimizer, double element_bytes,
                                               double gradient_bytes);
