@@ -8,6 +8,7 @@
 #include "base/diagnostics.h"
 #include "base/path_near.h"
 #include "base/quantity.h"
+#include "cluster/answers/queue_page.h"
 #include "cluster/jobs/jobs_view.h"
 #include "commands/cli/command.h"
 #include "commands/cli/option_next.h"
@@ -25,10 +26,11 @@
 struct directory {
     const char *path;
     bool is_comparison;
-    const char **names;      /* [count]: "NAME/" of each run, "" where the directory is the run's own */
-    struct saved_run *runs;  /* [count] */
-    struct jobs_view **jobs; /* [count]: of a run of several jobs; NULL: it is none */
-    struct saved_row *rows;  /* [count], of a comparison */
+    const char **names;         /* [count]: "NAME/" of each run, "" where the directory is the run's own */
+    struct saved_run *runs;     /* [count] */
+    struct jobs_view **jobs;    /* [count]: of a run of several jobs; NULL: it is none */
+    struct queue_page **queues; /* [count]: of a queue; NULL: it is none */
+    struct saved_row *rows;     /* [count], of a comparison */
     size_t count;
     struct output *output; /* open until all directories are written */
 };
@@ -67,7 +69,8 @@ static bool list_runs(struct reporting *reporting, struct directory *directory)
             directory->names[i] = arena_print(arena, "%s/", directory->rows[i].directory);
         return directory->rows != NULL;
     }
-    if (!exists(reporting, directory->path, "summary.json") && !exists(reporting, directory->path, JOBS_SAVED)) {
+    if (!exists(reporting, directory->path, "summary.json") && !exists(reporting, directory->path, JOBS_SAVED) &&
+        !exists(reporting, directory->path, QUEUE_SAVED)) {
         diag_error(&reporting->diag, (struct place){directory->path, 0, 0},
                    "there is neither a summary.json nor a comparison.json; expected a directory that `stagesim run -o` "
                    "or `compare -o` "
@@ -99,18 +102,34 @@ static struct jobs_view *read_jobs(struct reporting *reporting, const char *path
     return read ? view : NULL;
 }
 
+static struct queue_page *read_queue(struct reporting *reporting, const char *path)
+{
+    struct queue_page *page = arena_alloc(reporting->arena, sizeof *page);
+    bool read = queue_page_read(arena_print(reporting->arena, "%s/" QUEUE_SAVED, path), page, reporting->arena,
+                                &reporting->diag);
+    return read ? page : NULL;
+}
+
 static void read_directory(struct reporting *reporting, struct directory *directory)
 {
     if (!list_runs(reporting, directory))
         return;
     directory->runs = arena_array(reporting->arena, directory->count, sizeof *directory->runs);
     directory->jobs = arena_array(reporting->arena, directory->count, sizeof(struct jobs_view *));
+    directory->queues = arena_array(reporting->arena, directory->count, sizeof(struct queue_page *));
     for (size_t i = 0; i < directory->count; i++) {
         int length = (int)strlen(directory->names[i]);
         const char *path = arena_print(reporting->arena, "%s%s%.*s", directory->path, length ? "/" : "",
                                        length ? length - 1 : 0, directory->names[i]);
         if (exists(reporting, path, JOBS_SAVED)) {
             directory->jobs[i] = read_jobs(reporting, path);
+            continue;
+        }
+        if (exists(reporting, path, QUEUE_SAVED)) {
+            if (directory->is_comparison)
+                diag_error(&reporting->diag, (struct place){directory->path, 0, 0},
+                           "comparisons of queues are not drawn again; expected the directory of one of its runs");
+            directory->queues[i] = read_queue(reporting, path);
             continue;
         }
         saved_run_read(path, &directory->runs[i], reporting->arena, &reporting->diag);
@@ -142,8 +161,9 @@ static bool write_run(const struct reporting *reporting, struct directory *direc
     struct run_files files;
     return run_files_open_drawn(&files, pictures_of(reporting, directory->path, name, "timeline"), &reporting->form,
                                 true, directory->output, name, fault) &&
-           (directory->jobs[index] ? jobs_view_draw(&files, directory->jobs[index], fault)
-                                   : run_files_draw(&files, run->report, run->gantt, fault));
+           (directory->jobs[index]     ? jobs_view_draw(&files, directory->jobs[index], fault)
+            : directory->queues[index] ? queue_page_draw(&files, directory->queues[index], fault)
+                                       : run_files_draw(&files, run->report, run->gantt, fault));
 }
 
 /* Of several jobs on one platform. */
@@ -247,6 +267,8 @@ static int report(struct reporting *reporting, int count, char *const *paths)
         for (size_t run = 0; run < directory->count && directory->runs; run++)
             if (directory->jobs[run])
                 jobs_view_finish(directory->jobs[run]);
+            else if (directory->queues[run])
+                queue_page_finish(directory->queues[run]);
             else
                 gantt_destroy(directory->runs[run].gantt);
     }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What another cluster, policy or budget would bring, for people and for programs. */
-#include "analysis/output/html.h"
 #include "base/arena.h"
 #include "base/table.h"
 #include "cluster/answers/queue_output.h"
@@ -102,20 +101,14 @@ void queue_alternatives_json(struct json_writer *json, const struct queue_view *
     json_array_end(json);
 }
 
-void queue_alternatives_html(FILE *out, const struct queue_view *view)
+void queue_alternatives_page(struct queue_page *page, const struct queue_view *view, struct arena *arena)
 {
     if (!view->alternatives.count)
         return;
-    struct arena *arena = arena_create();
-    queue_put_table(out, table_of(view), "What if");
-    fputs("<ul>\n", out);
-    for (size_t i = 0; i < view->alternatives.count; i++) {
-        fputs("<li>", out);
-        html_text(out, sentence(view, &view->alternatives.rows[i], arena));
-        fputs("</li>\n", out);
-    }
-    fputs("</ul>\n<p class=\"note\">The same jobs, simulated once more for each. Jobs come when they did: users who "
-          "wait less may send more.</p>\n",
-          out);
-    arena_destroy(arena);
+    struct queue_section *section = queue_page_table(page, "What if", table_of(view));
+    for (size_t i = 0; i < view->alternatives.count; i++)
+        section->items =
+            arena_print(arena, "%s%s\n", section->items, sentence(view, &view->alternatives.rows[i], arena));
+    section->notes = "The same jobs, simulated once more for each. Jobs come when they did: users who wait less may "
+                     "send more.";
 }

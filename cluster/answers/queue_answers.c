@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a queue comes to by size and by user, and over many months. */
-#include "analysis/output/html.h"
 #include "base/table.h"
 #include "cluster/answers/queue_output.h"
 
@@ -145,33 +144,11 @@ void queue_answers_json(struct json_writer *json, const struct queue_view *view)
 
 /* ---- the page ---- */
 
-void queue_put_table(FILE *out, struct table *table, const char *heading)
+void queue_answers_page(struct queue_page *page, const struct queue_view *view)
 {
-    fprintf(out, "<h2>%s</h2>\n<div class=\"wide\"><table class=\"sort\">\n<thead><tr>", heading);
-    for (size_t column = 0; column < table_column_count(table); column++) {
-        fputs(table_align(table, column) == '>' ? "<th class=\"n\">" : "<th>", out);
-        html_text(out, table_title(table, column));
-        fputs("</th>", out);
-    }
-    fputs("</tr></thead>\n<tbody>\n", out);
-    for (size_t row = 0; row < table_row_count(table); row++) {
-        fputs("<tr>", out);
-        for (size_t column = 0; column < table_column_count(table); column++) {
-            fputs(table_align(table, column) == '>' ? "<td class=\"n\">" : "<td>", out);
-            html_text(out, table_text(table, row, column));
-            fputs("</td>", out);
-        }
-        fputs("</tr>\n", out);
-    }
-    fputs("</tbody>\n</table></div>\n", out);
-    table_destroy(table);
-}
-
-void queue_answers_html(FILE *out, const struct queue_view *view)
-{
-    queue_put_table(out, table_of_groups(view, &view->by_size, "size", SIZE_MAX), "By the size of jobs");
+    queue_page_table(page, "By the size of jobs", table_of_groups(view, &view->by_size, "size", SIZE_MAX));
     if (view->by_user.count)
-        queue_put_table(out, table_of_groups(view, &view->by_user, "user", SIZE_MAX), "By user");
+        queue_page_table(page, "By user", table_of_groups(view, &view->by_user, "user", SIZE_MAX));
     if (view->months.runs > 1)
-        queue_put_table(out, table_of_months(&view->months, &view->figures->energy), "Months");
+        queue_page_table(page, "Months", table_of_months(&view->months, &view->figures->energy));
 }

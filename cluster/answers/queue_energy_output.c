@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a queue draws and costs, for people and for programs. */
-#include "analysis/output/html.h"
 #include "base/arena.h"
 #include "base/table.h"
 #include "cluster/answers/queue_output.h"
@@ -90,19 +89,18 @@ void queue_energy_print(FILE *out, const struct queue_view *view)
     arena_destroy(arena);
 }
 
-void queue_energy_tiles(FILE *out, const struct queue_view *view)
+void queue_energy_tiles(struct queue_page *page, const struct queue_view *view, struct arena *arena)
 {
     const struct queue_energy *energy = &view->figures->energy;
     char text[READABLE_MAX + 16];
-    struct arena *arena = arena_create();
     if (energy->known)
-        html_tile(out, readable_watt_hours(text, energy->joules), "energy of all nodes");
+        queue_page_tile(page, readable_watt_hours(text, energy->joules), "energy of all nodes", arena);
     if (energy->known)
-        html_tile(out, readable_percent(text, energy->free_joules / energy->joules), "of it of nodes without a job");
+        queue_page_tile(page, readable_percent(text, energy->free_joules / energy->joules),
+                        "of it of nodes without a job", arena);
     snprintf(text, sizeof text, "%.4g kg", energy->grams / 1000);
     if (energy->carbon)
-        html_tile(out, text, "carbon dioxide");
+        queue_page_tile(page, text, "carbon dioxide", arena);
     if (energy->priced)
-        html_tile(out, forecast_money(energy->cost, view->queue->currency, arena), "price of all nodes");
-    arena_destroy(arena);
+        queue_page_tile(page, forecast_money(energy->cost, view->queue->currency, arena), "price of all nodes", arena);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What failed in a queue, for people and for programs. */
-#include "analysis/output/html.h"
 #include "base/arena.h"
 #include "base/csv.h"
 #include "base/table.h"
@@ -126,37 +125,34 @@ void queue_failures_json(struct json_writer *json, const struct queue_view *view
     free(tallies);
 }
 
-static void put_parts(FILE *out, const struct queue_figures *figures)
+static struct table *table_of_parts(const struct queue_figures *figures)
 {
-    char text[READABLE_MAX];
-    fputs("<h2>What the nodes' time goes into</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>part</th>"
-          "<th class=\"n\">share</th></tr></thead>\n<tbody>\n",
-          out);
-    for (enum queue_part part = 0; part < QUEUE_PARTS; part++)
-        fprintf(out, "<tr><td>%s</td><td class=\"n\">%s</td></tr>\n", queue_part_titles[part],
-                readable_percent(text, figures->parts[part]));
-    fputs("</tbody>\n</table></div>\n", out);
+    struct table *table = table_create();
+    table_columns(table, "<part", ">share", NULL);
+    for (enum queue_part part = 0; part < QUEUE_PARTS; part++) {
+        table_cell(table, "%s", queue_part_titles[part]);
+        table_percent(table, figures->parts[part]);
+    }
+    return table;
 }
 
-void queue_failures_html(FILE *out, const struct queue_view *view)
+void queue_failures_page(struct queue_page *page, const struct queue_view *view)
 {
     const struct queue_failures *failures = view->run->request->failures;
     if (!failures)
         return;
-    put_parts(out, view->figures);
+    queue_page_table(page, "What the nodes' time goes into", table_of_parts(view->figures))->sorts = false;
     if (!queue_fails(view))
         return;
     struct tally *tallies = count(view);
-    fputs("<h2>What failed</h2>\n<div class=\"wide\"><table class=\"sort\">\n<thead><tr><th>component</th>"
-          "<th class=\"n\">failures</th><th class=\"n\">stopped jobs</th><th class=\"n\">node hours of repair</th>"
-          "</tr></thead>\n<tbody>\n",
-          out);
+    struct table *table = table_create();
+    table_columns(table, "<component", ">failures", ">stopped jobs", ">node hours of repair", NULL);
     for (size_t i = 0; i < failures->cluster->component_count; i++) {
-        fputs("<tr><td>", out);
-        html_text(out, failures->cluster->components[i].name);
-        fprintf(out, "</td><td class=\"n\">%u</td><td class=\"n\">%u</td><td class=\"n\">%.1f</td></tr>\n",
-                tallies[i].failures, tallies[i].stops, tallies[i].away / 3600);
+        table_cell(table, "%s", failures->cluster->components[i].name);
+        table_cell(table, "%u", tallies[i].failures);
+        table_cell(table, "%u", tallies[i].stops);
+        table_cell(table, "%.1f", tallies[i].away / 3600);
     }
-    fputs("</tbody>\n</table></div>\n", out);
+    queue_page_table(page, "What failed", table);
     free(tallies);
 }

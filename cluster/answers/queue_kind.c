@@ -47,11 +47,12 @@ static bool write_files(const struct simulation_context *context, const struct q
         queue_failures_csv(files->tables[2], view);
     if (files->paje)
         queue_paje(files->paje, view);
-    for (int format = 0; format < PICTURE_FORMATS; format++)
-        if (files->pictures[format] &&
-            !queue_picture(files->pictures[format], view, (enum canvas_format)format, &files->form, fault))
-            return false;
-    return (!files->html || queue_html(files->html, view, fault)) && output_flush(context->request->output, fault);
+    struct queue_page page = queue_page_create(view, context->arena);
+    if (files->saved)
+        queue_page_write(files->saved, &page);
+    bool done = queue_page_draw(files, &page, fault) && output_flush(context->request->output, fault);
+    queue_page_finish(&page);
+    return done;
 }
 
 /* Nodes as rows and what they are given to as boxes, for pictures of several runs. */
@@ -175,6 +176,7 @@ const struct scenario_kind queue_kind = {
     .figure = "completion_s",
     .platform = true,
     .tables = table_names,
+    .saved = QUEUE_SAVED,
     .keys = queue_keys,
     .schema = queue_schema,
     .read = queue_read,

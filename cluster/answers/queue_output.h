@@ -3,11 +3,10 @@
 #ifndef STAGESIM_QUEUE_OUTPUT_H
 #define STAGESIM_QUEUE_OUTPUT_H
 
-#include "analysis/pictures/canvas.h"
-#include "analysis/pictures/picture_form.h"
 #include "base/json_writer.h"
 #include "base/table.h"
 #include "base/tables/table_write.h"
+#include "cluster/answers/queue_page.h"
 #include "cluster/queue/queue_alternatives.h"
 #include "cluster/queue/queue_scenario.h"
 #include "cluster/queue/slowing.h"
@@ -49,14 +48,13 @@ void queue_json(FILE *out, const struct queue_view *view);
 /* Containers for nodes, states for jobs, variables for what waits and what is in use. */
 void queue_paje(FILE *out, const struct queue_view *view);
 
-/* Nodes over time, and below jobs that wait and nodes in use. False with the fault filled. */
-bool queue_picture(FILE *out, const struct queue_view *view, enum canvas_format format, const struct picture_form *form,
-                   struct fault *fault);
-bool queue_html(FILE *out, const struct queue_view *view, struct fault *fault);
+/* What the page shows of it (queue_page.h). */
+struct table *queue_means_table(const struct queue_view *view);
+void queue_figure_cell(struct table *table, enum queue_figure figure, double value);
 
 /* What failed, how often, and what that did. */
 void queue_failures_json(struct json_writer *json, const struct queue_view *view);
-void queue_failures_html(FILE *out, const struct queue_view *view);
+void queue_failures_page(struct queue_page *page, const struct queue_view *view);
 /* Two lines for people. */
 void queue_failures_print(FILE *out, const struct queue_view *view);
 
@@ -72,7 +70,7 @@ void queue_energy_cells(struct table *table, const struct queue_energy *energy, 
 void queue_month_json(struct json_writer *json, const struct queue_view *view);
 /* A line for people; nothing where nothing is known. */
 void queue_energy_print(FILE *out, const struct queue_view *view);
-void queue_energy_tiles(FILE *out, const struct queue_view *view);
+void queue_energy_tiles(struct queue_page *page, const struct queue_view *view, struct arena *arena);
 
 /* What sets of jobs came to, and how: where jobs slow each other down. */
 void queue_contention_print(FILE *out, const struct queue_view *view);
@@ -81,15 +79,12 @@ void queue_contention_json(struct json_writer *json, const struct queue_view *vi
 /* By size and by user, and over many months; all but the text for formats that people read. */
 void queue_answers_print(FILE *out, const struct queue_view *view, enum table_format format);
 void queue_answers_json(struct json_writer *json, const struct queue_view *view);
-void queue_answers_html(FILE *out, const struct queue_view *view);
+void queue_answers_page(struct queue_page *page, const struct queue_view *view);
 
 /* What others would bring; nothing where it was not asked for. */
 void queue_alternatives_print(FILE *out, const struct queue_view *view, enum table_format format);
 void queue_alternatives_json(struct json_writer *json, const struct queue_view *view);
-void queue_alternatives_html(FILE *out, const struct queue_view *view);
-
-/* A table of a page, which sorts. Takes the table over. */
-void queue_put_table(FILE *out, struct table *table, const char *heading);
+void queue_alternatives_page(struct queue_page *page, const struct queue_view *view, struct arena *arena);
 
 /* "0-3 8": runs of nodes; returns text, cut with "..." where it is longer. */
 const char *queue_node_text(char *text, size_t size, const uint32_t *nodes, uint32_t count);

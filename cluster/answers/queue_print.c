@@ -31,7 +31,7 @@ const char *queue_evaluations(char *text, size_t size, const struct queue_view *
 
 /* ---- for people ---- */
 
-static void put_time_or_ratio(struct table *table, enum queue_figure figure, double value)
+void queue_figure_cell(struct table *table, enum queue_figure figure, double value)
 {
     char text[READABLE_MAX];
     if (figure == QUEUE_WAIT || figure == QUEUE_COMPLETION)
@@ -80,23 +80,26 @@ static void print_remarks(FILE *out, const struct queue_view *view, enum table_f
     table_remarks_end(out, format, remarks, &lines);
 }
 
-void queue_print(FILE *out, const struct queue_view *view, enum table_format format)
+struct table *queue_means_table(const struct queue_view *view)
 {
-    static const char *const titles[] = {"figure", "mean", "median", "95 %", "most", "weighted mean"};
     struct table *table = table_create();
-    print_remarks(out, view, format);
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        table_column(table, titles[i], i ? '>' : '<');
+    table_columns(table, "<figure", ">mean", ">median", ">95 %", ">most", ">weighted mean", NULL);
     for (enum queue_figure i = 0; i < QUEUE_FIGURES; i++) {
         const struct queue_mean *mean = &view->figures->means[i];
         table_cell(table, "%s", queue_figure_titles[i]);
-        put_time_or_ratio(table, i, mean->mean);
-        put_time_or_ratio(table, i, mean->median);
-        put_time_or_ratio(table, i, mean->p95);
-        put_time_or_ratio(table, i, mean->most);
-        put_time_or_ratio(table, i, mean->weighted);
+        queue_figure_cell(table, i, mean->mean);
+        queue_figure_cell(table, i, mean->median);
+        queue_figure_cell(table, i, mean->p95);
+        queue_figure_cell(table, i, mean->most);
+        queue_figure_cell(table, i, mean->weighted);
     }
-    table_finish(table, out, table_style_of(format, out));
+    return table;
+}
+
+void queue_print(FILE *out, const struct queue_view *view, enum table_format format)
+{
+    print_remarks(out, view, format);
+    table_finish(queue_means_table(view), out, table_style_of(format, out));
     queue_answers_print(out, view, format);
     queue_alternatives_print(out, view, format);
 }

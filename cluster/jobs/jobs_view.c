@@ -3,8 +3,7 @@
 
 #include "analysis/pictures/picture_timeline.h"
 #include "base/arena.h"
-#include "base/document.h"
-#include "base/json_writer.h"
+#include "cluster/jobs/kept_fields.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -80,23 +79,7 @@ static void write_table(struct json_writer *json, const struct table *table, int
 {
     json_object_begin(json, NULL, true);
     json_integer(json, "table", (uint64_t)which);
-    json_array_begin(json, "columns", false);
-    for (size_t i = 0; i < table_column_count(table); i++)
-        json_text(json, NULL, table_title(table, i));
-    json_array_end(json);
-    json_array_begin(json, "rows", true);
-    for (size_t row = 0; row < table_row_count(table); row++) {
-        json_array_begin(json, NULL, false);
-        for (size_t i = 0; i < table_column_count(table); i++) {
-            json_array_begin(json, NULL, false);
-            json_text(json, NULL, table_text(table, row, i));
-            if (!isnan(table_number(table, row, i)))
-                json_number(json, NULL, table_number(table, row, i));
-            json_array_end(json);
-        }
-        json_array_end(json);
-    }
-    json_array_end(json);
+    kept_table_write(json, table, false);
     json_object_end(json);
 }
 

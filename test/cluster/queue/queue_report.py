@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""queue_report.py STAGESIM: `report` draws page and pictures of a queue again, the same to the byte, and refuses what it
+is drawn from where that is damaged."""
+import json
+import pathlib
+import re
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+import tool  # noqa: E402
+
+check = tool.Checker()
+DRAWN = ("report.html", "timeline.svg", "timeline.png")
+LOG = "submit,nodes,run,user\n" + "".join(f"{37 * i},{1 + i % 5},{200 + 61 * (i % 7)},{'<ann>' if i % 3 else 'bob'}\n"
+                                          for i in range(30))
+SCENARIOS = {
+    "plain": "queue: {log: jobs.csv}\n",
+    "what-if": "queue: {log: jobs.csv, policy: easy, alternatives: true, gpu_hour: 2.5, currency: USD}\n",
+    "gang": "queue: {log: jobs.csv, policy: gang, slice: 60s, switch: 9s}\n",
+    "fails": "queue: {log: jobs.csv, runs: 3}\nfailures: {repair: 5min, components: [{name: GPU, unit: gpu, every: 9000s}]}\n"
+             "checkpoint: {every: 2min}\n",
+}
+
+
+def draw(binary, folder, name):
+    (folder / f"{name}.yaml").write_text("platform: dgx-h100:8\n" + SCENARIOS[name])
+    tool.run(binary, "run", f"{name}.yaml", "-o", name, "--trace", "csv", "--report", "--picture", "svg,png", "--quiet",
+             cwd=folder)
+    return folder / name
+
+
+def again(binary, folder):
+    """For several kinds of queues, also where the files that it draws are away."""
+    for name in SCENARIOS:
+        out = draw(binary, folder, name)
+        before = {file.name: file.read_bytes() for file in out.iterdir()}
+        (out / "report.html").unlink()
+        said = tool.run(binary, "report", name, cwd=folder).stdout.split()
+        check.that(sorted(said) == sorted(f"{name}/{file}" for file in DRAWN), f"{name}: {said}")
+        after = {file.name: file.read_bytes() for file in out.iterdir()}
+        check.that(after.keys() == before.keys(), f"{name}: files {sorted(after)}")
+        for file in before:
+            check.that(after[file] == before[file], f"{name}/{file} is another one")
+        saved = json.loads(before["queue.json"])
+        jobs = next(section for section in saved["sections"] if section["heading"] == "Jobs")
+        check.that(len(jobs["rows"]) == 30 and saved["drawing"]["nodes"] == 8, f"{name}: {len(jobs['rows'])} jobs")
+    check.that(saved["drawing"]["away"], "nodes were in repair")
+    tool.run(binary, "report", "plain", "--picture", "pdf", "--quiet", cwd=folder)
+    check.that((folder / "plain/timeline.pdf").read_bytes().startswith(b"%PDF"), "another format")
+
+
+def damaged(binary, folder):
+    """Each mistake is reported with its place, and nothing is written."""
+    out = folder / "fails"
+    file = out / "queue.json"
+    text = file.read_text()
+    before = (out / "report.html").read_bytes()
+    (out / "report.html").unlink()
+    changes = [('"title"', '"head"'), ('"span": ', '"span": -'), ('"nodes": 8', '"nodes": 2'),
+               ('"nodes": 8', '"nodes": 0.5'), ('"longest": ', '"longest": 1e99, "y": '),
+               ('"boxes": [', '"boxes": [["a", 1, 2], '),
+               ('"boxes": [', '"boxes": [7, '), ('"levels": [', '"levels": [[1e11, 0, 0], '),
+               ('"away": [', '"away": [[9, 0, 1], '), ('"tiles": [', '"tiles": [5, '), ('"sorts": ', '"sort": '),
+               ('"columns": ["', '"columns": ["|'), ('"rows": [', '"rows": [[["a"]], '),
+               ('"sections": [', '"sections": [3, '),
+               ('">share"', '"<part"'), ('"drawing"', '"picture"'), (text[len(text) // 2:], "")]
+    for old, new in changes:
+        check.that(old in text, f"{old} is there")
+        file.write_text(text.replace(old, new, 1))
+        said = tool.run(binary, "report", "fails", cwd=folder, expect=1).stderr
+        check.that(re.search(r"fails/queue\.json:\d+:\d+: error: ", said), f"{old} as {new}: {said}")
+        check.that(not (out / "report.html").exists(), f"{old} as {new}: something was written")
+    file.write_text(text)
+    tool.run(binary, "report", "fails", "--quiet", cwd=folder)
+    check.that((out / "report.html").read_bytes() == before, "whole again")
+
+
+def compared(binary, folder):
+    """Of a comparison of queues that is said, and one run of it is drawn."""
+    tool.run(binary, "compare", "plain.yaml", "gang.yaml", "-o", "both", "--report", "--trace", "csv", "--quiet",
+             cwd=folder)
+    said = tool.run(binary, "report", "both", cwd=folder, expect=1).stderr
+    check.that("comparisons of queues are not drawn again; expected" in said, said)
+    one = next(path.parent for path in (folder / "both").glob("*/queue.json"))
+    tool.run(binary, "report", one, "--quiet", cwd=folder)
+    check.that((one / "report.html").exists(), "one of its runs")
+
+
+def main():
+    binary = tool.binary_argument()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        (folder / "jobs.csv").write_text(LOG)
+        again(binary, folder)
+        damaged(binary, folder)
+        compared(binary, folder)
+    return check.done()
+
+
+sys.exit(main())
