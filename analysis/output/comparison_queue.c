@@ -5,6 +5,8 @@
 #include "analysis/output/html.h"
 #include "analysis/pictures/picture_comparison.h"
 
+#include <math.h>
+
 bool comparison_is_of_queues(const struct comparison_row *rows, size_t count)
 {
     bool some = false;
@@ -16,52 +18,91 @@ bool comparison_is_of_queues(const struct comparison_row *rows, size_t count)
     return some;
 }
 
-enum { QUEUE_COLUMNS = 9 };
+/* ---- figures ---- */
 
-static bool some_fail(const struct comparison_row *rows, size_t count)
+enum unit { SECONDS, RATIO, PERCENT, JOULES };
+
+/* Those that are not always known have a column where some queue has them. */
+static const struct column {
+    const char *title;
+    size_t offset;
+    enum unit unit;
+} columns[] = {
+    {"waiting", offsetof(struct comparison_queue, wait), SECONDS},
+    {"completion", offsetof(struct comparison_queue, completion), SECONDS},
+    {"bounded slowdown", offsetof(struct comparison_queue, bounded_slowdown), RATIO},
+    {"fairness", offsetof(struct comparison_queue, fairness), RATIO},
+    {"makespan", offsetof(struct comparison_queue, makespan), SECONDS},
+    {"allocated", offsetof(struct comparison_queue, allocated), PERCENT},
+    {"busy", offsetof(struct comparison_queue, busy), PERCENT},
+    {"useful", offsetof(struct comparison_queue, useful), PERCENT},
+    {"energy", offsetof(struct comparison_queue, joules), JOULES},
+    {"kg of CO2", offsetof(struct comparison_queue, kilograms), RATIO},
+    {"price", offsetof(struct comparison_queue, cost), RATIO},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static double value_of(const struct comparison_row *row, const struct column *column)
 {
-    bool some = false;
+    return *(const double *)((const char *)&row->queue + column->offset);
+}
+
+static bool is_shown(const struct column *column, const struct comparison_row *rows, size_t count)
+{
+    bool some = false, fails = column->offset == offsetof(struct comparison_queue, useful);
     for (size_t i = 0; i < count; i++)
-        some |= rows[i].queue.fails;
+        some |= !*rows[i].reason && (fails ? rows[i].queue.fails : !isnan(value_of(&rows[i], column)));
     return some;
 }
 
-static void put_row(struct table *table, const struct comparison_row *row, bool fails)
+static const char *readable(char text[READABLE_MAX], enum unit unit, double value)
 {
-    const struct comparison_queue *queue = &row->queue;
+    if (unit == SECONDS)
+        return readable_seconds(text, value);
+    if (unit == PERCENT)
+        return readable_percent(text, value);
+    if (unit == JOULES)
+        return readable_watt_hours(text, value);
+    snprintf(text, READABLE_MAX, "%.4g", value);
+    return text;
+}
+
+/* ---- the table ---- */
+
+static void put_row(struct table *table, const struct comparison_row *row, const bool *shown)
+{
+    char text[READABLE_MAX];
+    bool first = true;
     table_cell(table, "%s", row->scenario);
     table_cell(table, "%s", row->schedule);
-    if (*row->reason) {
-        table_cell(table, "%s", "not run");
-        for (size_t i = 3; i < QUEUE_COLUMNS + (size_t)fails; i++)
-            table_cell(table, "%s", "");
-        return;
+    for (size_t i = 0; i < COLUMNS; i++) {
+        if (!shown[i])
+            continue;
+        double value = *row->reason ? NAN : value_of(row, &columns[i]);
+        if (isnan(value)) {
+            table_cell(table, "%s", *row->reason && first ? "not run" : "");
+        } else {
+            table_cell(table, "%s", readable(text, columns[i].unit, value));
+            table_value(table, value);
+        }
+        first = false;
     }
-    table_seconds(table, queue->wait);
-    table_seconds(table, queue->completion);
-    table_ratio(table, queue->bounded_slowdown);
-    table_ratio(table, queue->fairness);
-    table_seconds(table, queue->makespan);
-    table_percent(table, queue->allocated);
-    table_percent(table, queue->busy);
-    if (fails)
-        table_percent(table, queue->useful);
 }
 
 void comparison_queue_print(FILE *out, const struct comparison_row *rows, size_t count, enum table_format format)
 {
-    static const char *const titles[QUEUE_COLUMNS] = {
-        "scenario", "policy", "waiting", "completion", "bounded slowdown", "fairness", "makespan", "allocated", "busy"};
     struct table *table = table_create();
-    bool fails = some_fail(rows, count), directories = comparison_has_directories(rows, count, format);
-    for (size_t i = 0; i < QUEUE_COLUMNS; i++)
-        table_column(table, titles[i], i < 2 ? '<' : '>');
-    if (fails)
-        table_column(table, "useful", '>');
+    bool shown[COLUMNS], directories = comparison_has_directories(rows, count, format);
+    table_columns(table, "<scenario", "<policy", NULL);
+    for (size_t i = 0; i < COLUMNS; i++) {
+        shown[i] = is_shown(&columns[i], rows, count);
+        if (shown[i])
+            table_column(table, columns[i].title, '>');
+    }
     if (directories)
         table_column(table, "directory", '<');
     for (size_t i = 0; i < count; i++) {
-        put_row(table, &rows[i], fails);
+        put_row(table, &rows[i], shown);
         if (directories)
             table_cell(table, "%s", rows[i].directory);
     }
@@ -71,40 +112,25 @@ void comparison_queue_print(FILE *out, const struct comparison_row *rows, size_t
 
 /* ---- the page ---- */
 
-static void page_cell(FILE *out, const char *text, double value)
+static void page_row(FILE *out, const struct comparison_view *view, size_t i, bool best, const bool *shown)
 {
-    fprintf(out, "<td class=\"n\" data-v=\"%.17g\">%s</td>", value, text);
-}
-
-static void page_ratio(FILE *out, double value)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%.4g", value);
-    page_cell(out, text, value);
-}
-
-static void page_row(FILE *out, const struct comparison_view *view, size_t i, bool best, bool fails)
-{
-    const struct comparison_queue *queue = &view->rows[i].queue;
     char text[READABLE_MAX];
     comparison_page_names(out, view, i, best);
-    page_cell(out, readable_seconds(text, queue->wait), queue->wait);
-    page_cell(out, readable_seconds(text, queue->completion), queue->completion);
-    page_ratio(out, queue->bounded_slowdown);
-    page_ratio(out, queue->fairness);
-    page_cell(out, readable_seconds(text, queue->makespan), queue->makespan);
-    page_cell(out, readable_percent(text, queue->allocated), queue->allocated);
-    page_cell(out, readable_percent(text, queue->busy), queue->busy);
-    if (fails)
-        page_cell(out, readable_percent(text, queue->useful), queue->useful);
+    for (size_t k = 0; k < COLUMNS; k++) {
+        double value = value_of(&view->rows[i], &columns[k]);
+        if (shown[k] && isnan(value))
+            fputs("<td></td>", out);
+        else if (shown[k])
+            fprintf(out, "<td class=\"n\" data-v=\"%.17g\">%s</td>", value, readable(text, columns[k].unit, value));
+    }
     fputs("</tr>\n", out);
 }
 
 bool comparison_queue_page(FILE *out, const struct comparison_view *view, struct fault *fault)
 {
-    struct comparison_view shown = *view;
+    struct comparison_view drawn = *view;
     char text[READABLE_MAX];
-    bool fails = some_fail(view->rows, view->count);
+    bool shown[COLUMNS];
     size_t best = 0;
     for (size_t i = 1; i < view->count; i++)
         if (view->rows[i].queue.completion < view->rows[best].queue.completion)
@@ -113,16 +139,17 @@ bool comparison_queue_page(FILE *out, const struct comparison_view *view, struct
     fputs("<p class=\"verdict\">Jobs are done soonest with ", out);
     html_text(out, view->rows[best].schedule);
     fprintf(out, ": %s after they come, on average.</p>\n", readable_seconds(text, view->rows[best].queue.completion));
-    fputs("<div class=\"wide\"><table class=\"sort\">\n<thead><tr><th>scenario</th><th>policy</th>"
-          "<th class=\"n\">waiting</th><th class=\"n\">completion</th><th class=\"n\">bounded slowdown</th>"
-          "<th class=\"n\">fairness</th><th class=\"n\">makespan</th><th class=\"n\">allocated</th>"
-          "<th class=\"n\">busy</th>",
-          out);
-    fputs(fails ? "<th class=\"n\">useful</th></tr></thead>\n<tbody>\n" : "</tr></thead>\n<tbody>\n", out);
+    fputs("<div class=\"wide\"><table class=\"sort\">\n<thead><tr><th>scenario</th><th>policy</th>", out);
+    for (size_t i = 0; i < COLUMNS; i++) {
+        shown[i] = is_shown(&columns[i], view->rows, view->count);
+        if (shown[i])
+            fprintf(out, "<th class=\"n\">%s</th>", columns[i].title);
+    }
+    fputs("</tr></thead>\n<tbody>\n", out);
     for (size_t i = 0; i < view->count; i++)
-        page_row(out, view, i, i == best, fails);
+        page_row(out, view, i, i == best, shown);
     fputs("</tbody>\n</table></div>\n<p class=\"note\">Means over all jobs.</p>\n<h2>Nodes over time</h2>\n", out);
-    bool done = html_chart(out, comparison_draw, &shown, "compare", "slim", false, fault);
+    bool done = html_chart(out, comparison_draw, &drawn, "compare", "slim", false, fault);
     html_end(out);
     return done;
 }

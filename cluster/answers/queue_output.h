@@ -86,6 +86,9 @@ void queue_alternatives_print(FILE *out, const struct queue_view *view, enum tab
 void queue_alternatives_json(struct json_writer *json, const struct queue_view *view);
 void queue_alternatives_page(struct queue_page *page, const struct queue_view *view, struct arena *arena);
 
+/* For each kind of jobs, what draws one iteration of it. */
+void queue_zoom_page(struct queue_page *page, const struct queue_view *view, struct arena *arena);
+
 /* "0-3 8": runs of nodes; returns text, cut with "..." where it is longer. */
 const char *queue_node_text(char *text, size_t size, const uint32_t *nodes, uint32_t count);
 

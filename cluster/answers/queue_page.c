@@ -188,5 +188,6 @@ struct queue_page queue_page_create(const struct queue_view *view, struct arena 
     queue_answers_page(&page, view);
     queue_failures_page(&page, view);
     put_jobs(&page, view, arena);
+    queue_zoom_page(&page, view, arena);
     return page;
 }

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""queue_report.py STAGESIM: `report` draws page and pictures of a queue again, the same to the byte, and refuses what it
-is drawn from where that is damaged."""
+"""queue_report.py STAGESIM: `report` draws page and pictures of a queue again, the same to the byte, and refuses what
+these are drawn from where it is damaged."""
 import json
 import pathlib
 import re
+import shlex
 import sys
 import tempfile
 
@@ -13,13 +14,14 @@ import tool  # noqa: E402
 
 check = tool.Checker()
 DRAWN = ("report.html", "timeline.svg", "timeline.png")
-LOG = "submit,nodes,run,user\n" + "".join(f"{37 * i},{1 + i % 5},{200 + 61 * (i % 7)},{'<ann>' if i % 3 else 'bob'}\n"
-                                          for i in range(30))
+LOG = "submit,nodes,run,user\n" + "".join(
+    f"{37 * i},{1 + i % 5},{200 + 61 * (i % 7)},{'<ann>' if i % 3 else 'bob'}\n" for i in range(30))
 SCENARIOS = {
     "plain": "queue: {log: jobs.csv}\n",
     "what-if": "queue: {log: jobs.csv, policy: easy, alternatives: true, gpu_hour: 2.5, currency: USD}\n",
     "gang": "queue: {log: jobs.csv, policy: gang, slice: 60s, switch: 9s}\n",
-    "fails": "queue: {log: jobs.csv, runs: 3}\nfailures: {repair: 5min, components: [{name: GPU, unit: gpu, every: 9000s}]}\n"
+    "fails": "queue: {log: jobs.csv, runs: 3}\n"
+             "failures: {repair: 5min, components: [{name: GPU, unit: gpu, every: 9000s}]}\n"
              "checkpoint: {every: 2min}\n",
 }
 
@@ -77,12 +79,52 @@ def damaged(binary, folder):
     check.that((out / "report.html").read_bytes() == before, "whole again")
 
 
+def zoomed(binary, folder):
+    """The page says what draws an iteration of each kind of jobs: it takes as long as it says."""
+    model = {"layers": 4, "hidden": 1024, "heads": 8, "sequence": 1024, "vocabulary": 32000}
+    (folder / "gpt.yaml").write_text(json.dumps(
+        {"platform": "dgx-h100:1", "workload": "transformer", "model": model, "parallel": {"tensor": 8, "data": 1},
+         "batch": {"micro_batches": 2, "micro": 1}, "schedule": "gpipe"}))
+    (folder / "typed.csv").write_text("submit,nodes,run,type,iterations\n"
+                                      "0,2,,gpt,30\n0,4,,gpt,20\n3,2,,gpt,\n5,1,9,,\n")
+    for engine, platform in (("simgrid", "dgx-h100:8"), ("analytic", {"preset": "dgx-h100", "nodes": 8, "pod": 2,
+                                                                      "oversubscription": 4})):
+        (folder / "typed.yaml").write_text(json.dumps(
+            {"platform": platform, "engine": engine,
+             "queue": {"log": "typed.csv", "types": {"gpt": {"scenario": "gpt.yaml", "iterations": 50}}}}))
+        tool.run(binary, "run", "typed.yaml", "-o", engine, "--report", "--quiet", cwd=folder)
+        saved = json.loads((folder / engine / "queue.json").read_text())
+        rows = next(section for section in saved["sections"] if section["heading"] == "One iteration")["rows"]
+        check.that([(row[0][0], row[1][0], row[2][0]) for row in rows] == [("gpt", "2", "2"), ("gpt", "4", "1")], rows)
+        for row in rows:
+            words = shlex.split(row[4][0])
+            out = folder / f"{engine}-{words[words.index('-o') + 1]}"
+            words[words.index("-o") + 1] = str(out)
+            tool.run(binary, *words[1:], "--quiet", cwd=folder)
+            time = json.loads((out / "summary.json").read_text())["time"]
+            check.near(time["iteration_s"], row[3][1], row[4][0], 1e-9)
+            check.that((out / "report.html").exists(), "its page")
+    check.that("One iteration" not in (folder / "plain/report.html").read_text(), "jobs of a log have none")
+
+
 def compared(binary, folder):
     """Of a comparison of queues that is said, and one run of it is drawn."""
     tool.run(binary, "compare", "plain.yaml", "gang.yaml", "-o", "both", "--report", "--trace", "csv", "--quiet",
              cwd=folder)
     said = tool.run(binary, "report", "both", cwd=folder, expect=1).stderr
     check.that("comparisons of queues are not drawn again; expected" in said, said)
+    for more, titles in (([], {"energy"}), (["--set", "queue.gpu_hour=2", "--set", "power.carbon=300"],
+                                            {"energy", "kg_of_co2", "price"})):
+        rows = json.loads(tool.run(binary, "compare", "plain.yaml", "gang.yaml", "--format", "json", "--quiet", *more,
+                                   cwd=folder).stdout)
+        check.that(titles == titles & rows[0].keys() and ("price" in rows[0]) == ("price" in titles), f"{rows[0]}")
+        for name, row in zip(("plain", "gang"), rows):
+            tool.run(binary, "run", f"{name}.yaml", "-o", "single", "--quiet", *more, cwd=folder)
+            energy = json.loads((folder / "single/summary.json").read_text())["energy"]
+            for title, key in (("energy", "energy_j"), ("kg_of_co2", "carbon_kg"), ("price", "price")):
+                check.that(row.get(title) == energy.get(key), f"{name}, {title}: {row}, alone {energy}")
+    page = (folder / "both/report.html").read_text()
+    check.that('<th class="n">energy</th>' in page and "kg of CO2" not in page, "the page of the comparison")
     one = next(path.parent for path in (folder / "both").glob("*/queue.json"))
     tool.run(binary, "report", one, "--quiet", cwd=folder)
     check.that((one / "report.html").exists(), "one of its runs")
@@ -95,6 +137,7 @@ def main():
         (folder / "jobs.csv").write_text(LOG)
         again(binary, folder)
         damaged(binary, folder)
+        zoomed(binary, folder)
         compared(binary, folder)
     return check.done()
 
