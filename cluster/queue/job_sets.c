@@ -26,6 +26,8 @@ struct job_sets {
     struct presence *presences;
     size_t presence_count, presence_capacity;
     struct set_job *const *jobs;
+    double *shares; /* [count]: of a link, of those whom a job meets; 0 outside of meet */
+    size_t share_capacity;
     uint32_t count;
     uint32_t next; /* job at which the search for the next set goes on */
     struct set_job **members;
@@ -45,6 +47,7 @@ void job_sets_destroy(struct job_sets *sets)
     free(sets->links);
     free(sets->presences);
     free(sets->members);
+    free(sets->shares);
     free(sets);
 }
 
@@ -100,10 +103,33 @@ static void join(const struct job_sets *sets, uint32_t a, uint32_t b)
     sets->jobs[a > b ? a : b]->first = a > b ? b : a;
 }
 
+/* What each of the others that are met on a link takes of it at most; on returning what that adds to their sum. */
+static double add_shares(const struct job_sets *sets, uint32_t link, uint32_t number)
+{
+    double added = 0;
+    for (uint32_t at = sets->links[link].head; at; at = sets->presences[at - 1].next) {
+        const struct presence *presence = &sets->presences[at - 1];
+        double share =
+            rate_of(sets->jobs[presence->job], use_of(sets, presence)) / sets->platform->links[link].bandwidth;
+        if (presence->job == number || share <= sets->shares[presence->job])
+            continue;
+        added += share - sets->shares[presence->job];
+        sets->shares[presence->job] = share;
+    }
+    return added;
+}
+
+static void forget_shares(const struct job_sets *sets, uint32_t link)
+{
+    for (uint32_t at = sets->links[link].head; at; at = sets->presences[at - 1].next)
+        sets->shares[sets->presences[at - 1].job] = 0;
+}
+
 /* Joins the job with those that it meets, and finds where it meets most. */
 static void meet(const struct job_sets *sets, uint32_t number)
 {
     struct set_job *job = sets->jobs[number];
+    double most = 0;
     for (uint32_t i = 0; i < job->footprint.use_count; i++) {
         const struct traffic_use *use = &job->footprint.uses[i];
         const struct link_state *link = &sets->links[use->link];
@@ -111,11 +137,15 @@ static void meet(const struct job_sets *sets, uint32_t number)
             continue;
         join(sets, number, sets->presences[link->head - 1].job);
         double load = (link->load - rate_of(job, use)) / sets->platform->links[use->link].bandwidth;
-        if (load > job->load || job->link == LINK_NONE) {
-            job->load = load;
+        if (load > most || job->link == LINK_NONE) {
+            most = load;
             job->link = use->link;
         }
+        job->load += add_shares(sets, use->link, number);
     }
+    for (uint32_t i = 0; i < job->footprint.use_count; i++)
+        if (is_met_on(sets, job->footprint.uses[i].link))
+            forget_shares(sets, job->footprint.uses[i].link);
 }
 
 /* ---- classes ---- */
@@ -205,7 +235,9 @@ void job_sets_find(struct job_sets *sets, struct set_job *const *jobs, uint32_t 
     sets->next = 0;
     sets->epoch++;
     sets->presence_count = 0;
+    sets->shares = array_grow(sets->shares, &sets->share_capacity, count, sizeof *sets->shares);
     for (uint32_t i = 0; i < count; i++) {
+        sets->shares[i] = 0;
         jobs[i]->first = i;
         jobs[i]->load = 0;
         jobs[i]->link = LINK_NONE;

@@ -13,8 +13,8 @@ struct set_job {
     bool runs;
     double slow; /* how much longer it takes */
     /* Filled by job_sets_find where it is of a set: */
-    double load;     /* what others put on the link on which that is most, over what the link carries */
-    uint32_t link;   /* that one; LINK_NONE: it meets nobody */
+    double load; /* sum over those whom it meets: what each puts on a link, over what that carries, where it is most */
+    uint32_t link;   /* on which others put most; LINK_NONE: it meets nobody */
     uint32_t first;  /* number of the first job of its set */
     uint64_t colour; /* filled by job_sets_class: jobs of one colour in sets of one class do the same */
 };
