@@ -23,7 +23,7 @@ struct canvas {
     struct canvas_caption caption;
     cairo_surface_t *surface;
     cairo_t *cr;
-    char *bytes; /* what the surface has written so far */
+    char *bytes; /* what the surface has written so far, ended by a 0 */
     size_t size, capacity;
 };
 
@@ -48,9 +48,10 @@ const char *canvas_format_name(enum canvas_format format)
 static cairo_status_t collect(void *closure, const unsigned char *data, unsigned length)
 {
     struct canvas *canvas = closure;
-    canvas->bytes = array_grow(canvas->bytes, &canvas->capacity, canvas->size + length, 1);
+    canvas->bytes = array_grow(canvas->bytes, &canvas->capacity, canvas->size + length + 1, 1);
     memcpy(canvas->bytes + canvas->size, data, length);
     canvas->size += length;
+    canvas->bytes[canvas->size] = '\0'; /* svg_tidy scans it as a text */
     return CAIRO_STATUS_SUCCESS;
 }
 
