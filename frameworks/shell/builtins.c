@@ -230,10 +230,14 @@ static void run_printf(struct call *c)
         lose(c, "a variable whose name is not known is printed to");
     else if (c->count < 4) /* no format */
         c->s->state->status = 2;
-    else if (name[length] || !shell_format(c->s, c->words + 3, c->count - 3, &out))
-        shell_set_unknown(c->s, arena_copy_part(c->s->arena, name, length),
-                          shell_unknown(c->s, name, "a format that is not followed", c->step->source, c->step->at));
-    else
+    else if (name[length] || !shell_format(c->s, c->words + 3, c->count - 3, &out)) {
+        uint32_t why = shell_unknown(c->s, name, "a format that is not followed", c->step->source, c->step->at);
+        const char *own = arena_copy_part(c->s->arena, name, length);
+        if (name[length]) /* an element: more of them stay whatever the first becomes */
+            shell_set(c->s, own, (struct value){.unknown = shell_unknown_as(c->s, own, why), .array = true});
+        else
+            shell_set_unknown(c->s, own, why);
+    } else
         shell_set_word(c->s, name, &out);
 }
 

@@ -44,11 +44,14 @@ static void merge_variable(struct shell *s, struct variable *into, const struct 
     into->referred |= other->referred || into->reference != other->reference;
     into->doubted |= other->doubted || inner;
     into->loose |= other->loose || into->set != other->set;
+    bool array = into->value.array || other->value.array;
     if (!inner && flags && into->set == other->set && values_equal(s, &into->value, &other->value))
         return;
-    if (into->value.unknown && flags && into->hidden == other->hidden)
+    if (into->value.unknown && flags && into->hidden == other->hidden) {
+        into->value.array = array;
         return;
-    into->value = (struct value){.unknown = shell_unknown_as(s, into->name, why)};
+    }
+    into->value = (struct value){.unknown = shell_unknown_as(s, into->name, why), .array = array};
     into->hidden |= other->hidden || into->exported != other->exported;
     into->exported |= other->exported;
     into->set = true;

@@ -54,6 +54,14 @@ static void expand_words(struct shell *s, struct plain *p)
         p->count--;
     }
     p->name = p->count ? shell_text(s, &p->words[0], &p->open) : "";
+    if (!p->open || strchr(p->name, '/'))
+        return;
+    struct cells plain = shell_without_free(s, &p->words[0]);
+    const char *name = shell_text(s, &plain, &p->open);
+    if (p->open)
+        return;
+    p->words[0] = plain;
+    p->name = name;
 }
 
 /* NAME=VALUE before a command: a variable of that command. */

@@ -289,7 +289,9 @@ void shell_set_text(struct shell *s, const char *name, const char *text, uint16_
 
 void shell_set_unknown(struct shell *s, const char *name, uint32_t why)
 {
-    shell_set(s, name, (struct value){.unknown = shell_unknown_as(s, name, why)});
+    const struct variable *variable = shell_find(s, name);
+    bool array = variable && variable->set && variable->value.array;
+    shell_set(s, name, (struct value){.unknown = shell_unknown_as(s, name, why), .array = array});
 }
 
 void shell_set_element(struct shell *s, const char *name, const char *key, int64_t index, const struct cells *cells)
@@ -435,7 +437,7 @@ struct state *shell_child(struct shell *s)
             hidden |= !strcmp(child->variables[k].name, variable.name);
         if (hidden || (!variable.exported && !variable.fixed))
             continue;
-        if (variable.value.array || variable.reference) /* arrays are not exported */
+        if ((variable.value.array && !variable.value.unknown) || variable.reference) /* arrays are not exported */
             continue;
         if (variable.hidden && !variable.fixed)
             variable.value =
