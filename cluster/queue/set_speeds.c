@@ -13,9 +13,15 @@ static const double operations_few = 2e4;
 /* Operations that are simulated at once at most. */
 static const double operations_most = 2e6;
 
-/* Seconds of a mean iteration of each job while all run. Where a job ends before each of the others has done one
+/* What is measured of a job: its whole iterations while all run, and when the first and the last of them end. */
+struct measured {
+    uint32_t done;
+    double first, last;
+};
+
+/* Measures each job while all run. Where a job ends before each of the others has done one
  * iteration, it gets more: then times are none, and false. */
-static bool measure(const struct job_run *runs, uint32_t count, uint32_t *iterations, double *seconds,
+static bool measure(const struct job_run *runs, uint32_t count, uint32_t *iterations, struct measured *measured,
                     struct arena *arena)
 {
     double **ends = arena_array(arena, count, sizeof(double *)), until = INFINITY, first = 0;
@@ -28,7 +34,7 @@ static bool measure(const struct job_run *runs, uint32_t count, uint32_t *iterat
         uint32_t done = 1;
         while (done < runs[i].iterations && ends[i][done] <= until)
             done++;
-        seconds[i] = ends[i][done - 1] / done;
+        measured[i] = (struct measured){done, ends[i][0], ends[i][done - 1]};
         double last = ends[i][runs[i].iterations - 1] * (1 + 1e-9);
         if (first > last)
             iterations[i] = (uint32_t)fmin(ceil(iterations[i] * first / last) + MORE, UINT32_MAX);
@@ -37,7 +43,7 @@ static bool measure(const struct job_run *runs, uint32_t count, uint32_t *iterat
 }
 
 static bool simulate(struct platform *platform, const struct footprint *const *members, uint32_t count,
-                     uint32_t *iterations, double *seconds, bool *whole)
+                     uint32_t *iterations, struct measured *measured, bool *whole)
 {
     struct arena *arena = arena_create();
     struct job_run *runs = arena_array(arena, count, sizeof *runs);
@@ -50,18 +56,27 @@ static bool simulate(struct platform *platform, const struct footprint *const *m
                               &silent, &runs[i]);
     done = done && job_runs_simulate(runs, count, &site, &fault);
     if (done) {
-        *whole = measure(runs, count, iterations, seconds, arena);
+        *whole = measure(runs, count, iterations, measured, arena);
         job_runs_finish(runs, count);
     }
     arena_destroy(arena);
     return done;
 }
 
+/* The first iteration may be another one: pipelines fill. */
 static bool find_alone(struct platform *platform, const struct footprint *member)
 {
+    struct traffic *traffic = member->traffic;
+    struct measured measured;
     uint32_t iterations = ITERATIONS;
     bool whole;
-    return member->traffic->alone > 0 || simulate(platform, &member, 1, &iterations, &member->traffic->alone, &whole);
+    if (traffic->alone > 0)
+        return true;
+    if (!simulate(platform, &member, 1, &iterations, &measured, &whole))
+        return false;
+    traffic->first = measured.first;
+    traffic->alone = (measured.last - measured.first) / (ITERATIONS - 1);
+    return true;
 }
 
 static double count_operations(const struct footprint *const *members, uint32_t count, const uint32_t *iterations)
@@ -73,17 +88,18 @@ static double count_operations(const struct footprint *const *members, uint32_t 
 }
 
 static enum set_speeds find_beside(struct platform *platform, const struct footprint *const *members, uint32_t count,
-                                   uint32_t *iterations, double *slow)
+                                   uint32_t *iterations, double *slow, struct arena *arena)
 {
+    struct measured *measured = arena_array(arena, count, sizeof *measured);
     bool whole = false;
     while (!whole) {
         if (count_operations(members, count, iterations) > operations_most)
             return SPEEDS_UNEVEN;
-        if (!simulate(platform, members, count, iterations, slow, &whole))
+        if (!simulate(platform, members, count, iterations, measured, &whole))
             return SPEEDS_FAILED;
     }
     for (uint32_t i = 0; i < count; i++)
-        slow[i] /= members[i]->traffic->alone;
+        slow[i] = measured[i].last / (members[i]->traffic->first + (measured[i].done - 1) * members[i]->traffic->alone);
     return SPEEDS_FOUND;
 }
 
@@ -116,7 +132,7 @@ enum set_speeds set_speeds_find(struct platform *platform, const struct footprin
                                    count_operations(members, count, iterations) > operations_few))
         rounds /= 2;
     enum set_speeds speeds = choose(members, count, longest, rounds, iterations)
-                                 ? find_beside(platform, members, count, iterations, slow)
+                                 ? find_beside(platform, members, count, iterations, slow, arena)
                                  : SPEEDS_UNEVEN;
     arena_destroy(arena);
     return speeds;

@@ -17,8 +17,9 @@ struct traffic {
     struct cluster_job described; /* for simulations beside others */
     struct traffic_transfer *transfers;
     size_t count;
-    double operations; /* of all ranks, in an iteration */
-    double alone;      /* seconds of an iteration, as simulations beside others measure it; 0: not known yet */
+    double operations;   /* of all ranks, in an iteration */
+    double first, alone; /* seconds of the first iteration and of each later one, as simulations beside others measure
+                            them; 0: not known yet */
 };
 
 struct traffic_use {

@@ -48,7 +48,9 @@ def long_job(seconds, gradient):
             "parallel": {"pipeline": 1, "data": 8}, "batch": {"micro_batches": 2, "micro": 1}, "schedule": "gpipe"}
 
 
-TYPES = {"small": job(1, 4), "large": job(1, 8), "long": long_job(4, "20GB"), "endless": long_job(1000, "20GB")}
+TYPES = {"small": job(1, 4), "large": job(1, 8), "long": long_job(4, "20GB"), "endless": long_job(1000, "20GB"),
+         "piped": {**job(1, 8), "schedule": "pipedream-2bw", "parallel": {"tensor": 8, "pipeline": 2, "data": 1},
+                   "batch": {"micro_batches": 4, "micro": 1}}}
 
 
 def queue(folder, jobs, oversubscription, pod=2, **keys):
@@ -188,6 +190,16 @@ def check_uneven(folder):
     check.that(found["guessed"] == 2 * found["estimated"], f"nothing is known of these jobs: {found}")
 
 
+def check_first(folder):
+    """Nobody is faster beside others than alone, also where the first iteration is another one than the later ones."""
+    jobs = [(4, "piped", 40), (4, "small", 60)]
+    alone, _ = seconds_of(folder, queue(folder, jobs, 2, 4))
+    beside, found = seconds_of(folder, queue(folder, jobs, 2, 4, contention=True))
+    check.that(found["simulated"] == 1, f"{found}")
+    for one, other in zip(beside, alone):
+        check.near(one, other, f"{jobs}: beside each other, where they meet in name only", 1e-3)
+
+
 def check_classes(folder):
     """A class is simulated once, also behind the last set that may be."""
     _, out = ends(folder, [(4, "small", 5 + i) for i in range(9)], sets=1)
@@ -206,7 +218,7 @@ def check_refusals(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for each in (check_jobs, check_rates, check_apart, check_energy, check_estimates, check_parts, check_lengths,
-                     check_uneven, check_classes, check_refusals):
+                     check_uneven, check_first, check_classes, check_refusals):
             each(folder)
     return check.done()
 
