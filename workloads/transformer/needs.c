@@ -33,6 +33,8 @@ const struct stagesim_need transformer_needs[] = {
     {"shard_copies", "transformer.zero=3", true},
     {"optimizer_unfused", "compute.efficiency-", true},
     {"frozen_bytes", "transformer.adapter_rank?", false},
+    {"offload_rate", "transformer.optimizer_offload?", false},
+    {"host_bandwidth", "transformer.optimizer_offload?", false},
     {"moment_bytes", "transformer.optimizer!sgd", true},
     {"master_bytes", "compute.precision=fp16,bf16,fp8", true},
     {"gradients", "compute.precision=fp16,bf16,fp8", true},

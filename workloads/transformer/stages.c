@@ -327,7 +327,7 @@ static struct transformer_operator optimizer_step(const struct stages *s, uint32
 {
     const struct transformer_job *j = s->j;
     struct transformer_matrices matrices = held_matrices(j, stage);
-    double own = updated(s, stage), held = held_trained(j, stage, 1);
+    double own = (1 - j->parameters->optimizer_offload) * updated(s, stage), held = held_trained(j, stage, 1);
     const struct efficiency *efficiency = j->devices[stage]->device.efficiency;
     return (struct transformer_operator){
         .name = "optimizer",
@@ -348,7 +348,8 @@ static void set_memory(struct stages *s, uint32_t stage)
     s->arrays[EXPERT_GATHERED][stage] = experts * j->state.weight;
     s->arrays[PARAMETER][stage] = weight_bytes(j, stage);
     s->arrays[GRADIENT_MEMORY][stage] = held_trained(j, stage, 2) * j->state.gradient;
-    s->arrays[STATE][stage] = updated(s, stage) * (j->state.optimizer + further_bytes(j, stage));
+    s->arrays[STATE][stage] =
+        (1 - j->parameters->optimizer_offload) * updated(s, stage) * (j->state.optimizer + further_bytes(j, stage));
     double logits =
         stage + 1 == j->stages ? transformer_logits_buffer(&j->model, &on.layout, j->parameters->logits_bytes) : 0;
     s->arrays[BUFFERS][stage] = again_buffers(&on, stage) + context_buffers(j, stage) + set_gathers(s, stage) + logits +
@@ -367,6 +368,7 @@ static void set_transfers(struct stages *s, uint32_t stage)
                                       ? 0
                                       : efficiency_operator_time(&j->devices[stage]->device, &step) +
                                             chunks * j->devices[stage]->device.efficiency->step;
+    s->arrays[OPTIMIZER][stage] += transformer_offload_seconds(j, updated(s, stage));
 }
 
 /* Ranks that own whole tensors, where any do. */

@@ -242,6 +242,7 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     describe_job(&j);
     bool ok = transformer_check_keys(&j); /* all mistakes in one run: every step is taken */
     ok &= transformer_check_shape(&j);
+    ok &= transformer_check_offload(&j);
     ok &= set_sharing(&j);
     ok &= transformer_divide(&j);
     ok = ok && transformer_pack(&j);

@@ -63,6 +63,9 @@ struct transformer_parameters {
     bool tensor_copies;                   /* what tensor-parallel ranks gather or scatter is copied once more */
     unsigned tensor_gathers;              /* enum dispatch_precision */
     bool shard_copies; /* shared weights are copied once gathered, gradients before they are scattered */
+    /* Share of the optimizer that is the host's; bytes per second between a GPU and its host, and of the host's memory
+     * for a GPU. */
+    double optimizer_offload, offload_rate, host_bandwidth;
     double moment_bytes, master_bytes; /* of a moment, of a master weight; 0: 4 */
     double optimizer_unfused;          /* times the bytes of a fused optimizer's step */
     double logits_bytes;               /* of each logit while the loss is computed */
@@ -228,6 +231,13 @@ struct transformer_matrices {
 };
 /* Of a stage on one rank, before any sharding among replicas: those of routed experts, or all others. */
 struct transformer_matrices transformer_stage_matrices(const struct transformer_job *job, uint32_t stage, bool experts);
+
+/* ---- offload.c ---- */
+
+/* Seconds that the host's part of an optimizer's step of so many parameters of a rank takes, transfers included. */
+double transformer_offload_seconds(const struct transformer_job *job, double parameters);
+/* Whether what is said of it is enough. False with the mistake reported. */
+bool transformer_check_offload(const struct transformer_job *job);
 
 /* ---- stages.c ---- */
 

@@ -121,6 +121,26 @@ elements = sum(count * k * n for count, k, n in matrices_of(1))
 expect(abs(state["optimizer_bytes"] - 8 * parameters + 2 * elements) < 1, "narrow moments of Muon", state)
 result, why = run("transformer.moment_bytes=0.1")
 expect(result is None and "moment_bytes" in why, why)
+# An optimizer on the host, whole or a half of it: gradients there, weights back, the state in the host's memory.
+(plain, why), (host, more) = run("transformer.zero=1", *EVEN), run(
+    "transformer.zero=1", "transformer.optimizer_offload=1", "transformer.host_bandwidth=50GBps", *EVEN)
+expect(plain and host, why, more)
+own = 8030261248 / 8
+seconds = own * (4 + 2) / 25e9 + own * (4 + 2 * 12 + 2) / 50e9
+expect(host["optimizer_bytes"] == 0 and abs(host["iteration_s"] - plain["iteration_s"] - seconds) < 1e-9,
+       "on the host", host, seconds)
+half, why = run("transformer.zero=1", "transformer.optimizer_offload=0.5", "transformer.host_bandwidth=50GBps",
+                "transformer.offload_rate=50GBps", *EVEN)
+seconds = own / 2 * (4 + 2) / 50e9 + own / 2 * (4 + 2 * 12 + 2) / 50e9
+expect(abs(half["optimizer_bytes"] * 2 - plain["optimizer_bytes"]) < 1 and
+       abs(half["iteration_s"] - plain["iteration_s"] - seconds) < 1e-9, "a half on the host", half, seconds)
+for sets, words in ((("transformer.optimizer_offload=1",), "expected transformer.host_bandwidth as well"),
+                    (("transformer.host_bandwidth=50GBps",), "needs transformer.optimizer_offload"),
+                    (("transformer.optimizer_offload=1", "transformer.host_bandwidth=50GBps",
+                      "transformer.optimizer=muon"), "products of Muon on a host are not known")):
+    result, why = run(*sets)
+    expect(result is None and words in why, sets, why)
+
 # Megatron-LM's options of them.
 LAUNCH = ("torchrun --nproc-per-node 8 pretrain_gpt.py --num-layers 8 --hidden-size 1024 --num-attention-heads 8 "
           "--seq-length 1024 --max-position-embeddings 1024 --vocab-size 32000 --micro-batch-size 1 --bf16 "
