@@ -37,9 +37,9 @@ def call(command, *sets):
                           capture_output=True, text=True)
 
 
-def run(*sets):
+def run(*sets, replicas=True):
     """The iteration, and seconds of (rank, micro-batch, F or B)."""
-    result, seconds = call("run", "output.replicas=all", *sets), {}
+    result, seconds = call("run", *(["output.replicas=all"] if replicas else []), *sets), {}
     if result.returncode:
         return None, result.stderr, None
     with open(FOLDER / "out" / "operations.csv", encoding="utf-8") as file:
@@ -165,6 +165,14 @@ for sets in (MANY, [*MANY, "schedule.name=zb-h1"], [*MANY, "schedule.name=interl
     expect(abs(times[3] - times[4]) <= 1e-9 * times[3] and abs(times[3] / times[0] - 1) < 0.05, sets, times)
 result = call("run", *MANY, "schedule.name=dualpipe")
 expect("micro-batches are not alike, but what runs as one" in result.stderr, result.stderr)
+# A job that looks alike for long is not shortened either: a short document comes late, if at all.
+RARE = ["model.document_lengths={mixture: [{share: 0.995, of: 4096}, {share: 0.005, of: 64}]}",
+        "parallel={pipeline: 2, data: 1}", "batch={micro: 1, micro_batches: 160}"]
+for seed in range(4):
+    for engine in ("analytic", "simgrid"):
+        sets = [*RARE, f"model.document_seed={seed}", f"engine={engine}"]
+        auto, off = run(*sets, replicas=False)[0], run(*sets, "steady=off", replicas=False)[0]
+        expect(auto and off and abs(auto - off) <= 1e-9 * off, "rare documents", seed, engine, auto, off)
 # Of all ranks the busiest one is waited for: with two lengths the mean takes less than what is simulated.
 uneven = run(*MANY, "model.document_lengths={samples: [4096, 64]}")
 busy = {}
