@@ -173,6 +173,22 @@ for seed in range(4):
         sets = [*RARE, f"model.document_seed={seed}", f"engine={engine}"]
         auto, off = run(*sets, replicas=False)[0], run(*sets, "steady=off", replicas=False)[0]
         expect(auto and off and abs(auto - off) <= 1e-9 * off, "rare documents", seed, engine, auto, off)
+# Nor in a search.
+SPACE = {**JOB, "batch": {"global": 320, "micro": 1},
+         "search": {"gpus": 2, "pipeline": 2, "data": 1, "tensor": 1, "micro": 1, "schedules": "1f1b", "zero": 0,
+                    "recompute": "none"}}
+(FOLDER / "space.yaml").write_text(json.dumps(SPACE))
+for seed in range(3):
+    sets = [RARE[0], f"model.document_seed={seed}"]
+    words = ["search", FOLDER / "space.yaml", "--exhaustive", "--format", "csv", "--quiet"]
+    found = subprocess.run([STAGESIM, *map(str, words), *[f"--set={each}" for each in sets]], capture_output=True,
+                           text=True)
+    rows = list(csv.DictReader(found.stdout.splitlines()))
+    alone = run(*sets, *RARE[1:2], "batch={global: 320, micro: 1}", "transformer.balance=auto", "steady=off",
+                replicas=False)
+    expect(len(rows) == 1 and alone[0] and alone[0] in [float(value) for value in rows[0].values()
+                                                        if value.replace(".", "").isdigit()],
+           "search", seed, found.stdout, found.stderr, alone[0] or alone[1])
 # Of all ranks the busiest one is waited for: with two lengths the mean takes less than what is simulated.
 uneven = run(*MANY, "model.document_lengths={samples: [4096, 64]}")
 busy = {}
