@@ -28,6 +28,8 @@ struct comparison_row comparison_row_of(const struct report *report)
     row.asynchronous = report->run.asynchronous;
     row.iteration = report->iteration;
     row.band = report->run.band;
+    if (report->run.calibration)
+        copy(row.calibration, sizeof row.calibration, report->run.calibration);
     row.samples_per_s = report->samples_per_s;
     row.bubble = report->bubble;
     row.exposed = report->exposed;
@@ -407,7 +409,12 @@ static void print_reasons(FILE *out, const struct comparison_row *rows, size_t c
  * alike: the band is no reason to doubt which one is faster. */
 static void print_bands(FILE *out, const struct comparison_row *rows, size_t count)
 {
-    const char *said = NULL, *of_memory = NULL;
+    const char *said = NULL, *of_memory = NULL, *calibrated = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (*rows[i].calibration && (!calibrated || strcmp(calibrated, rows[i].calibration) != 0)) {
+            calibrated = rows[i].calibration;
+            fprintf(out, "calibrated with %s\n", calibrated);
+        }
     for (size_t i = 0; i < count; i++)
         if (rows[i].band.rows && (!said || strcmp(said, rows[i].band.likes) != 0)) {
             said = rows[i].band.likes;

@@ -39,6 +39,7 @@ struct comparison_row {
     bool asynchronous;
     double iteration, samples_per_s; /* samples_per_s 0: not known */
     struct band band;                /* of the iteration; no rows: not said */
+    char calibration[120];           /* what its profile was calibrated with; empty: it was not */
     double bubble, causes[CAUSES];
     double exposed; /* communication that computation does not hide, seconds, mean over ranks */
     bool idle_known;

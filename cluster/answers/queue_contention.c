@@ -24,9 +24,10 @@ void queue_contention_print(FILE *out, const struct queue_view *view)
                 "simulated %llu\n",
                 (unsigned long long)sets->parts, (unsigned long long)sets->largest, (unsigned long long)sets->most);
     if (sets->checked)
-        fprintf(out, "estimates of %llu jobs that were simulated afterwards were off by %s in the mean, %s at most\n",
+        fprintf(out, "estimates of %llu jobs that were simulated afterwards were off by %s in the mean, %s at most%s\n",
                 (unsigned long long)sets->checked, readable_percent(error, sets->error),
-                readable_percent(worst, sets->worst));
+                readable_percent(worst, sets->worst),
+                sets->largest > sets->most ? "; larger sets may be further off" : "");
     if (sets->uneven + sets->failed)
         fprintf(out,
                 "%llu classes of sets estimated since iterations of one job are too many in one of another; %llu since "

@@ -45,6 +45,11 @@ static void put_verdict(FILE *out, const struct search *search, uint32_t top)
         search_verdict(out, search);
         fputc('.', out);
     }
+    if (search->scenario->calibration) {
+        fputs(" Calibrated with ", out);
+        html_text(out, search->scenario->calibration);
+        fputc('.', out);
+    }
     if (search->scenario->imported) {
         fputs(" Imported from ", out);
         html_text(out, search->scenario->imported->summary);

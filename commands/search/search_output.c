@@ -150,6 +150,8 @@ static void print_remarks(FILE *out, const struct search *search, uint32_t top)
         search_verdict(out, search);
         putc('\n', out);
     }
+    if (search->best_count && search->scenario->calibration)
+        fprintf(out, "calibrated with %s\n", search->scenario->calibration);
     if (search->best_count)
         band_say(out, &search->band);
     if (search->best_count && search_outlook(search, search_best(search, 0)).jobs)

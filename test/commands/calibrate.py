@@ -77,6 +77,8 @@ def of_one_run(folder):
     check.that(abs(again / truth - 1) < 1e-6, f"{again} for {truth}")
     check.that(summary["scenario"]["calibration"] == "1 run", summary["scenario"].get("calibration"))
     check.that("calibrated         with 1 run" in run("run", mine, "--quiet").stdout, "the run does not say it")
+    for command in (["compare", mine, "--schedules", "1f1b,gpipe"], ["search", mine, "--top", "1"]):
+        check.that("\ncalibrated with 1 run\n" in run(*command, "--quiet").stdout, f"{command[0]} does not say it")
     more, _ = seconds(folder, mine, "batch.micro_batches=24")
     check.that(abs(more / other - 1) < 1e-3, f"{more} for {other}")
 

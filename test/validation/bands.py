@@ -153,7 +153,7 @@ def memory_coverage():
                 said = sure(found[0], 1, 0, whole, 0.06)
                 promised[min(int(said * 10), 9)].append((1 / sizes[row["set"]], row["ratio"] <= size))
     share = sum(held) / len(held)
-    check.that(0.72 <= share <= 0.95, f"{share:.1%} of memories that were held back lie in their bands")
+    check.that(0.72 <= share <= 0.88, f"{share:.1%} of memories that were held back lie in their bands")
     print(f"{share:.1%} of {len(held) // 20} memories held back lie in their bands")
     for name, inside in sorted(classes.items()):
         print(f"  memory of {', '.join(name)}: {sum(inside) / len(inside):.1%} of {len(inside) / 20:.1f}")
