@@ -3,6 +3,7 @@
 
 #include "analysis/output/comparison_idle.h"
 #include "analysis/output/comparison_queue.h"
+#include "analysis/output/comparison_remarks.h"
 #include "base/arena.h"
 #include "base/csv.h"
 #include "base/figure.h"
@@ -348,6 +349,18 @@ static void add_shares(struct table *table, const struct columns *columns, const
             table_cell(table, "%s", readable_percent(text, row->causes[cause]));
 }
 
+static void add_memory(struct table *table, const struct columns *columns, const struct comparison_row *row)
+{
+    char text[READABLE_MAX];
+    if (columns->bytes)
+        table_cell(table, "%s", row->peak_bytes > 0 ? readable_binary_bytes(text, row->peak_bytes) : "");
+    if (columns->fits)
+        table_cell(table, "%s", !row->capacity_known ? "" : row->fits ? "yes" : "no");
+    if (columns->sure)
+        add_number(table, 0,
+                   row->outlook.jobs && row->outlook.sure >= 0 ? memory_band_hundredths(row->outlook.sure) : NAN);
+}
+
 static void add_figures(struct table *table, const struct columns *columns, const struct comparison_row *rows,
                         size_t index)
 {
@@ -365,13 +378,7 @@ static void add_figures(struct table *table, const struct columns *columns, cons
         add_number(table, 1, row->samples_per_s > 0 ? row->samples_per_s : NAN);
     add_shares(table, columns, row);
     table_cell(table, "%.4g", row->peak_in_flight);
-    if (columns->bytes)
-        table_cell(table, "%s", row->peak_bytes > 0 ? readable_binary_bytes(text, row->peak_bytes) : "");
-    if (columns->fits)
-        table_cell(table, "%s", !row->capacity_known ? "" : row->fits ? "yes" : "no");
-    if (columns->sure)
-        add_number(table, 0,
-                   row->outlook.jobs && row->outlook.sure >= 0 ? memory_band_hundredths(row->outlook.sure) : NAN);
+    add_memory(table, columns, row);
     if (columns->limits)
         table_cell(table, "%s%s%s", row->limits.known ? limit_names[limits_by(&row->limits)] : "",
                    row->limits.known ? " " : "",
@@ -397,72 +404,6 @@ static void add_row(struct table *table, const struct columns *columns, const st
         table_cell(table, "%s", "");
 }
 
-/* Why some were not run: too long for a cell. */
-static void print_reasons(FILE *out, const struct comparison_row *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (*rows[i].reason)
-            fprintf(out, "%s, %s: %s\n", rows[i].scenario, rows[i].schedule, rows[i].reason);
-}
-
-/* How far such predictions were off, once where all have the same band. Errors of one job under two schedules are
- * alike: the band is no reason to doubt which one is faster. */
-static void print_bands(FILE *out, const struct comparison_row *rows, size_t count)
-{
-    const char *said = NULL, *of_memory = NULL, *calibrated = NULL;
-    for (size_t i = 0; i < count; i++)
-        if (*rows[i].calibration && (!calibrated || strcmp(calibrated, rows[i].calibration) != 0)) {
-            calibrated = rows[i].calibration;
-            fprintf(out, "calibrated with %s\n", calibrated);
-        }
-    for (size_t i = 0; i < count; i++)
-        if (rows[i].band.rows && (!said || strcmp(said, rows[i].band.likes) != 0)) {
-            said = rows[i].band.likes;
-            band_say(out, &rows[i].band);
-        }
-    for (size_t i = 0; i < count; i++)
-        if (rows[i].outlook.jobs && (!of_memory || strcmp(of_memory, rows[i].memory.band.likes) != 0)) {
-            of_memory = rows[i].memory.band.likes;
-            memory_band_say(out, &rows[i].memory);
-        }
-}
-
-/* How often published variants went as predicted that were predicted as far apart as the two fastest runs. */
-static void print_agreement(FILE *out, const struct comparison_row *rows, size_t count)
-{
-    size_t best = comparison_find_best(rows, count).time, next = count;
-    for (size_t i = 0; i < count; i++)
-        if (i != best && comparison_is_choice(&rows[i]) && (next == count || rows[i].iteration < rows[next].iteration))
-            next = i;
-    if (best >= count || next == count || !rows[best].band.rows || !rows[next].band.rows)
-        return;
-    double apart = rows[next].iteration / rows[best].iteration;
-    bool schedules = strcmp(rows[best].schedule, rows[next].schedule) != 0;
-    if (apart - 1 < BAND_LEAST_APART)
-        return;
-    fprintf(out, "%s is %.2g %% faster than the next, %s: ", schedules ? rows[best].schedule : rows[best].scenario,
-            100 * (apart - 1), schedules ? rows[next].schedule : rows[next].scenario);
-    enum band_change change =
-        schedules && !strcmp(rows[best].scenario, rows[next].scenario) ? BAND_SCHEDULE : BAND_OTHER;
-    band_say_agreement(out, apart, change);
-    fputs(band_agree(apart, change).sure ? "\n" : ": they cannot be told apart\n", out);
-}
-
-/* Which orders a bound is of. */
-static void print_bounds(FILE *out, const struct comparison_row *rows, size_t count)
-{
-    size_t known = 0, split = 0;
-    for (size_t i = 0; i < count; i++) {
-        known += rows[i].bound > 0;
-        split += rows[i].bound > 0 && rows[i].bound_splits;
-    }
-    if (known)
-        fprintf(out, "above bound: how far the iteration is above a lower bound of any order%s\n",
-                !split          ? " with whole backwards"
-                : split < known ? ", with whole backwards except for schedules that split them"
-                                : " with split backwards");
-}
-
 static void print_table(FILE *out, const struct comparison_row *rows, size_t count, enum table_format format)
 {
     struct columns columns = choose_columns(rows, count);
@@ -479,10 +420,7 @@ static void print_table(FILE *out, const struct comparison_row *rows, size_t cou
     table_finish(table, out, table_style_of(format, out));
     if (!remarks)
         return;
-    print_reasons(remarks, rows, count);
-    print_bounds(remarks, rows, count);
-    print_bands(remarks, rows, count);
-    print_agreement(remarks, rows, count);
+    comparison_remarks(remarks, rows, count);
     if (asynchronous)
         fputs("* asynchronous: the time between updates in steady state; not equivalent to synchronous training\n",
               remarks);

@@ -234,9 +234,10 @@ Test(comparison, csv)
         contents(file),
         "scenario,schedule,engine,iteration_s,samples_per_s,bubble_ratio,fill,drain,receive,collective,dependency,"
         "input,peak_in_flight,peak_bytes,fits,relative_time,limited_by,order,imbalance,transfer,contention,"
-        "bound_s,above_bound,iteration_low_s,iteration_high_s,step_p50_s,step_p95_s,step_p99_s,reason\n"
-        "\"a, b\",1f1b,simgrid,2,,0.25,0.25,0,0,0,0,0,2,,,1,,,,,,,,,,,,,\n"
-        "\"a, b\",chimera,simgrid,1.5,,0.25,0.25,0,0,0,0,0,2,5,true,0.75,network,,,,,,,,,,,,\n");
+        "bound_s,above_bound,iteration_low_s,iteration_high_s,memory_low_bytes,memory_high_bytes,"
+        "fits_share,step_p50_s,step_p95_s,step_p99_s,reason\n"
+        "\"a, b\",1f1b,simgrid,2,,0.25,0.25,0,0,0,0,0,2,,,1,,,,,,,,,,,,,,,,\n"
+        "\"a, b\",chimera,simgrid,1.5,,0.25,0.25,0,0,0,0,0,2,5,true,0.75,network,,,,,,,,,,,,,,,\n");
 }
 
 Test(comparison, table)

@@ -56,6 +56,8 @@ def plain(path):
         if "platform" in figures["scenario"]:
             figures["scenario"]["platform"] = re.sub(r"^[^ ]*/", "", figures["scenario"]["platform"])
         return json.dumps(figures).encode()
+    if path.name == "queue.json":
+        return re.sub(rb'stagesim run [^"]*', b"COMMAND", text)
     if path.name in ("report.html", "search.html"):
         text = re.sub(rb"stagesim run [^<]*", b"COMMAND", text)
         text = re.sub(rb"scenario [^ <]* sha256 [0-9a-f]{64}", b"SCENARIO", text)

@@ -388,6 +388,11 @@ static void find_owners(struct stages *s)
 
 static void fill(struct stages *s)
 {
+    s->parts = array_zeroed(s->j->stages, sizeof *s->parts);
+    s->part_counts = array_zeroed(s->j->stages, sizeof *s->part_counts);
+    s->ahead = array_zeroed(s->j->stages, sizeof *s->ahead);
+    for (unsigned i = 0; i < ARRAYS; i++)
+        s->arrays[i] = array_zeroed(s->j->stages, sizeof *s->arrays[i]);
     find_owners(s);
     uint32_t first_layer = 0;
     for (uint32_t stage = 0; stage < s->j->stages; first_layer += s->j->layers[stage++]) {
@@ -433,15 +438,10 @@ static void finish(struct stages *s)
 
 bool transformer_lower(const struct transformer_job *j)
 {
-    struct stages s = {.j = j,
-                       .parts = array_zeroed(j->stages, sizeof *s.parts),
-                       .part_counts = array_zeroed(j->stages, sizeof *s.part_counts),
-                       .ahead = array_zeroed(j->stages, sizeof *s.ahead)};
-    for (unsigned i = 0; i < ARRAYS; i++)
-        s.arrays[i] = array_zeroed(j->stages, sizeof *s.arrays[i]);
+    struct stages s = {.j = j};
     fill(&s);
     const struct transformer_parameters *p = j->parameters;
-    bool hybrid = j->parameters->shard_ranks > 0 && !tensor_shard_axes(&j->tensor);
+    bool hybrid = p->shard_ranks > 0 && !tensor_shard_axes(&j->tensor);
     char shared[24], copies[40];
     snprintf(shared, sizeof shared, "data:%u", j->sharing);
     snprintf(copies, sizeof copies, "context,data,-%s", shared);
