@@ -404,6 +404,27 @@ static void add_row(struct table *table, const struct columns *columns, const st
         table_cell(table, "%s", "");
 }
 
+/* How often published variants went as predicted that were predicted as far apart as the two fastest runs. */
+static void print_agreement(FILE *out, const struct comparison_row *rows, size_t count)
+{
+    size_t best = comparison_find_best(rows, count).time, next = count;
+    for (size_t i = 0; i < count; i++)
+        if (i != best && comparison_is_choice(&rows[i]) && (next == count || rows[i].iteration < rows[next].iteration))
+            next = i;
+    if (best >= count || next == count || !rows[best].band.rows || !rows[next].band.rows)
+        return;
+    double apart = rows[next].iteration / rows[best].iteration;
+    bool schedules = strcmp(rows[best].schedule, rows[next].schedule) != 0;
+    if (apart - 1 < BAND_LEAST_APART)
+        return;
+    fprintf(out, "%s is %.2g %% faster than the next, %s: ", schedules ? rows[best].schedule : rows[best].scenario,
+            100 * (apart - 1), schedules ? rows[next].schedule : rows[next].scenario);
+    enum band_change change =
+        schedules && !strcmp(rows[best].scenario, rows[next].scenario) ? BAND_SCHEDULE : BAND_OTHER;
+    band_say_agreement(out, apart, change);
+    fputs(band_agree(apart, change).sure ? "\n" : ": they cannot be told apart\n", out);
+}
+
 static void print_table(FILE *out, const struct comparison_row *rows, size_t count, enum table_format format)
 {
     struct columns columns = choose_columns(rows, count);
@@ -421,6 +442,7 @@ static void print_table(FILE *out, const struct comparison_row *rows, size_t cou
     if (!remarks)
         return;
     comparison_remarks(remarks, rows, count);
+    print_agreement(remarks, rows, count);
     if (asynchronous)
         fputs("* asynchronous: the time between updates in steady state; not equivalent to synchronous training\n",
               remarks);
