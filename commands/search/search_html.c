@@ -6,6 +6,7 @@
 #include "base/table.h"
 #include "commands/search/search_picture.h"
 #include "commands/search/search_view.h"
+#include "studies/search/training.h"
 
 #include <string.h>
 
@@ -138,16 +139,40 @@ static void put_heads(FILE *out, const struct search *search, bool verified)
         if (search->space.shown[i])
             fprintf(out, "<th%s>%s</th>", search_dimension_is_number(search, i) ? " class=\"n\"" : "",
                     head_of(i, name, sizeof name));
-    fprintf(
-        out,
-        "<th class=\"n\">iteration</th>%s<th class=\"n\">samples/s</th><th class=\"n\">MFU</th>"
-        "<th class=\"n\">bubble</th><th class=\"n\">exposed</th><th class=\"n\">memory</th></tr></thead>\n<tbody>\n",
-        verified ? "<th class=\"n\">analytic</th>" : "");
+    fprintf(out, "<th class=\"n\">iteration</th>%s", verified ? "<th class=\"n\">analytic</th>" : "");
+    if (search_counts_energy(search))
+        fputs("<th class=\"n\">energy</th>", out);
+    if (search_quantile_name(search))
+        fprintf(out, "<th class=\"n\">%s</th>", search_quantile_name(search));
+    if (search_trains(search->scenario))
+        fputs("<th class=\"n\">days</th><th class=\"n\">price</th><th class=\"n\">goodput</th>", out);
+    fputs("<th class=\"n\">samples/s</th><th class=\"n\">MFU</th><th class=\"n\">bubble</th>"
+          "<th class=\"n\">exposed</th><th class=\"n\">memory</th></tr></thead>\n<tbody>\n",
+          out);
 }
 
 static void put_cell(FILE *out, const char *text, double value)
 {
     fprintf(out, "<td class=\"n\" data-v=\"%.17g\">%s</td>", value, text);
+}
+
+/* What the objective asks for, beside the iteration. */
+static void put_objective(FILE *out, const struct search *search, const struct search_result *result)
+{
+    char text[READABLE_MAX];
+    double energy = result->verified.iteration > 0 ? result->verified.energy : result->energy;
+    const struct search_training *training = search_training_shown(result);
+    if (search_counts_energy(search))
+        put_cell(out, readable_joules(text, energy), energy);
+    if (search_quantile_name(search))
+        put_cell(out, readable_seconds(text, search_step_shown(result)), search_step_shown(result));
+    if (!search_trains(search->scenario))
+        return;
+    snprintf(text, sizeof text, "%.4g", training->seconds / 86400);
+    put_cell(out, training->seconds > 0 ? text : "", training->seconds);
+    snprintf(text, sizeof text, "%.4g", training->price);
+    put_cell(out, training->price > 0 ? text : "", training->price);
+    put_cell(out, training->seconds > 0 ? readable_percent(text, training->goodput) : "", training->goodput);
 }
 
 static void put_figures(FILE *out, const struct search *search, uint32_t place, bool verified)
@@ -157,6 +182,7 @@ static void put_figures(FILE *out, const struct search *search, uint32_t place, 
     put_cell(out, readable_seconds(text, search_time(result)), search_time(result));
     if (verified)
         put_cell(out, readable_seconds(text, result->iteration), result->iteration);
+    put_objective(out, search, result);
     snprintf(text, sizeof text, "%.4g", search_at_time(result, result->samples_per_s));
     put_cell(out, text, search_at_time(result, result->samples_per_s));
     put_cell(out, result->mfu > 0 ? readable_percent(text, search_at_time(result, result->mfu)) : "",
