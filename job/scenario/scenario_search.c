@@ -152,7 +152,8 @@ void scenario_read_search(struct loader *loader)
     if ((wanted == OBJECTIVE_ENERGY || wanted == OBJECTIVE_ENERGY_DELAY) && !loader->scenario->power.given)
         diag_error(loader->fields.diag, objective->at,
                    "objective: energy needs watts; expected the section power, such as power: {cap: 500W}");
-    if (wanted >= OBJECTIVE_P50 && wanted <= OBJECTIVE_P99 && !loader->scenario->tails.given)
+    if (wanted >= OBJECTIVE_P50 && wanted <= OBJECTIVE_P99 && !loader->scenario->tails.given &&
+        !loader->fields.diag->errors) /* what is wrong in tails was said */
         diag_error(loader->fields.diag, objective->at,
                    "objective: %s is of steps that vary, and nothing is said of them; expected the section tails, such "
                    "as tails: uneven-sequences",

@@ -69,13 +69,19 @@ static void take_steps(const struct search_work *work, struct search_result *res
                        const struct evaluation *evaluation, struct platform *platform)
 {
     struct fault fault = {""};
-    struct diag silent = {0};
+    char *text = NULL;
+    size_t size = 0;
+    struct diag diag = {.out = open_memstream(&text, &size)};
     result->step =
-        tails_quantile(evaluation->job->scenario, platform, search_step_share(work->scenario), &fault, &silent);
-    if (result->step > 0)
-        return;
-    result->status = SEARCH_ILLEGAL;
-    search_table_put_reason(work->table, result, fault.text[0] ? fault.text : "its steps cannot be drawn");
+        tails_quantile(evaluation->job->scenario, platform, search_step_share(work->scenario), &fault, &diag);
+    if (diag.out)
+        fclose(diag.out);
+    if (result->step <= 0 && fault.text[0]) {
+        result->status = SEARCH_ILLEGAL;
+        search_table_put_reason(work->table, result, fault.text);
+    } else if (result->step <= 0)
+        put_reason(work->table, result, text ? text : (char[]){""});
+    free(text);
 }
 
 static void take_run(const struct search_work *work, struct search_result *result, const struct evaluation *evaluation,

@@ -60,6 +60,23 @@ def check_objective(check, binary, folder, objective, engine):
     return rows
 
 
+def check_recorded(check, binary, folder):
+    """What was recorded on two stages says nothing of other pipelines, and the reason says so."""
+    text = JOB.replace("OBJECTIVE", "p95").replace("like: uneven-sequences, steps: 200", "steps: 50, trace: two.csv")
+    (folder / "two.csv").write_text("micro_batch,stage,forward,backward\n" + "".join(
+        f"{k},{stage},{10 + k}ms,{20 + k}ms\n" for k in range(4) for stage in range(2)))
+    (folder / "s.yaml").write_text(text)
+    refused = tool.run(binary, "search", "s.yaml", "--quiet", cwd=folder, expect=1).stderr
+    check.that("steps is 50; expected at least 100" in refused and refused.count("error:") == 1, refused)
+    (folder / "s.yaml").write_text(text.replace("steps: 50", "steps: 100"))
+    tool.run(binary, "search", "s.yaml", "-o", "recorded", "--quiet", cwd=folder)
+    with open(folder / "recorded/search.csv") as file:
+        rows = [row for row in csv.DictReader(file) if row["schedule"] == "1f1b"]
+    check.that({row["pipeline"] for row in rows if row["status"] == "fits"} == {"2"}, f"recorded: {rows}")
+    other = [row["reason"] for row in rows if row["status"] == "illegal" and row["pipeline"] in "48"]
+    check.that(other and all("were recorded on 2 stages" in reason for reason in other), f"recorded: {other}")
+
+
 def main():
     binary, check = tool.binary_argument(), tool.Checker()
     with tempfile.TemporaryDirectory() as name:
@@ -75,6 +92,7 @@ def main():
         texts = {(folder / of / "search.csv").read_bytes() for of in ("again", "joined")}
         check.that(len(texts) == 1, "processes or parts change what is found")
         check_objective(check, binary, folder, "p95", "simgrid")
+        check_recorded(check, binary, folder)
         (folder / "bad.yaml").write_text(JOB.replace("OBJECTIVE", "p95").replace("tails:", "# tails:"))
         refused = tool.run(binary, "search", "bad.yaml", "--quiet", cwd=folder, expect=1).stderr
         check.that("bad.yaml:10:66: error: objective: p95 is of steps that vary" in refused, refused)
