@@ -2,6 +2,7 @@
 #include "cluster/answers/queue_page.h"
 
 #include "base/arena.h"
+#include "base/bulk.h"
 #include "cluster/answers/queue_output.h"
 
 #include <stdlib.h>
@@ -27,12 +28,12 @@ static const char *notes_of(const struct queue_view *view, struct arena *arena)
 {
     char text[160], *lines = NULL;
     size_t size = 0;
-    FILE *said = open_memstream(&lines, &size);
+    FILE *said = memory_stream_open(&lines, &size);
     if (view->queue->contention)
         queue_contention_print(said, view);
     else
         fputs("Jobs do not slow each other down here: each runs as if it had the network alone.", said);
-    fclose(said);
+    memory_stream_close(said);
     const char *notes = arena_print(arena, "%s: %s. %s.\n%s", queue_policy_name(view->queue->options.policy),
                                     queue_policy_summary(view->queue->options.policy),
                                     queue_evaluations(text, sizeof text, view), lines);

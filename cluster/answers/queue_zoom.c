@@ -2,7 +2,9 @@
 /* From a month to one iteration of its jobs: what draws it. */
 #include "base/arena.h"
 #include "base/document.h"
+#include "base/words/shell_word.h"
 #include "cluster/answers/queue_output.h"
+#include "job/scenario/scenario_kind.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,22 +56,12 @@ static size_t list_kinds(const struct queue_view *view, struct kind *kinds)
     return kept;
 }
 
-/* A value as it is written in one line. */
-static const char *in_one_line(const struct node *node, struct arena *arena)
-{
-    const char *text = node->kind == NODE_MAP ? "{" : "[";
-    if (node->kind == NODE_SCALAR)
-        return node->text;
-    for (const struct node *child = node->first; child; child = child->next)
-        text = arena_print(arena, "%s%s%s%s%s", text, child == node->first ? "" : ", ", child->key ? child->key : "",
-                           child->key ? ": " : "", in_one_line(child, arena));
-    return arena_print(arena, "%s%s", text, node->kind == NODE_MAP ? "}" : "]");
-}
-
+/* For another scenario's --set, wherever that one is. */
 static const char *platform_of(const struct scenario *scenario, struct arena *arena)
 {
     const struct node *node = node_get(scenario->root, "platform");
-    return scenario->platform.file || !node ? scenario->platform.file : in_one_line(node, arena);
+    const char *value = node ? scenario_platform_value(node, scenario->directory, arena) : scenario->platform.file;
+    return shell_word(arena_print(arena, "platform=%s", value), arena);
 }
 
 static const char *command_of(const struct queue_view *view, const struct kind *kind, struct arena *arena)
@@ -80,10 +72,11 @@ static const char *command_of(const struct queue_view *view, const struct kind *
     uint64_t hosts = 0, replica = scenario->mesh.ranks / scenario->data;
     for (uint32_t node = 0; node < kind->nodes; node++)
         hosts += gpus[node];
-    return arena_print(arena,
-                       "stagesim run %s --set 'platform=%s' --set parallel.data=%llu --set engine=%s -o %s-%u --report",
-                       scenario->file, platform_of(view->scenario, arena), (unsigned long long)(hosts / replica),
-                       view->scenario->engine == ENGINE_ANALYTIC ? "analytic" : "simgrid", type->name, kind->nodes);
+    return arena_print(arena, "stagesim run %s --set %s --set parallel.data=%llu --set engine=%s -o %s --report",
+                       shell_word(scenario->file, arena), platform_of(view->scenario, arena),
+                       (unsigned long long)(hosts / replica),
+                       view->scenario->engine == ENGINE_ANALYTIC ? "analytic" : "simgrid",
+                       shell_word(arena_print(arena, "%s-%u", type->name, kind->nodes), arena));
 }
 
 void queue_zoom_page(struct queue_page *page, const struct queue_view *view, struct arena *arena)

@@ -180,8 +180,10 @@ static struct distribution fit_runs(struct runs *runs, struct month_size_errors 
             errors->b = runs->log_deviation / sqrt(2 * count);
         }
     }
-    if (distribution_mean(&run) > MEAN_MOST)
+    if (distribution_mean(&run) > MEAN_MOST) { /* no description says so */
         run = distribution_fixed(fmin(MEAN_MOST, rounded_exp(runs->log_mean)));
+        errors->a = errors->b = 0;
+    }
     errors->distance = distance_of(runs, &run);
     return run;
 }

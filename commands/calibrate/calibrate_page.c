@@ -29,6 +29,8 @@ static struct chart_series series_of(const struct calibration *c, const char *na
 bool calibration_picture(const struct calibration *c, enum canvas_format format, const struct picture_form *form,
                          FILE *out, struct fault *fault)
 {
+    if (!c->count)
+        return fault_set(fault, "no run was measured, so that there is nothing to draw");
     struct arena *arena = arena_create();
     const struct chart_series series[] = {
         series_of(c, "before", true, arena),

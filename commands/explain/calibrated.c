@@ -77,6 +77,17 @@ static bool add_links(struct calibration *calibration, const struct scenario *sc
     return true;
 }
 
+/* Whether links reach something else than the scenario says. */
+static bool links_differ(const struct link_fit *fit)
+{
+    static const double near = 0.01;
+    for (size_t i = 0; i < fit->count; i++)
+        if ((fit->levels[i].rate_count && fabs(fit->levels[i].rate - 1) > near) ||
+            (fit->levels[i].latency_count && fabs(fit->levels[i].latency - 1) > near))
+            return true;
+    return false;
+}
+
 /* "; links: nic 0.8, nvlink 0.93". */
 static const char *levels_text(const struct link_fit *fit, struct arena *arena)
 {
@@ -105,6 +116,15 @@ static int calibrate_run(const struct explanation *e, const struct sound_step *s
     int code = calibrate(&request, e->arena, run->calibration);
     if (code != EXIT_DONE)
         return code;
+    if (run->calibration->count > 1 && !run->calibration->table_count && links_differ(&sound->links)) {
+        diag_print(
+            stderr,
+            "%s: error: links of this trace reach other rates than the scenario's, with which the runs beside it "
+            "were timed%s; expected a profile of the trace alone (explain --calibrate), and that as framework of "
+            "the scenario of the runs\n",
+            e->files[0], levels_text(&sound->links, e->arena));
+        return EXIT_BAD_INPUT;
+    }
     run->calibration->rows[0].source = path_name(e->files[0], "", e->arena);
     run->calibration->remark = links_text(sound, e->arena);
     if (!run->calibration->table_count)

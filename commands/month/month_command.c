@@ -66,6 +66,13 @@ static void put_row(struct table *table, const char *name, double fitted, double
 static void print_halves(FILE *out, const struct arrival_log *log, struct arena *arena)
 {
     size_t half = log->count / 2;
+    struct arrival_log first = *log;
+    first.count = half;
+    const char *refused = month_refuses(&first);
+    if (refused) {
+        fprintf(out, "\nNo fit to the first half of the jobs: %s\n", refused);
+        return;
+    }
     struct month_errors *errors = arena_alloc(arena, sizeof *errors);
     struct month_summary fitted = month_summary(month_fit(log, half, errors, arena));
     struct month_summary there = summarise(log, half, log->count);
@@ -164,7 +171,8 @@ const struct command command_month = {
     .help = "  fit LOG                          writes the file of a month that is like the log: how many jobs come at "
             "what hour, how large they are, how long they run, how many fail\n"
             "  generate FILE                    draws such a month, and writes its jobs in the Standard Workload "
-            "Format\n"
+            "Format;\n"
+            "                                   where sizes are nodes, as a table of submit, nodes, run, user, status\n"
             "  -o, --output FILE                writes there; fit then prints what it found, with standard errors, and "
             "how far half of the log is from a fit to the other half\n"
             "  --set KEY=VALUE                  generate: any value of the file, for instance seed=3; repeatable\n"

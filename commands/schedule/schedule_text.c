@@ -245,7 +245,9 @@ static void write_rate(FILE *out, const struct plan *plan)
     if (!(plan->rate > 0))
         return;
     write_number(out, "each further micro-batch by an order that repeats ", plan->rate);
-    if (plan->rate > plan->rate_bound * (1 + 1e-9))
+    if (plan->rate_bound <= 0)
+        fputs("\n", out);
+    else if (plan->rate > plan->rate_bound * (1 + 1e-9))
         fprintf(out, ", at most %.3g %% from the best rate\n", 100 * (plan->rate / plan->rate_bound - 1));
     else
         fputs(", optimal: no order has a better rate\n", out);

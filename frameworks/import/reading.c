@@ -108,8 +108,8 @@ static void account_one(struct reading *r, const struct node *node, const char *
             return;
         }
     for (; *ignored; ignored++)
-        if (matches(*ignored, path)) {
-            r->settings->ignored++;
+        if (matches(*ignored, path)) { /* a name without * is of a value: what a map holds is looked at */
+            r->settings->ignored += node->kind != NODE_MAP || strchr(*ignored, '*');
             return;
         }
     if (node->kind != NODE_MAP)

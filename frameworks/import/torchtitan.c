@@ -333,7 +333,7 @@ static bool mentions(const struct node *node, const char *word)
     return false;
 }
 
-/* Products of fewer bits, by the names of converters; a recipe of rows stands beside them. */
+/* Products of fewer bits, by the names of converters or the older flag; a recipe of rows stands beside them. */
 static bool read_converters(struct reading *r, const struct node *converters)
 {
     static const char *const recipes[] = {"float8.recipe_name", "quantize.linear.float8.recipe_name"};
@@ -341,9 +341,12 @@ static bool read_converters(struct reading *r, const struct node *converters)
                           : mentions(converters, "nvfp4")   ? "nvfp4"
                           : mentions(converters, "rowwise") ? "row"
                                                             : NULL;
-    if (!scaling && !mentions(converters, "float8"))
+    bool flag = reading_flag(r, "float8.enable_float8_linear", false),
+         named = scaling || mentions(converters, "float8");
+    if (!named && !flag)
         return false;
-    settings_put(r->settings, "compute.precision", "fp8", source(r, "model.converters"));
+    settings_put(r->settings, "compute.precision", "fp8",
+                 source(r, named ? "model.converters" : "float8.enable_float8_linear"));
     if (scaling)
         settings_put(r->settings, "compute.scaling", scaling, source(r, "model.converters"));
     for (size_t i = 0; !scaling && i < sizeof recipes / sizeof *recipes; i++)
@@ -359,10 +362,7 @@ static void read_precision(struct reading *r)
     const char *param = "training.mixed_precision_param", *reduce = "training.mixed_precision_reduce";
     const struct node *converters = reading_get(r, "model.converters");
     bool full = !strcmp(reading_text(r, param, "bfloat16"), "float32");
-    bool fp8 = read_converters(r, converters);
-    if (!fp8 && reading_flag(r, "float8.enable_float8_linear", false))
-        settings_put(r->settings, "compute.precision", "fp8", source(r, "float8.enable_float8_linear"));
-    else if (!fp8)
+    if (!read_converters(r, converters))
         settings_put(r->settings, "compute.precision", full ? "fp32" : "bf16", source(r, param));
     settings_put(r->settings, "transformer.gradients",
                  !strcmp(reading_text(r, reduce, "float32"), "float32") ? "fp32" : "same", source(r, reduce));

@@ -35,15 +35,34 @@ static uint64_t inner_of(struct settings *settings, const struct node *block)
     return (inner + INNER_UNIT - 1) / INNER_UNIT * INNER_UNIT;
 }
 
-/* Whether a block is there; one that is a linear map is no kind of layer that stagesim has. */
-static bool is_there(struct settings *settings, const struct node *block, const char *name)
+/* A flag of a block; false where it is absent or null. */
+static bool flag_of(struct settings *settings, const struct node *block, const char *key)
 {
-    bool flag = false, linear = false;
-    const struct node *map = node_get(block, "replace_with_linear"), *none = node_get(block, "no_op");
-    if (map && node_flag(map, &linear) && linear)
-        diag_error(settings->diag, map->at, "the %s is a linear map, which is no kind of layer; expected %s", name,
-                   "attention, a feed-forward block or no_op");
-    return !linear && block && !(none && node_flag(none, &flag) && flag);
+    bool flag = false;
+    const struct node *node = value_of(block, key);
+    if (node && !node_flag(node, &flag))
+        diag_error(settings->diag, node->at, "%s is %s; expected true or false", key,
+                   node_describe(node, settings->arena));
+    return flag;
+}
+
+/* Whether a layer has a block; one that is a linear map is no kind of layer that stagesim has. */
+static bool is_there(struct settings *settings, const struct node *layer, const struct node *block, const char *name)
+{
+    if (!block || block->kind != NODE_MAP) {
+        diag_error(settings->diag, block ? block->at : layer->at,
+                   "an entry of block_configs has no map of its %s; expected one, with no_op: true where it has none",
+                   name);
+        return false;
+    }
+    if (flag_of(settings, block, "replace_with_linear")) {
+        diag_error(
+            settings->diag, block->at,
+            "the %s is a linear map, which is no kind of layer; expected attention, a feed-forward block or no_op",
+            name);
+        return false;
+    }
+    return !flag_of(settings, block, "no_op");
 }
 
 static uint64_t kv_heads_of(struct settings *settings, const struct node *block)
@@ -72,10 +91,11 @@ void unequal_read(const struct node *list, struct place at, struct source from, 
         return;
     }
     for (const struct node *each = list->first; each; each = each->next) {
-        const struct node *attention = node_get(each, "attention"), *ffn = node_get(each, "ffn");
-        ffn = ffn ? ffn : node_get(each, "mlp");
-        uint64_t kv = is_there(settings, attention, "attention") ? kv_heads_of(settings, attention) : 0;
-        uint64_t inner = is_there(settings, ffn, "feed-forward block") ? inner_of(settings, ffn) : 0;
+        const struct node *map = each->kind == NODE_MAP ? each : NULL;
+        const struct node *attention = node_get(map, "attention"), *ffn = node_get(map, "ffn");
+        ffn = ffn ? ffn : node_get(map, "mlp");
+        uint64_t kv = is_there(settings, each, attention, "attention") ? kv_heads_of(settings, attention) : 0;
+        uint64_t inner = is_there(settings, each, ffn, "feed-forward block") ? inner_of(settings, ffn) : 0;
         widest = inner > widest ? inner : widest;
         heads = arena_print(settings->arena, "%s%s%" PRIu64, heads, each == list->first ? "" : ", ", kv);
         widths = arena_print(settings->arena, "%s%s%" PRIu64, widths, each == list->first ? "" : ", ", inner);

@@ -47,13 +47,33 @@ static void read_named_file(struct shell *s, struct candidate *command, unsigned
     }
 }
 
-static void read_named_files(struct shell *s, struct candidate *command)
+/* What stands behind an option: `--option file`, `--option=file`; false: the word is not that option. */
+static bool value_behind(struct shell *s, const struct candidate *command, size_t word, const char *option,
+                         struct cells *value)
 {
     uint32_t open = 0;
-    for (size_t i = 0; i + 1 < command->count; i++)
+    const struct cells *cells = &command->words[word];
+    const char *text = shell_text(s, cells, &open);
+    size_t length = strlen(option), at = 0;
+    if (!strcmp(text, option) && word + 1 < command->count) {
+        *value = command->words[word + 1];
+        return true;
+    }
+    if (strncmp(text, option, length) != 0 || text[length] != '=')
+        return false;
+    while (at < cells->count && cells->items[at].c != '=')
+        at++;
+    *value = (struct cells){cells->items + at + 1, cells->count - at - 1, cells->count - at - 1};
+    return true;
+}
+
+static void read_named_files(struct shell *s, struct candidate *command)
+{
+    struct cells value;
+    for (size_t i = 0; i < command->count; i++)
         for (unsigned number = 0; number < SHELL_FILES && s->request->file_options[number]; number++)
-            if (!strcmp(shell_text(s, &command->words[i], &open), s->request->file_options[number]))
-                read_named_file(s, command, number, &command->words[i + 1]);
+            if (value_behind(s, command, i, s->request->file_options[number], &value))
+                read_named_file(s, command, number, &value);
 }
 
 /* What a launch finds in its environment. */

@@ -401,22 +401,31 @@ static void write_scaling(struct script *s, enum transformer_scaling scaling)
         export_remark(s->job, "compute.scaling", "there is no recipe with a scale for each row");
 }
 
+static bool is_near(double value, double whole)
+{
+    return value > whole - 1e-6 && value < whole + 1e-6;
+}
+
 /* Moments and master weights that are no fp32. */
 static void write_state(struct script *s)
 {
     const struct transformer_parameters *p = s->job->parameters;
-    bool bits = p->moment_bytes > 1 && p->moment_bytes<1.1, half = p->moment_bytes> 1.9 && p->moment_bytes < 2.1;
+    const char *moments = is_near(p->moment_bytes, 2) ? "bf16" : is_near(p->moment_bytes, 1) ? "fp8" : NULL;
+    bool bits = !moments && p->moment_bytes > 1 && p->moment_bytes < 1.1, half = is_near(p->master_bytes, 2);
     if (bits)
         option(s, "use-bnb-optimizer");
-    if (half) {
+    if (moments || half)
         option(s, "use-precision-aware-optimizer");
-        word(s, "exp-avg-dtype", "bf16");
-        word(s, "exp-avg-sq-dtype", "bf16");
+    if (moments) {
+        word(s, "exp-avg-dtype", moments);
+        word(s, "exp-avg-sq-dtype", moments);
     }
-    if (p->moment_bytes > 0 && !bits && !half)
-        export_remark(s->job, "transformer.moment_bytes", "moments have 4, 2 or 1 bytes: here those of fp32");
-    if (p->master_bytes > 0 && p->master_bytes < 4)
+    if (half)
         word(s, "main-params-dtype", "fp16");
+    if (p->moment_bytes > 0 && !is_near(p->moment_bytes, 4) && !bits && !moments)
+        export_remark(s->job, "transformer.moment_bytes", "moments have 4, 2 or 1 bytes: here those of fp32");
+    if (p->master_bytes > 0 && !is_near(p->master_bytes, 4) && !half)
+        export_remark(s->job, "transformer.master_bytes", "master weights have 4 or 2 bytes: here those of fp32");
 }
 
 static void write_compute(struct script *s)

@@ -83,6 +83,10 @@ void export_common(struct export_job *job)
     remark_if(job, p->model.documents.count > 0, "model.documents", "come with the data; no option makes them");
     remark_if(job, p->model.document_lengths != NULL, "model.document_lengths",
               "come with the data; no option makes them");
+    remark_if(job, p->zero_parts == PARTS_TENSORS, "transformer.zero_parts",
+              "replicas share equal parts: no option gives whole tensors to one");
+    remark_if(job, p->optimizer_offload > 0, "transformer.optimizer_offload",
+              "the optimizer's place is a matter of further options: to be added");
     remark_if(job, p->routing.expert_imbalance > 1, "transformer.expert_imbalance",
               "comes about with the data; no option makes it");
     remark_if(job, p->routing.expert_node > 0, "transformer.expert_node",

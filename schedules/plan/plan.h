@@ -117,7 +117,7 @@ struct plan {
     double bound;              /* no order of this placement within these stashes takes less, in the unit of the times
                                   that the plan was asked for; 0: not known */
     double rate, rate_bound;   /* what a further micro-batch takes by the best order that repeats, and what none takes
-                                  less than, in the same unit; 0: none was looked for, or found */
+                                  less than, in the same unit; rate 0: none was looked for, or found */
 };
 
 /* An empty plan; the caller owns it. Copies are unplaced (worker UINT32_MAX), sync eager, versions 1. */

@@ -21,6 +21,7 @@ struct fitting {
     const struct measured *tables;
     size_t table_count;
     double *measured, *first, *now; /* [row] of all tables: seconds; predicted with links as they were, as fitted */
+    bool *tells;                    /* [row]: of some kind that was fitted */
     double *shares[LINK_KINDS_MAX]; /* [kind][row]: of the row's time, what is in proportion to one over the rate */
     double *ratios;
     struct reach *reach;
@@ -103,8 +104,10 @@ static size_t list_ratios(const struct fitting *fitting, size_t level)
     size_t count = 0;
     for (size_t i = 0; i < fitting->reach->rows; i++) {
         double share = fitting->shares[level][i];
-        if (share > most_of_it)
-            fitting->ratios[count++] = 1 + (fitting->measured[i] / fitting->now[i] - 1) / share;
+        if (share <= most_of_it)
+            continue;
+        fitting->tells[i] = true;
+        fitting->ratios[count++] = 1 + (fitting->measured[i] / fitting->now[i] - 1) / share;
     }
     if (count)
         qsort(fitting->ratios, count, sizeof *fitting->ratios, by_value);
@@ -130,9 +133,9 @@ static void set_level(const struct fitting *fitting, struct reach_level *level, 
         count % 2 ? fitting->ratios[count / 2] : (fitting->ratios[count / 2 - 1] + fitting->ratios[count / 2]) / 2;
     level->rate = slowness > 0 ? within(before / slowness, least, most) : most;
     level->at_limit = level->rate >= most;
-    level->low = count < FEW ? NAN : within(before / fitting->ratios[count - 1 - first], least, most);
-    level->high =
-        count < FEW || !(fitting->ratios[first] > 0) ? NAN : within(before / fitting->ratios[first], least, most);
+    double slowest = fitting->ratios[count - 1 - first], fastest = fitting->ratios[first];
+    level->low = count < FEW ? NAN : slowest > 0 ? within(before / slowest, least, most) : most;
+    level->high = count < FEW ? NAN : fastest > 0 ? within(before / fastest, least, most) : most;
     *moved = fmax(*moved, fabs(level->rate / before - 1));
 }
 
@@ -165,11 +168,8 @@ static double error_of(const struct fitting *fitting, const double *predicted, s
     double sum = 0;
     size_t count = 0;
     for (size_t i = 0; i < fitting->reach->rows; i++) {
-        bool tells = false;
-        for (size_t k = 0; k < fitting->reach->count; k++)
-            tells |= fitting->shares[k][i] > most_of_it;
-        count += tells;
-        sum += tells ? fabs(predicted[i] / fitting->measured[i] - 1) : 0;
+        count += fitting->tells[i];
+        sum += fitting->tells[i] ? fabs(predicted[i] / fitting->measured[i] - 1) : 0;
     }
     *silent = fitting->reach->rows - count;
     return count ? sum / (double)count : NAN;
@@ -184,6 +184,7 @@ static void prepare(struct fitting *fitting)
     fitting->measured = arena_array(fitting->arena, reach->rows + 1, sizeof *fitting->measured);
     fitting->first = arena_array(fitting->arena, reach->rows + 1, sizeof *fitting->first);
     fitting->now = arena_array(fitting->arena, reach->rows + 1, sizeof *fitting->now);
+    fitting->tells = arena_array(fitting->arena, reach->rows + 1, sizeof *fitting->tells);
     fitting->ratios = arena_array(fitting->arena, reach->rows + 1, sizeof *fitting->ratios);
     for (size_t k = 0; k < LINK_KINDS_MAX; k++)
         fitting->shares[k] = arena_array(fitting->arena, reach->rows + 1, sizeof *fitting->shares[k]);

@@ -32,7 +32,8 @@ static bool is_trace(const char *file, const char *head)
 {
     static const char gzip[] = "\x1f\x8b";
     return text_ends_in(file, ".et") || text_ends_in(file, ".json") || !strncmp(head, gzip, 2) ||
-           strstr(head, "\"traceEvents\"") || begins_with(head, "rank,host,");
+           strstr(head, "\"traceEvents\"") || begins_with(head, "rank,host,") || begins_with(head, "%EventDef") ||
+           !strncmp(head, "SQLite format 3", 15);
 }
 
 /* A training's log may begin with what nccl-tests said of the nodes. */
@@ -103,11 +104,21 @@ static void sort_one(struct sources *s, const char *file, const char **runs, siz
 }
 
 /* A profile's value does not count before the scenario's own. */
-static void check_own(struct sources *s, const char *key)
+static void check_own(struct sources *s, const struct scenario *scenario, const char *key)
 {
-    if (scenario_is_own(s->scenario, key))
-        diag_error(&s->diag, scenario_place(s->scenario, key),
+    if (scenario_is_own(scenario, key))
+        diag_error(&s->diag, scenario_place(scenario, key),
                    "%s is given here, before which a profile's does not count; expected a scenario without it", key);
+}
+
+/* What tables are to settle must not be settled in a scenario. */
+static void check_scenario(struct sources *s, const struct scenario *scenario)
+{
+    static const char *const keys[] = {"compute.table", "compute.profile", "compute.efficiency", "compute.kernels"};
+    if (s->calibration->table_count)
+        check_own(s, scenario, "communication.links");
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && s->calibration->operators; i++)
+        check_own(s, scenario, keys[i]);
 }
 
 static void load_first(struct sources *s)
@@ -119,18 +130,19 @@ static void load_first(struct sources *s)
                    "no scenario says what platform this is of; expected one");
         return;
     }
-    struct scenario_request request = {r->scenarios[0], r->sets, r->set_count, NULL, r->plugins};
-    s->scenario = scenario_load(&request, s->arena, &s->diag);
+    for (size_t i = 0; i < r->scenario_count; i++) {
+        struct scenario_request request = {r->scenarios[i], r->sets, r->set_count, NULL, r->plugins};
+        struct scenario *scenario = scenario_load(&request, s->arena, &s->diag);
+        if (scenario)
+            check_scenario(s, scenario);
+        if (!i)
+            s->scenario = scenario;
+    }
     if (!s->scenario)
         return;
     const struct node *framework = node_get(s->scenario->root, "framework");
     c->base = s->scenario->framework_file;
     c->base_name = c->base && framework ? framework->text : NULL;
-    if (c->table_count)
-        check_own(s, "communication.links");
-    static const char *const keys[] = {"compute.table", "compute.profile", "compute.efficiency", "compute.kernels"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys && c->operators; i++)
-        check_own(s, keys[i]);
 }
 
 /* A path that a value of the scenario can have, whose paths start elsewhere. */

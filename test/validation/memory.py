@@ -99,7 +99,8 @@ def main():
     for before, now in moved[:8]:
         print(f"{before} is now {now}")
     print(f"{len(found)} rows, {len(moved)} moved, {len(known)} in the file")
-    return bool(moved) or len(found) > len(known)
+    whole = len(tool.sampled(parts)) == len(parts)
+    return bool(moved) or (len(found) != len(known) if whole else not 0 < len(found) <= len(known))
 
 
 if __name__ == "__main__":

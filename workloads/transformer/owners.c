@@ -54,7 +54,7 @@ static void add_block(struct tensors *tensors, const struct transformer_job *at,
     transformer_forward(&at->model, &at->layout, block, &list);
     for (unsigned i = 0, products = 0; i < list.count; i++) {
         const struct kernel_shape *shape = &list.items[i].shape;
-        if (!list.items[i].matrix || list.items[i].flash || !(shape->groups > 0) || shape->kind != KERNEL_MATMUL)
+        if (!transformer_is_product(&list.items[i]))
             continue;
         unsigned parts = gated && !products++ ? 2 : 1;
         double size = shape->groups * shape->k * shape->n / parts;

@@ -369,6 +369,11 @@ for change, reason in (({"block_configs": [LAYER]}, "no block_configs with an en
                         "the attention is a linear map"),
                        ({"block_configs": [{"attention": {"n_heads_in_group": 3}, "ffn": {"ffn_mult": 1}}] * 4},
                         "n_heads_in_group is the text '3'; expected a divisor of 8 heads"),
+                       ({"block_configs": [LAYER, {}, "x", LAYER]}, "has no map of its attention"),
+                       ({"block_configs": [LAYER, LAYER, LAYER, {"attention": {"no_op": True}}]},
+                        "has no map of its feed-forward block"),
+                       ({"block_configs": [{"attention": {"no_op": "maybe"}, "ffn": {"no_op": True}}] * 4},
+                        "no_op is the text 'maybe'; expected true or false"),
                        ({"block_configs": [{"attention": {"no_op": True}, "ffn": {"ffn_mult": -1}}] * 4},
                         "ffn_mult is the text '-1'; expected a positive number")):
     refused([reason], "train.sh", files=[("train.sh", f"{UNEQUAL} {CONFIG} ./b.json"), ("b.json", json.dumps(change))])
@@ -395,6 +400,19 @@ for path, value, wanted in (
     node[last] = value
     found, _ = imported("config.json", "--platform", "dgx-h100:4", files=[("config.json", json.dumps(changed))])
     expect({key: found.get(key) for key in wanted} == wanted, f"OLMo-core: {path}", found)
+for path, value in (("model.freeze_params", ["blocks.*"]), ("model.block_pattern", ["a", "b"]),
+                    ("model.block.sequence_mixer.sliding_window", {"pattern": [4096]}),
+                    ("model.block.feed_forward_moe", {"shared_mlp": {"hidden_size": 512}}),
+                    ("train_module.float8_config", {"enabled": True, "ao_recipe": "rowwise"}),
+                    ("train_module.dp_config.prefetch_factor", 2)):
+    changed = json.loads(json.dumps(CORE))
+    *folders, last = path.split(".")
+    node = changed
+    for each in folders:
+        node = node[each]
+    node[last] = value
+    _, result = imported("config.json", "--platform", "dgx-h100:4", files=[("config.json", json.dumps(changed))])
+    expect(f"not modelled {path}" in result.stderr, f"OLMo-core: {path} is not said", result.stderr)
 
 # Megatron-DeepSpeed: the configuration that the script writes, or that lies beside it, is read, too.
 DEEPSPEED = """CONFIG=./ds.json
@@ -430,6 +448,10 @@ expect("other.json is not read: it is not there; give it as well" in result.stde
 _, result = imported("deepspeed.sh", "--gpus", 8, files=[("deepspeed.sh", AWAY), ("other.json",
                      '{"train_micro_batch_size_per_gpu": 1, "zero_optimization": {"stage": 2}}')])
 expect("zero: 2" in result.stdout, "a file that is there", result.stdout)
+_, result = imported("deepspeed.sh", "--gpus", 8, files=[
+    ("deepspeed.sh", AWAY.replace("--deepspeed_config ", "--deepspeed_config=")),
+    ("other.json", '{"train_micro_batch_size_per_gpu": 1, "zero_optimization": {"stage": 2}}')])
+expect("zero: 2" in result.stdout, "a file that is named behind =", result.stdout)
 
 # Scripts that lost their job: here-documents, expansions of harmless options, eval, files of options alone.
 MODEL = "--num-layers 24 --hidden-size 2048 --num-attention-heads 16 --seq-length 2048 --micro-batch-size 1"
