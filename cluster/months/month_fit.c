@@ -138,15 +138,26 @@ static double fit_weibull(const struct runs *runs, double *scale, double *shape)
 
 static double below(const struct distribution *run, double seconds)
 {
-    if (run->kind == DISTRIBUTION_LOG_NORMAL)
-        return normal_below((rounded_log(seconds) - run->a) / run->b);
-    return run->kind == DISTRIBUTION_WEIBULL ? 1 - rounded_exp(-rounded_pow(seconds / run->a, run->b))
-                                             : seconds >= run->a;
+    return run->kind == DISTRIBUTION_LOG_NORMAL ? normal_below((rounded_log(seconds) - run->a) / run->b)
+                                                : 1 - rounded_exp(-rounded_pow(seconds / run->a, run->b));
+}
+
+/* Of a time that all have: the share that is shorter, or longer. */
+static double distance_of_fixed(const struct runs *runs, double seconds)
+{
+    size_t shorter = 0, longer = 0;
+    for (size_t i = 0; i < runs->count; i++) {
+        shorter += runs->seconds[i] < seconds;
+        longer += runs->seconds[i] > seconds;
+    }
+    return (double)(shorter > longer ? shorter : longer) / (double)runs->count;
 }
 
 static double distance_of(const struct runs *runs, const struct distribution *run)
 {
     double most = 0, count = (double)runs->count;
+    if (run->kind == DISTRIBUTION_FIXED)
+        return distance_of_fixed(runs, run->a);
     for (size_t i = 0; i < runs->count; i++) {
         double there = below(run, runs->seconds[i]);
         most = fmax(most, fmax((double)(i + 1) / count - there, there - (double)i / count));
@@ -166,7 +177,8 @@ static struct distribution fit_runs(struct runs *runs, struct month_size_errors 
         sum_add(&squares, square(runs->logs[i] - runs->log_mean));
     runs->log_deviation = sqrt(sum_total(&squares) / count);
     errors->jobs = (uint32_t)runs->count;
-    struct distribution run = distribution_fixed(rounded_exp(runs->log_mean));
+    double first = runs->seconds[0], last = runs->seconds[runs->count - 1];
+    struct distribution run = distribution_fixed(first < last ? rounded_exp(runs->log_mean) : first);
     if (runs->log_deviation > NARROW) {
         double normal = -0.5 - rounded_log(runs->log_deviation) - 0.5 * rounded_log(2 * PI);
         if (fit_weibull(runs, &scale, &shape) > normal) {

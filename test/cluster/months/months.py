@@ -186,11 +186,27 @@ def many_months(stagesim, folder):
     check.that(got == [sorted(waits)[i] for i in (0, 2, 4)], f"five months: {got}, seeds alone {sorted(waits)}")
 
 
+def edges(stagesim, folder):
+    """Jobs that all run alike are at no distance from their fit; a first half within an hour has none; a mean that no
+    description has leaves no errors behind."""
+    def fitted(starts, runs):
+        rows = [f"{start},1,{seconds}" for start, seconds in zip(starts, runs)]
+        (folder / "log.csv").write_text("\n".join(["submit,nodes,run", *rows]) + "\n")
+        said = run(stagesim, "month", "fit", "log.csv", "-o", "out.yaml", cwd=folder).stdout
+        return said, (folder / "out.yaml").read_text()
+
+    said, _ = fitted([0] * 12 + [86400 * k for k in range(1, 13)], [100] * 24)
+    check.that("fixed      100.0 s  100.0 s     0.000" in said, f"all alike: {said}")
+    check.that("No fit to the first half of the jobs: all jobs came within an hour" in said, f"half: {said}")
+    _, text = fitted([3600 * k for k in range(40)], [1, 5e9] * 20)
+    check.that("run 0 and 0" in text or "run: 7" in text and "run 1.4" not in text, f"a mean of nobody: {text}")
+
+
 def main():
     stagesim = binary_argument()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for test in (given_back, published, as_log, many_months, waiting):
+        for test in (given_back, published, as_log, many_months, waiting, edges):
             (folder / test.__name__).mkdir()
             test(stagesim, folder / test.__name__)
     sys.exit(check.done())
