@@ -401,17 +401,12 @@ static void write_scaling(struct script *s, enum transformer_scaling scaling)
         export_remark(s->job, "compute.scaling", "there is no recipe with a scale for each row");
 }
 
-static bool is_near(double value, double whole)
-{
-    return value > whole - 1e-6 && value < whole + 1e-6;
-}
-
 /* Moments and master weights that are no fp32. */
 static void write_state(struct script *s)
 {
     const struct transformer_parameters *p = s->job->parameters;
-    const char *moments = is_near(p->moment_bytes, 2) ? "bf16" : is_near(p->moment_bytes, 1) ? "fp8" : NULL;
-    bool bits = !moments && p->moment_bytes > 1 && p->moment_bytes < 1.1, half = is_near(p->master_bytes, 2);
+    const char *moments = p->moment_bytes == 2 ? "bf16" : p->moment_bytes == 1 ? "fp8" : NULL;
+    bool bits = !moments && p->moment_bytes > 1 && p->moment_bytes < 1.1, half = p->master_bytes == 2;
     if (bits)
         option(s, "use-bnb-optimizer");
     if (moments || half)
@@ -422,9 +417,9 @@ static void write_state(struct script *s)
     }
     if (half)
         word(s, "main-params-dtype", "fp16");
-    if (p->moment_bytes > 0 && !is_near(p->moment_bytes, 4) && !bits && !moments)
+    if (p->moment_bytes > 0 && p->moment_bytes != 4 && !bits && !moments)
         export_remark(s->job, "transformer.moment_bytes", "moments have 4, 2 or 1 bytes: here those of fp32");
-    if (p->master_bytes > 0 && !is_near(p->master_bytes, 4) && !half)
+    if (p->master_bytes > 0 && p->master_bytes != 4 && !half)
         export_remark(s->job, "transformer.master_bytes", "master weights have 4 or 2 bytes: here those of fp32");
 }
 
