@@ -66,13 +66,21 @@ static void add_figure_columns(struct table *table, const struct division_study 
     }
 }
 
+/* Of all devices of a kind on level 0; of one of two groups where there is one kind. */
+static double share_of_kind(const struct division_study *study, const struct partition *partition, uint32_t kind)
+{
+    double groups = study->kind_count > 1 ? (double)study->counts[kind] * study->ways[0] / study->device_count : 1;
+    return groups * partition->level[0].shares[kind];
+}
+
 static void add_figures(struct table *table, const struct division_study *study, unsigned method)
 {
     const struct division *division = &study->methods[method], *data = &study->methods[PARTITION_DATA];
     double analytic = data->found ? data->analytic : NAN, simgrid = data->found ? data->simgrid : NAN;
     table_cell(table, "%s", division_names[method]);
-    table_cell(table, "%.4f", division->partition.level[0].share);
-    table_value(table, division->partition.level[0].share);
+    double share = share_of_kind(study, &division->partition, 0);
+    table_cell(table, "%.4f", share);
+    table_value(table, share);
     cell_seconds(table, division->predicted);
     cell_seconds(table, division->analytic);
     cell_ratio(table, analytic / division->analytic);
@@ -116,14 +124,18 @@ void division_print_slower(FILE *out, const char *before, const struct division_
 static void print_remarks(FILE *out, const struct division_study *study, unsigned method)
 {
     const struct partition *partition = &study->methods[method].partition;
-    uint32_t devices = 1u << study->levels;
     if (study->kind_count > 1) {
-        fprintf(out, "level 0 gives %.2f %% of each layer to %u x %s, %.2f %% to %u x %s",
-                100 * partition->level[0].share, devices / 2, study->kinds[0], 100 - 100 * partition->level[0].share,
-                devices / 2, study->kinds[1]);
-        fputs(partition->balanced ? ", with which both take equally long\n" : "\n", out);
+        for (uint32_t kind = 0; kind < study->kind_count; kind++)
+            fprintf(out, "%s%.2f %%%s to %u x %s", kind ? ", " : "level 0 gives ",
+                    100 * share_of_kind(study, partition, kind), kind ? "" : " of each layer", study->counts[kind],
+                    study->kinds[kind]);
+        fputs(!partition->balanced     ? "\n"
+              : study->kind_count == 2 ? ", with which both take equally long\n"
+                                       : ", with which all take equally long\n",
+              out);
     } else
-        fprintf(out, "every level halves the layers among %u x %s\n", devices, study->kinds[0]);
+        fprintf(out, "every level %s the layers among %u x %s\n",
+                study->ways[study->levels - 1] == 2 ? "halves" : "divides", study->device_count, study->kinds[0]);
     division_print_slower(out, "", study, method);
 }
 
@@ -133,7 +145,11 @@ static void json_level(struct json_writer *json, const struct division_study *st
                        const struct partition_level *level)
 {
     json_object_begin(json, NULL, false);
-    json_number(json, "share", level->share);
+    json_number(json, "share", level->shares[0]);
+    json_array_begin(json, "shares", false);
+    for (uint32_t kind = 0; kind < study->kind_count; kind++)
+        json_number(json, NULL, level->shares[kind]);
+    json_array_end(json);
     json_array_begin(json, "types", false);
     for (uint32_t layer = 0; layer < study->layer_count; layer++)
         json_text(json, NULL, type_names[level->types[layer]]);
@@ -216,7 +232,7 @@ void division_print(FILE *out, const struct division_study *study, unsigned meth
 void division_write(FILE *out, const struct division_study *study, unsigned method)
 {
     const struct partition *partition = &study->methods[method].partition;
-    fprintf(out, "# %u ranks divided by stagesim layouts --method %s\n", 1u << study->levels, division_names[method]);
+    fprintf(out, "# %u ranks divided by stagesim layouts --method %s\n", study->device_count, division_names[method]);
     division_print_slower(out, "# ", study, method);
     fputs("layers:\n", out);
     for (uint32_t layer = 0; layer < study->layer_count; layer++) {

@@ -37,7 +37,7 @@ static const uint32_t (*degrees_of(const struct division_study *study, const str
     for (uint32_t layer = 0; layer < study->layer_count; layer++) {
         degrees[layer][0] = degrees[layer][1] = 1;
         for (uint32_t level = 0; level < study->levels; level++)
-            degrees[layer][partition->level[level].types[layer] != PARTITION_SAMPLES] *= 2;
+            degrees[layer][partition->level[level].types[layer] != PARTITION_SAMPLES] *= study->ways[level];
     }
     return (const uint32_t(*)[2])degrees;
 }

@@ -60,12 +60,12 @@ static double add_computing(const struct job *job, uint32_t rank, double *layers
 static void measure(const struct division_study *study, const struct job *job, struct timed *timed,
                     double *layers[PARTITION_KINDS])
 {
-    uint32_t devices = 1u << study->levels, each = devices / study->kind_count;
-    for (uint32_t kind = 0; kind < study->kind_count; kind++) {
+    for (uint32_t kind = 0, first = 0; kind < study->kind_count; first += study->counts[kind++]) {
+        uint32_t each = study->counts[kind];
         double sum = 0;
         memset(layers[kind], 0, study->layer_count * sizeof *layers[kind]);
         for (uint32_t i = 0; i < each; i++)
-            sum += add_computing(job, study->ranks[kind * each + i], layers[kind]);
+            sum += add_computing(job, study->ranks[first + i], layers[kind]);
         timed->computing[kind] = sum / each;
         for (uint32_t layer = 0; layer < study->layer_count; layer++)
             layers[kind][layer] /= each;
@@ -107,11 +107,11 @@ static bool evaluate_partition(const struct finding *f, const struct partition *
     return ok;
 }
 
-/* What the network's layers take of each kind, from a division in which it has this share of them. */
-static void take_seconds(struct finding *f, const struct timed *timed, double share)
+/* What the network's layers take of a group of each kind, from a division in which it has this share of them. */
+static void take_seconds(struct finding *f, const struct timed *timed, const double *shares)
 {
     for (uint32_t kind = 0; kind < f->study->kind_count; kind++) {
-        double part = f->study->kind_count == 1 ? 1 : kind ? 1 - share : share;
+        double part = f->study->kind_count == 1 ? 1 : shares[kind];
         f->devices.fixed[kind] = timed->computing[kind];
         for (uint32_t layer = 0; layer < f->network->count; layer++) {
             f->layers[layer].seconds[kind] = f->seconds[kind][layer] / part;
@@ -126,7 +126,7 @@ static bool report_undivided(const struct finding *f, enum partition_method meth
     if (method == f->method)
         diag_error(f->diag, scenario_place(f->scenario, "parallel"),
                    "the layer '%s' cannot be divided into %u parts by %s", f->study->layers[layer],
-                   1u << f->study->levels, division_names[method]);
+                   f->study->device_count, division_names[method]);
     return method != f->method;
 }
 
@@ -137,16 +137,21 @@ static bool find_division(struct finding *f, enum partition_method method, const
 {
     struct partition *partition = &division->partition;
     struct timed timed = *start;
-    double share = 0.5;
+    double shares[PARTITION_KINDS];
+    for (uint32_t kind = 0; kind < f->study->kind_count; kind++)
+        shares[kind] = 1.0 / f->study->ways[0];
     for (int round = 0; round < ROUNDS_MAX; round++) {
-        take_seconds(f, &timed, share);
+        take_seconds(f, &timed, shares);
         if (round)
             partition_finish(partition);
         uint32_t undivided = partition_find(f->network, &f->devices, method, f->order, partition);
         if (undivided < f->network->count)
             return report_undivided(f, method, undivided);
-        bool stays = round && fabs(partition->level[0].share - share) < share_precision;
-        share = partition->level[0].share;
+        bool stays = round > 0;
+        for (uint32_t kind = 0; kind < f->study->kind_count; kind++) {
+            stays &= fabs(partition->level[0].shares[kind] - shares[kind]) < share_precision;
+            shares[kind] = partition->level[0].shares[kind];
+        }
         if (stays)
             break;
         if (!evaluate_partition(f, partition, &timed))
@@ -176,28 +181,31 @@ static void write_study(FILE *results, const struct division_study *study)
 
 /* What the parent cannot know: kinds, levels and ranks. */
 struct devices_record {
-    uint32_t levels, kind_count;
+    uint32_t levels, kind_count, device_count, counts[PARTITION_KINDS], ways[PARTITION_LEVELS_MAX];
     char kinds[PARTITION_KINDS][64];
 };
 
 static void write_devices(FILE *results, const struct division_study *study)
 {
-    struct devices_record record = {study->levels, study->kind_count, {""}};
+    struct devices_record record = {
+        .levels = study->levels, .kind_count = study->kind_count, .device_count = study->device_count};
+    memcpy(record.counts, study->counts, sizeof record.counts);
+    memcpy(record.ways, study->ways, sizeof record.ways);
     for (uint32_t kind = 0; kind < study->kind_count; kind++)
         snprintf(record.kinds[kind], sizeof record.kinds[kind], "%s", study->kinds[kind]);
     fwrite(&record, sizeof record, 1, results);
-    fwrite(study->ranks, sizeof *study->ranks, 1u << study->levels, results);
+    fwrite(study->ranks, sizeof *study->ranks, study->device_count, results);
 }
 
 /* Every part of every layer is spelt out. */
 static bool refuse_parts(const struct finding *f)
 {
-    double parts = (double)f->study->layer_count * (1u << f->study->levels);
+    double parts = (double)f->study->layer_count * f->study->device_count;
     if (parts <= DIVISION_PARTS_MAX)
         return false;
     diag_error(f->diag, scenario_place(f->scenario, "parallel"),
                "%u layers on %u ranks are %.0f parts; expected at most %d", f->study->layer_count,
-               1u << f->study->levels, parts, DIVISION_PARTS_MAX);
+               f->study->device_count, parts, DIVISION_PARTS_MAX);
     return true;
 }
 
@@ -253,8 +261,11 @@ static bool read_study(FILE *results, struct arena *arena, struct division_study
     if (ok) {
         study->levels = record.levels;
         study->kind_count = record.kind_count;
-        study->ranks = arena_array(arena, 1u << study->levels, sizeof *study->ranks);
-        ok = fread(study->ranks, sizeof *study->ranks, 1u << study->levels, results) == 1u << study->levels;
+        study->device_count = record.device_count;
+        memcpy(study->counts, record.counts, sizeof record.counts);
+        memcpy(study->ways, record.ways, sizeof record.ways);
+        study->ranks = arena_array(arena, study->device_count, sizeof *study->ranks);
+        ok = fread(study->ranks, sizeof *study->ranks, study->device_count, results) == study->device_count;
     }
     for (uint32_t kind = 0; ok && kind < study->kind_count; kind++)
         study->kinds[kind] = arena_copy(arena, record.kinds[kind]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Networks of layers divided among devices of one or two kinds by AccPar's types (studies/partition), and what both
+/* Networks of layers divided among devices of one or several kinds by AccPar's types (studies/partition), and what both
  * engines say of the outcome, beside data parallelism, OWT and HyPar. */
 #ifndef STAGESIM_DIVISION_H
 #define STAGESIM_DIVISION_H
@@ -26,8 +26,10 @@ struct division_study {
     const char *const *layers; /* names */
     uint32_t layer_count;
     const char *kinds[PARTITION_KINDS]; /* names of the devices */
-    uint32_t kind_count, levels;
-    uint32_t *ranks; /* [2^levels], those of the first kind first */
+    uint32_t kind_count, device_count, levels;
+    uint32_t counts[PARTITION_KINDS];    /* devices of each kind */
+    uint32_t ways[PARTITION_LEVELS_MAX]; /* into how many groups a level divides each of the level above */
+    uint32_t *ranks;                     /* [device_count], those of the first kind first */
     struct division methods[DIVISION_METHODS];
     bool stopped; /* before all were simulated */
 };

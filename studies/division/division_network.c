@@ -2,6 +2,7 @@
 #include "studies/division/division_network.h"
 
 #include "base/arena.h"
+#include "base/numbers/divisor.h"
 #include "workloads/layers/graph.h"
 #include "workloads/layers/split.h"
 
@@ -127,27 +128,30 @@ static bool same_kind(const struct platform_host *a, const struct platform_host 
     return a->speed == b->speed && !a->model == !b->model && (!a->model || !strcmp(a->model, b->model));
 }
 
-/* Ranks of the kind of rank 0, then the others; how many the first ones are. False if there are more kinds. */
-static bool sort_ranks(const struct job *job, uint32_t *ranks, uint32_t *first)
+/* Ranks by kind, and how many each has; false if there are too many kinds. */
+static bool sort_ranks(const struct job *job, struct division_study *study)
 {
     const struct platform_host *hosts = job->platform->hosts;
-    uint32_t count = job->program->mesh->ranks, others = 0, other = count;
-    uint32_t *behind = array_zeroed(count, sizeof *behind);
-    bool two = true;
-    *first = 0;
-    for (uint32_t rank = 0; rank < count; rank++) {
-        const struct platform_host *host = &hosts[job->hosts[rank]];
-        if (same_kind(host, &hosts[job->hosts[0]])) {
-            ranks[(*first)++] = rank;
-            continue;
-        }
-        other = other < count ? other : rank;
-        two &= same_kind(host, &hosts[job->hosts[other]]);
-        behind[others++] = rank;
+    uint32_t count = job->program->mesh->ranks, *kind_of = array_zeroed(count, sizeof *kind_of);
+    uint32_t first[PARTITION_KINDS], place = 0;
+    bool few = true;
+    for (uint32_t rank = 0; rank < count && few; rank++) {
+        uint32_t kind = 0;
+        while (kind < study->kind_count && !same_kind(&hosts[job->hosts[rank]], &hosts[job->hosts[first[kind]]]))
+            kind++;
+        few = kind < PARTITION_KINDS;
+        if (few && kind == study->kind_count)
+            first[study->kind_count++] = rank;
+        kind_of[rank] = kind;
     }
-    memcpy(ranks + *first, behind, others * sizeof *ranks);
-    free(behind);
-    return two;
+    for (uint32_t kind = 0; kind < study->kind_count && few; kind++)
+        for (uint32_t rank = 0; rank < count; rank++)
+            if (kind_of[rank] == kind) {
+                study->ranks[place++] = rank;
+                study->counts[kind]++;
+            }
+    free(kind_of);
+    return few;
 }
 
 static const char *name_of_kind(const struct job *job, uint32_t rank, struct arena *arena)
@@ -171,27 +175,44 @@ static uint32_t narrowest_link(struct platform *platform, uint32_t from, uint32_
 /* How many senders are looked at for each receiver: more than devices of a node. */
 enum { SENDERS_MAX = 16 };
 
-/* Of the widest route that a rank receives over from one of `count` others, the one opposite first; UINT32_MAX: it has
- * no link. */
-static uint32_t widest_link(const struct job *job, const uint32_t *from, uint32_t to, uint32_t opposite, uint32_t count)
+/* Devices beside each other, as places in the study's ranks. */
+struct stretch_of_ranks {
+    uint32_t first, count;
+};
+
+/* The rank in `all` that is so far behind the group's end, around. */
+static uint32_t rank_behind(const uint32_t *ranks, struct stretch_of_ranks all, struct stretch_of_ranks group,
+                            uint32_t distance)
+{
+    uint32_t place = (group.first - all.first + group.count + distance) % all.count;
+    return ranks[all.first + place];
+}
+
+/* Of the widest route that a rank receives over from one of those beside its group, the one opposite first; UINT32_MAX:
+ * it has no link. */
+static uint32_t widest_link(const struct job *job, const uint32_t *ranks, struct stretch_of_ranks all,
+                            struct stretch_of_ranks group, uint32_t member)
 {
     const struct platform_link *links = job->platform->links;
-    uint32_t widest = narrowest_link(job->platform, job->hosts[from[opposite]], job->hosts[to]);
-    for (uint32_t i = 1; i < count && i < SENDERS_MAX && widest != UINT32_MAX; i++) {
-        uint32_t link = narrowest_link(job->platform, job->hosts[from[(opposite + i) % count]], job->hosts[to]);
+    uint32_t to = job->hosts[ranks[group.first + member]], others = all.count - group.count;
+    uint32_t widest = narrowest_link(job->platform, job->hosts[rank_behind(ranks, all, group, member % others)], to);
+    for (uint32_t i = 1; i < others && i < SENDERS_MAX && widest != UINT32_MAX; i++) {
+        uint32_t from = job->hosts[rank_behind(ranks, all, group, (member + i) % others)];
+        uint32_t link = narrowest_link(job->platform, from, to);
         if (link == UINT32_MAX || links[link].bandwidth > links[widest].bandwidth)
             widest = link;
     }
     return widest;
 }
 
-/* Bytes per second that `count` ranks receive together, each from one of as many others. */
-static double bandwidth_between(const struct job *job, const uint32_t *from, const uint32_t *to, uint32_t count)
+/* Bytes per second that a group receives together from the others of `all`. */
+static double bandwidth_into(const struct job *job, const uint32_t *ranks, struct stretch_of_ranks all,
+                             struct stretch_of_ranks group)
 {
-    uint32_t *links = array_zeroed(count, sizeof *links), known = 0;
+    uint32_t *links = array_zeroed(group.count, sizeof *links), known = 0;
     double sum = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t link = widest_link(job, from, to[i], i, count), k = 0;
+    for (uint32_t i = 0; i < group.count; i++) {
+        uint32_t link = widest_link(job, ranks, all, group, i), k = 0;
         while (k < known && links[k] != link)
             k++;
         if (k < known)
@@ -203,51 +224,75 @@ static double bandwidth_between(const struct job *job, const uint32_t *from, con
     return sum;
 }
 
-static void set_bandwidths(const struct job *job, const struct division_study *study, struct partition_devices *devices)
+/* Of groups number `from` to `until` of `all`, of so many devices each, the least. */
+static double least_bandwidth(const struct job *job, const uint32_t *ranks, struct stretch_of_ranks all, uint32_t each,
+                              uint32_t from, uint32_t until)
 {
-    uint32_t all = 1u << study->levels;
-    for (uint32_t level = 0; level < study->levels; level++)
-        for (uint32_t kind = 0; kind < study->kind_count; kind++) {
-            uint32_t half = all >> (level + 1);
-            const uint32_t *first = study->ranks + (level ? kind * (all / 2) : 0), *second = first + half;
-            devices->bandwidth[level][kind][0] = bandwidth_between(job, second, first, half);
-            devices->bandwidth[level][kind][1] = bandwidth_between(job, first, second, half);
-        }
+    double least = INFINITY;
+    for (uint32_t i = from; i < until; i++)
+        least = fmin(least, bandwidth_into(job, ranks, all, (struct stretch_of_ranks){all.first + i * each, each}));
+    return least;
 }
 
-static bool refuse_devices(const struct job *job, struct diag *diag, bool two, uint32_t first)
+static void set_bandwidths(const struct job *job, const struct division_study *study, struct partition_devices *devices)
+{
+    uint32_t each = study->device_count;
+    for (uint32_t level = 0; level < study->levels; level++) {
+        uint32_t parent = each, group = 0, ways = study->ways[level];
+        each /= ways;
+        bool apart = level == 0 && study->kind_count > 1, two = ways == 2 && !apart;
+        for (uint32_t kind = 0, first = 0; kind < study->kind_count; first += study->counts[kind++]) {
+            struct stretch_of_ranks all = {level ? first : 0, parent};
+            uint32_t from = apart ? group : 0, until = apart ? group += devices->groups[kind] : ways;
+            double *bandwidth = devices->bandwidth[level][kind];
+            bandwidth[0] = least_bandwidth(job, study->ranks, all, each, from, two ? 1 : until);
+            bandwidth[1] = two ? least_bandwidth(job, study->ranks, all, each, 1, 2) : bandwidth[0];
+        }
+    }
+}
+
+static bool refuse_devices(const struct job *job, struct diag *diag, bool few)
 {
     uint32_t count = job->program->mesh->ranks;
     struct place place = scenario_place(job->scenario, "parallel");
-    if (count < 2 || (count & (count - 1)) || count > 1u << PARTITION_LEVELS_MAX)
-        diag_error(diag, place, "%u ranks cannot be halved again and again; expected 2, 4, 8, ... or %u", count,
-                   1u << PARTITION_LEVELS_MAX);
-    else if (!two)
-        diag_error(diag, place, "the ranks are on devices of more than two kinds; expected one or two");
-    else if (first < count && first != count / 2)
-        diag_error(diag, place, "%u rank%s on '%s' and %u on others; expected as many of each kind", first,
-                   first == 1 ? " is" : "s are",
-                   job->platform->hosts[job->hosts[0]].model ? job->platform->hosts[job->hosts[0]].model : "hosts",
-                   count - first);
+    if (count < 2 || count > 1u << PARTITION_LEVELS_MAX)
+        diag_error(diag, place, "%u rank%s cannot be divided again and again; expected 2 to %u", count,
+                   count == 1 ? "" : "s", 1u << PARTITION_LEVELS_MAX);
+    else if (!few)
+        diag_error(diag, place, "the ranks are on devices of more than %d kinds; expected fewer", PARTITION_KINDS);
     else
         return false;
     return true;
 }
 
+/* Level 0 divides kinds, in groups of as many devices; the others by prime factors of that number. */
+static void set_levels(struct division_study *study, struct partition_devices *devices)
+{
+    uint32_t each = study->device_count;
+    for (uint32_t kind = 0; kind < study->kind_count; kind++)
+        each = (uint32_t)common_divisor(each, study->counts[kind]);
+    if (study->kind_count > 1)
+        study->ways[study->levels++] = study->device_count / each;
+    for (uint32_t prime = 2; each > 1; prime++)
+        for (; each % prime == 0; each /= prime)
+            study->ways[study->levels++] = prime;
+    *devices = (struct partition_devices){.levels = study->levels, .kinds = study->kind_count};
+    memcpy(devices->ways, study->ways, sizeof devices->ways);
+    for (uint32_t kind = 0; kind < study->kind_count; kind++)
+        devices->groups[kind] =
+            study->kind_count > 1 ? study->counts[kind] / (study->device_count / study->ways[0]) : 1;
+}
+
 bool division_devices(const struct job *job, struct arena *arena, struct diag *diag, struct division_study *study,
                       struct partition_devices *devices)
 {
-    uint32_t count = job->program->mesh->ranks, first;
-    study->ranks = arena_array(arena, count, sizeof *study->ranks);
-    bool two = sort_ranks(job, study->ranks, &first);
-    if (refuse_devices(job, diag, two, first))
+    study->device_count = job->program->mesh->ranks;
+    study->ranks = arena_array(arena, study->device_count, sizeof *study->ranks);
+    if (refuse_devices(job, diag, sort_ranks(job, study)))
         return false;
-    study->kind_count = first < count ? 2 : 1;
-    study->kinds[0] = name_of_kind(job, study->ranks[0], arena);
-    study->kinds[1] = study->kind_count > 1 ? name_of_kind(job, study->ranks[first], arena) : NULL;
-    for (study->levels = 0; 1u << study->levels < count;)
-        study->levels++;
-    *devices = (struct partition_devices){.levels = study->levels, .kinds = study->kind_count};
+    for (uint32_t kind = 0, first = 0; kind < study->kind_count; first += study->counts[kind++])
+        study->kinds[kind] = name_of_kind(job, study->ranks[first], arena);
+    set_levels(study, devices);
     set_bandwidths(job, study, devices);
     return true;
 }

@@ -14,8 +14,8 @@ double division_element_bytes(const struct scenario *scenario);
 
 /* The job's ranks in the order of their kinds, and the bandwidth between groups of them: of each device's widest
  * route from the other group the narrowest link, each link counted once. Devices are of a kind if they have the same
- * model and speed. Fills levels, kinds and ranks of the study. False after it was reported that the devices cannot be
- * halved. */
+ * model and speed. Fills kinds, devices, levels and ranks of the study. False after it was reported that there are too
+ * few or too many. */
 bool division_devices(const struct job *job, struct arena *arena, struct diag *diag, struct division_study *study,
                       struct partition_devices *devices);
 

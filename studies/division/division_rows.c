@@ -16,21 +16,28 @@ static enum partition_type type_of(const struct partition *partition, uint32_t l
     return partition ? partition->level[level].types[layer] : PARTITION_SAMPLES;
 }
 
-static double share_of(const struct partition *partition, uint32_t level, bool second)
+/* Of a group; where there are several kinds, level 0 has those of each kind beside each other. */
+static double share_of(const struct division_study *study, const struct partition *partition, uint32_t level,
+                       uint32_t group)
 {
-    double share = partition ? partition->level[level].share : 0.5;
-    return second ? 1 - share : share;
+    uint32_t kind = 0, each = study->device_count / study->ways[0];
+    if (!partition || level > 0 || study->kind_count == 1)
+        return 1.0 / study->ways[level];
+    for (uint32_t devices = study->counts[0]; group * each >= devices; devices += study->counts[kind])
+        kind++;
+    return partition->level[0].shares[kind];
 }
 
-/* Where a device's part is along each dimension: its groups on the levels that divide the dimension, as bits. */
+/* Where a device's part is along each dimension: its groups on the levels that divide the dimension, as digits. */
 static void find_place(const struct division_study *study, const struct partition *partition, uint32_t layer,
                        uint32_t device, uint32_t place[PARTITION_TYPES])
 {
     for (int type = 0; type < PARTITION_TYPES; type++)
         place[type] = 0;
-    for (uint32_t level = 0; level < study->levels; level++) {
+    for (uint32_t level = 0, each = study->device_count; level < study->levels; level++) {
         uint32_t *at = &place[type_of(partition, level, layer)];
-        *at = 2 * *at + (device >> (study->levels - 1 - level) & 1);
+        each /= study->ways[level];
+        *at = study->ways[level] * *at + device / each % study->ways[level];
     }
 }
 
@@ -43,7 +50,7 @@ static void write_number(FILE *out, double value)
 static void write_devices(FILE *out, const struct division_study *study, const struct partition *partition,
                           uint32_t layer, const uint32_t degrees[PARTITION_TYPES])
 {
-    uint32_t count = 1u << study->levels, *ranks = array_zeroed(count, sizeof *ranks);
+    uint32_t count = study->device_count, *ranks = array_zeroed(count, sizeof *ranks);
     for (uint32_t device = 0; device < count; device++) {
         uint32_t place[PARTITION_TYPES];
         find_place(study, partition, layer, device, place);
@@ -67,8 +74,8 @@ static void write_shares(FILE *out, const struct division_study *study, const st
         uint32_t rest = degree;
         for (uint32_t level = 0; level < study->levels; level++)
             if (type_of(partition, level, layer) == type) {
-                rest /= 2;
-                share *= share_of(partition, level, part & rest);
+                rest /= study->ways[level];
+                share *= share_of(study, partition, level, part / rest % study->ways[level]);
             }
         fputs(part ? ", " : "", out);
         write_number(out, share);
@@ -91,7 +98,10 @@ static void write_all_shares(FILE *out, const struct division_study *study, cons
 
 static bool is_unequal(const struct division_study *study, const struct partition *partition)
 {
-    return study->levels > 0 && share_of(partition, 0, false) != 0.5;
+    bool unequal = false;
+    for (uint32_t kind = 1; partition && kind < study->kind_count; kind++)
+        unequal |= partition->level[0].shares[kind] != partition->level[0].shares[0];
+    return unequal;
 }
 
 void division_write_row(FILE *out, const struct division_study *study, const struct partition *partition,
@@ -99,7 +109,7 @@ void division_write_row(FILE *out, const struct division_study *study, const str
 {
     uint32_t degrees[PARTITION_TYPES] = {1, 1, 1};
     for (uint32_t level = 0; level < study->levels; level++)
-        degrees[type_of(partition, level, layer)] *= 2;
+        degrees[type_of(partition, level, layer)] *= study->ways[level];
     fputs("{layer: ", out);
     scenario_write_text(out, study->layers[layer], false);
     for (int type = 0; type < PARTITION_TYPES; type++)

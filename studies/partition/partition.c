@@ -2,6 +2,7 @@
 #include "studies/partition/partition.h"
 
 #include "base/arena.h"
+#include "studies/partition/shares.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@ enum { STARTS = 16 };
 /* Which parts of a layer a group still has, after the levels above. */
 struct fraction {
     double samples, inputs, outputs;
-    uint32_t halved[PARTITION_TYPES]; /* how often by each type */
+    uint64_t parts[PARTITION_TYPES]; /* into which each type has divided it */
 };
 
 struct finding {
@@ -47,9 +48,12 @@ static struct partition_exchange inside(const struct finding *f, uint32_t kind, 
     const struct fraction *left = &f->left[kind][index];
     if (layer->role == PARTITION_PASSIVE)
         return (struct partition_exchange){0};
-    return partition_exchange_inside(type, layer->weights * left->inputs * left->outputs,
-                                     layer->inputs * left->samples * left->inputs,
-                                     layer->outputs * left->samples * left->outputs);
+    struct partition_exchange exchange = partition_exchange_inside(type, layer->weights * left->inputs * left->outputs,
+                                                                   layer->inputs * left->samples * left->inputs,
+                                                                   layer->outputs * left->samples * left->outputs);
+    double ways = f->devices->ways[f->level];
+    exchange.whole *= 2 * (ways - 1) / ways; /* as in a ring: of two groups each receives it once */
+    return exchange;
 }
 
 static struct partition_exchange between(const struct finding *f, uint32_t kind, const struct partition_edge *edge,
@@ -62,19 +66,30 @@ static struct partition_exchange between(const struct finding *f, uint32_t kind,
                                       edge->elements * left->samples * (edge->added ? left->outputs : left->inputs));
 }
 
-/* Seconds that each of the two groups of a pair needs to receive them. */
+/* Whether the level divides kinds from each other. */
+static bool is_apart(const struct finding *f)
+{
+    return f->level == 0 && f->devices->kinds > 1;
+}
+
+/* Seconds that a group needs to receive them. */
 static double received(const struct finding *f, uint32_t kind, uint32_t side, const struct partition_exchange *exchange,
                        double share)
 {
-    return partition_exchange_elements(exchange, side ? 1 - share : share) * f->devices->element_bytes /
+    return partition_exchange_elements(exchange, share) * f->devices->element_bytes /
            f->devices->bandwidth[f->level][kind][side];
 }
 
-/* Of both groups of a pair in the mean. */
+/* Of all groups in the mean; where kinds are apart, of those of all kinds. */
 static double mean_seconds(const struct finding *f, uint32_t kind, const struct partition_exchange *exchange,
-                           double share)
+                           const double *shares)
 {
-    return (received(f, kind, 0, exchange, share) + received(f, kind, 1, exchange, share)) / 2;
+    if (!is_apart(f))
+        return (received(f, kind, 0, exchange, shares[kind]) + received(f, kind, 1, exchange, shares[kind])) / 2;
+    double sum = 0;
+    for (uint32_t k = 0; k < f->devices->kinds; k++)
+        sum += f->devices->groups[k] * received(f, k, 0, exchange, shares[k]);
+    return sum / f->devices->ways[0];
 }
 
 /* ---- types ---- */
@@ -94,7 +109,7 @@ static bool has_type(enum partition_method method, enum partition_role role, enu
 static bool allows(const struct finding *f, uint32_t index, enum partition_type type)
 {
     const struct partition_layer *layer = &f->network->layers[index];
-    uint64_t parts = 2ull << f->left[0][index].halved[type];
+    uint64_t parts = f->devices->ways[f->level] * f->left[0][index].parts[type];
     return has_type(f->method, layer->role, type) && (!layer->most[type] || parts <= layer->most[type]);
 }
 
@@ -108,19 +123,19 @@ static uint32_t find_undivided(const struct finding *f)
     return index;
 }
 
-static void fill_layers(const struct finding *f, double share, double (*costs)[PAIRWISE_CHOICES])
+static void fill_layers(const struct finding *f, const double *shares, double (*costs)[PAIRWISE_CHOICES])
 {
     for (uint32_t i = 0; i < f->network->count; i++)
         for (unsigned type = 0; type < PARTITION_TYPES; type++) {
             costs[i][type] = allows(f, i, type) ? 0 : INFINITY;
             for (uint32_t kind = 0; kind < f->groups; kind++) {
                 struct partition_exchange exchange = inside(f, kind, i, type);
-                costs[i][type] += mean_seconds(f, kind, &exchange, share) / f->groups;
+                costs[i][type] += mean_seconds(f, kind, &exchange, shares) / f->groups;
             }
         }
 }
 
-static void fill_edge(const struct finding *f, double share, const struct partition_edge *edge,
+static void fill_edge(const struct finding *f, const double *shares, const struct partition_edge *edge,
                       struct pairwise_edge *costs)
 {
     *costs = (struct pairwise_edge){.from = edge->from, .to = edge->to};
@@ -129,21 +144,21 @@ static void fill_edge(const struct finding *f, double share, const struct partit
             costs->costs[from][to] = edge->tied && from != to ? INFINITY : 0;
             for (uint32_t kind = 0; kind < f->groups; kind++) {
                 struct partition_exchange exchange = between(f, kind, edge, from, to);
-                costs->costs[from][to] += mean_seconds(f, kind, &exchange, share) / f->groups;
+                costs->costs[from][to] += mean_seconds(f, kind, &exchange, shares) / f->groups;
             }
         }
 }
 
-/* The best types while the share is fixed: computing is the same with all of them. */
-static void find_types(const struct finding *f, double share, const struct pairwise_step *order, uint8_t *types)
+/* The best types while the shares are fixed: computing is the same with all of them. */
+static void find_types(const struct finding *f, const double *shares, const struct pairwise_step *order, uint8_t *types)
 {
     const struct partition_network *network = f->network;
     double(*costs)[PAIRWISE_CHOICES] = array_zeroed(network->count, sizeof *costs);
     struct pairwise_edge *edges = array_zeroed(network->edge_count, sizeof *edges);
     struct pairwise sum = {network->count, (const double(*)[PAIRWISE_CHOICES])costs, edges, network->edge_count};
-    fill_layers(f, share, costs);
+    fill_layers(f, shares, costs);
     for (size_t i = 0; i < network->edge_count; i++)
-        fill_edge(f, share, &network->edges[i], &edges[i]);
+        fill_edge(f, shares, &network->edges[i], &edges[i]);
     pairwise_minimize(&sum, order, types);
     free(costs);
     free(edges);
@@ -165,65 +180,6 @@ static struct partition_exchange exchange_of(const struct finding *f, uint32_t k
     return sum;
 }
 
-/* ---- shares ---- */
-
-/* The polynomial that is 0 at the wanted share: first group's time less the second's. */
-struct difference {
-    double constant, linear, square;
-};
-
-static struct difference difference_of(const struct partition_side sides[2], const struct partition_exchange *exchange,
-                                       double element_bytes)
-{
-    double first = element_bytes / sides[0].bandwidth, second = element_bytes / sides[1].bandwidth;
-    return (struct difference){.constant = exchange->whole * (first - second) + exchange->other * first +
-                                           sides[0].fixed - sides[1].fixed - sides[1].seconds,
-                               .linear = sides[0].seconds + sides[1].seconds + exchange->product * (first - second) -
-                                         exchange->other * (first + second),
-                               .square = -exchange->product * (first - second)};
-}
-
-/* Its roots, without loss of digits where one is small; how many. */
-static int roots_of(const struct difference *d, double roots[2])
-{
-    if (d->square == 0) {
-        roots[0] = -d->constant / d->linear;
-        return d->linear != 0;
-    }
-    double discriminant = d->linear * d->linear - 4 * d->square * d->constant;
-    if (discriminant < 0)
-        return 0;
-    double q = -(d->linear + copysign(sqrt(discriminant), d->linear)) / 2;
-    roots[0] = q / d->square;
-    roots[1] = d->constant / q;
-    return q != 0 ? 2 : 1;
-}
-
-/* Of a group with this share. */
-static double side_time(const struct partition_side *side, const struct partition_exchange *exchange,
-                        double element_bytes, double share)
-{
-    return share * side->seconds + side->fixed +
-           partition_exchange_elements(exchange, share) * element_bytes / side->bandwidth;
-}
-
-double partition_share(const struct partition_side sides[2], const struct partition_exchange *exchange,
-                       double element_bytes, bool *balanced)
-{
-    struct difference d = difference_of(sides, exchange, element_bytes);
-    double roots[2], best = sides[1].seconds / (sides[0].seconds + sides[1].seconds), least = INFINITY;
-    int count = roots_of(&d, roots);
-    for (int i = 0; i < count; i++) {
-        double time = side_time(&sides[0], exchange, element_bytes, roots[i]);
-        if (roots[i] > 0 && roots[i] < 1 && time < least) {
-            least = time;
-            best = roots[i];
-        }
-    }
-    *balanced = least < INFINITY;
-    return best;
-}
-
 /* ---- levels ---- */
 
 /* Seconds of computing of all layers, on all devices of each kind. */
@@ -236,14 +192,14 @@ static void sum_seconds(const struct partition_network *network, double seconds[
     }
 }
 
-/* The two groups of level 0. */
-static void set_sides(const struct finding *f, struct partition_side sides[2])
+/* A group of each kind on level 0. */
+static void set_sides(const struct finding *f, struct partition_side sides[PARTITION_KINDS])
 {
     double seconds[PARTITION_KINDS];
     sum_seconds(f->network, seconds);
-    for (int kind = 0; kind < PARTITION_KINDS; kind++)
+    for (uint32_t kind = 0; kind < f->devices->kinds; kind++)
         sides[kind] =
-            (struct partition_side){seconds[kind], f->devices->fixed[kind], f->devices->bandwidth[0][0][kind]};
+            (struct partition_side){seconds[kind], f->devices->fixed[kind], f->devices->bandwidth[0][kind][0]};
 }
 
 /* What has been found so far. */
@@ -253,39 +209,56 @@ struct best {
     struct partition *partition;
 };
 
-/* Between two kinds: types for the share, the share for the types, and so on while that is shorter. */
+/* Between kinds: types for the shares, shares for the types, and so on while that is shorter. */
 static void descend(const struct finding *f, const struct pairwise_step *order, const struct partition_side *sides,
-                    double share, struct best *best)
+                    double *shares, struct best *best)
 {
-    double least = INFINITY, bytes = f->devices->element_bytes;
+    const struct partition_devices *devices = f->devices;
+    double least = INFINITY, bytes = devices->element_bytes;
     for (;;) {
         bool balanced;
-        find_types(f, share, order, best->types);
+        double time = 0;
+        find_types(f, shares, order, best->types);
         struct partition_exchange exchange = exchange_of(f, 0, best->types);
-        share = partition_share(sides, &exchange, bytes, &balanced);
-        double time =
-            fmax(side_time(&sides[0], &exchange, bytes, share), side_time(&sides[1], &exchange, bytes, 1 - share));
+        partition_shares(sides, devices->groups, devices->kinds, &exchange, bytes, shares, &balanced);
+        for (uint32_t kind = 0; kind < devices->kinds; kind++)
+            time = fmax(time, partition_side_time(&sides[kind], &exchange, bytes, shares[kind]));
         if (!(time < least))
             return;
         least = time;
         if (!(time < best->time))
             continue;
         best->time = time;
-        best->partition->level[0].share = share;
+        memcpy(best->partition->level[0].shares, shares, devices->kinds * sizeof *shares);
         best->partition->balanced = balanced;
         memcpy(best->partition->level[0].types, best->types, f->network->count);
     }
+}
+
+/* The groups of the first kind have `first` of all together, the others the rest by their speeds. */
+static void begin_shares(const struct finding *f, const struct partition_side *sides, double first, double *shares)
+{
+    double speeds = 0;
+    for (uint32_t kind = 1; kind < f->devices->kinds; kind++)
+        speeds += f->devices->groups[kind] / sides[kind].seconds;
+    shares[0] = first / f->devices->groups[0];
+    for (uint32_t kind = 1; kind < f->devices->kinds; kind++)
+        shares[kind] = (1 - first) / sides[kind].seconds / speeds;
 }
 
 /* From several shares, as the types that are best for one may lead away from better ones. */
 static void balance(const struct finding *f, const struct pairwise_step *order, struct partition *partition)
 {
     struct best best = {INFINITY, array_zeroed(f->network->count, sizeof *best.types), partition};
-    struct partition_side sides[2];
+    struct partition_side sides[PARTITION_KINDS];
+    double shares[PARTITION_KINDS];
     set_sides(f, sides);
-    descend(f, order, sides, sides[1].seconds / (sides[0].seconds + sides[1].seconds), &best);
-    for (int i = 1; i < STARTS; i++)
-        descend(f, order, sides, (double)i / STARTS, &best);
+    partition_speeds(sides, f->devices->groups, f->devices->kinds, shares);
+    descend(f, order, sides, shares, &best);
+    for (int i = 1; i < STARTS; i++) {
+        begin_shares(f, sides, (double)i / STARTS, shares);
+        descend(f, order, sides, shares, &best);
+    }
     free(best.types);
 }
 
@@ -295,7 +268,7 @@ static void divide(const struct finding *f, uint32_t kind, const uint8_t *types,
     for (uint32_t i = 0; i < f->network->count; i++) {
         struct fraction *left = &f->left[kind][i];
         bool passive = f->network->layers[i].role == PARTITION_PASSIVE;
-        left->halved[types[i]]++;
+        left->parts[types[i]] *= f->devices->ways[f->level];
         if (types[i] == PARTITION_SAMPLES)
             left->samples *= share;
         if (types[i] == PARTITION_INPUTS || (passive && types[i] == PARTITION_OUTPUTS))
@@ -309,25 +282,25 @@ static void divide(const struct finding *f, uint32_t kind, const uint8_t *types,
 static bool take_level(struct finding *f, const struct pairwise_step *order, struct partition *partition)
 {
     struct partition_level *level = &partition->level[f->level];
-    bool kinds = f->level == 0 && f->devices->kinds > 1;
+    bool apart = is_apart(f);
     f->groups = f->level == 0 ? 1 : f->devices->kinds;
     if (find_undivided(f) < f->network->count)
         return false;
     level->types = array_zeroed(f->network->count, sizeof *level->types);
-    level->share = 0.5;
-    if (kinds && f->method == PARTITION_ACCPAR)
+    for (uint32_t kind = 0; kind < f->devices->kinds; kind++)
+        level->shares[kind] = 1.0 / f->devices->ways[f->level];
+    if (apart && f->method == PARTITION_ACCPAR)
         balance(f, order, partition);
     else
-        find_types(f, level->share, order, level->types);
+        find_types(f, level->shares, order, level->types);
     level->elements = exchange_of(f, 0, level->types);
     for (uint32_t kind = 0; kind < f->devices->kinds; kind++) {
-        struct partition_exchange exchange = exchange_of(f, kinds ? 0 : kind, level->types);
-        level->seconds[kind] =
-            kinds ? received(f, 0, kind, &exchange, level->share)
-                  : fmax(received(f, kind, 0, &exchange, level->share), received(f, kind, 1, &exchange, level->share));
+        struct partition_exchange exchange = exchange_of(f, apart ? 0 : kind, level->types);
+        double first = received(f, kind, 0, &exchange, level->shares[kind]);
+        level->seconds[kind] = apart ? first : fmax(first, received(f, kind, 1, &exchange, level->shares[kind]));
     }
     for (uint32_t kind = 0; kind < f->devices->kinds; kind++)
-        divide(f, kind, level->types, kind && kinds ? 1 - level->share : level->share);
+        divide(f, kind, level->types, level->shares[kind]);
     return true;
 }
 
@@ -336,7 +309,7 @@ static void begin(struct finding *f)
     for (int kind = 0; kind < PARTITION_KINDS; kind++) {
         f->left[kind] = array_zeroed(f->network->count, sizeof *f->left[kind]);
         for (uint32_t i = 0; i < f->network->count; i++)
-            f->left[kind][i] = (struct fraction){1, 1, 1, {0}};
+            f->left[kind][i] = (struct fraction){1, 1, 1, {1, 1, 1}};
     }
 }
 
@@ -350,12 +323,10 @@ uint32_t partition_find(const struct partition_network *network, const struct pa
     while (f.level < devices->levels && take_level(&f, order, partition))
         f.level++;
     sum_seconds(network, partition->computing);
-    if (devices->kinds > 1) {
-        partition->computing[0] *= partition->level[0].share;
-        partition->computing[1] *= 1 - partition->level[0].share;
-    }
-    for (int kind = 0; kind < PARTITION_KINDS; kind++)
-        partition->computing[kind] += devices->fixed[kind];
+    for (uint32_t kind = 0; kind < devices->kinds; kind++)
+        partition->computing[kind] =
+            partition->computing[kind] * (devices->kinds > 1 ? partition->level[0].shares[kind] : 1) +
+            devices->fixed[kind];
     if (f.level < devices->levels) {
         undivided = find_undivided(&f);
         partition_finish(partition);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How each layer of a network is divided between two groups of devices, and again within the groups: AccPar (Song et
  * al., HPCA 2020, DOI 10.1109/HPCA47549.2020.00036) with its types, costs and dynamic program; and what it is compared
- * with. On each of H levels every group is divided in two, so that 2^H devices share the network. */
+ * with. On each of H levels every group is divided, in two where the number of devices allows it. */
 #ifndef STAGESIM_PARTITION_PARTITION_H
 #define STAGESIM_PARTITION_PARTITION_H
 
 #include "studies/partition/exchange.h"
 #include "studies/partition/pairwise.h"
 
-enum { PARTITION_LEVELS_MAX = 12, PARTITION_KINDS = 2 };
+enum { PARTITION_LEVELS_MAX = 12, PARTITION_KINDS = 8 };
 
 /* What a layer is to a method. A layer without weights, or that works channel by channel, is divided by samples or by
  * channels (type III), and nothing is summed. */
@@ -18,7 +18,7 @@ enum partition_role { PARTITION_PASSIVE, PARTITION_CONVOLUTION /* or any that is
 struct partition_layer {
     enum partition_role role;
     double weights, inputs, outputs;
-    double seconds[PARTITION_KINDS]; /* of all its computing, on all devices of a kind together */
+    double seconds[PARTITION_KINDS]; /* of all its computing, on the devices of a group of a kind together */
     uint64_t most[PARTITION_TYPES];  /* parts into which a type may divide it at most; 0: any number */
 };
 
@@ -37,14 +37,17 @@ struct partition_network {
     size_t edge_count;
 };
 
-/* The devices, two to the power of `levels`. With two kinds each has half of them: on level 0 the kinds are divided, on
- * the levels below both alike. */
+/* The devices. With several kinds level 0 has groups of one kind each, all of as many devices, and the levels below
+ * divide all of these alike. */
 struct partition_devices {
     uint32_t levels, kinds;
+    uint32_t ways[PARTITION_LEVELS_MAX]; /* into how many groups a level divides what the level above leaves */
+    uint32_t groups[PARTITION_KINDS];    /* with several kinds: those of each on level 0 */
     double element_bytes;
     double fixed[PARTITION_KINDS]; /* seconds of the devices of each kind that no share changes */
-    /* Bytes per second that all devices of the first and of the second group of a pair receive from the other one; on
-     * level 0 of its one pair, below of a pair of each kind: [level][kind][side]. */
+    /* Bytes per second that all devices of a group receive from those beside it: on level 0, with several kinds, of a
+     * group of each kind [0][kind][0], otherwise of the first and of the second of two of a kind: [level][kind][side].
+     * Of more than two both are the least of them. */
     double bandwidth[PARTITION_LEVELS_MAX][PARTITION_KINDS][2];
 };
 
@@ -52,36 +55,21 @@ enum partition_method { PARTITION_DATA, PARTITION_OWT, PARTITION_HYPAR, PARTITIO
 
 struct partition_level {
     uint8_t *types;                     /* [layer]: enum partition_type */
-    double share;                       /* of the first group of a pair */
+    double shares[PARTITION_KINDS];     /* of a group of each kind */
     double seconds[PARTITION_KINDS];    /* of communication, of the devices of each kind */
-    struct partition_exchange elements; /* of a pair of the first kind */
+    struct partition_exchange elements; /* of a group of the first kind */
 };
 
 struct partition {
     uint32_t levels, kinds;
     struct partition_level level[PARTITION_LEVELS_MAX];
     double computing[PARTITION_KINDS]; /* seconds, with those that no share changes */
-    bool balanced; /* the share of level 0 makes both groups' computing and communication there equally long */
+    bool balanced; /* the shares of level 0 make all groups' computing and communication there equally long */
 };
-
-/* One of two groups: seconds of all computing on it, seconds that its share does not change, bytes per second. */
-struct partition_side {
-    double seconds, fixed, bandwidth;
-};
-
-/* The first group's share a of the work with which both groups take equally long,
- *
- *     a C_1 + K_1 + V_1(a) / B_1 = (1 - a) C_2 + K_2 + V_2(1 - a) / B_2
- *
- * with the seconds C of all computing on one group, what K its share does not change, the bytes V that a group
- * receives, and its bandwidth B: a quadratic equation. Of two such shares that with the shorter time; where there is
- * none, C_2 / (C_1 + C_2) and *balanced is false. */
-double partition_share(const struct partition_side sides[2], const struct partition_exchange *exchange,
-                       double element_bytes, bool *balanced);
 
 /* Level by level: the types with which the mean of both groups' times is least. Data is type I everywhere, OWT type I
  * for convolutions and II for dense layers (Krizhevsky, arXiv 1404.5997), HyPar types I and II (Song et al., HPCA
- * 2019), all in halves. AccPar takes all three types, and between two kinds the share that makes both groups' times
+ * 2019), all in equal parts. AccPar takes all three types, and between kinds the shares that make all groups' times
  * equal: the one after the other while the time becomes shorter, from several shares. Among equal costs a layer has the
  * lower type. Returns the number of a layer that cannot be divided so often in this way, or the number of layers when
  * all is well; then the caller frees the result with partition_finish. */

@@ -5,6 +5,7 @@ their speeds. What the model says of communication is worked out again from the 
 best of all. The division that is written runs as the table says."""
 import itertools
 import json
+import math
 import os
 import pathlib
 import subprocess
@@ -12,7 +13,7 @@ import sys
 import tempfile
 
 STAGESIM = os.path.abspath(sys.argv[1])
-SAMPLES, BYTES = 64, 2
+SAMPLES, BYTES = 96, 2
 # name, kind, channels, height and width, kernel, stride, padding
 LAYERS = (("conv1", "convolution", 32, 32, 3, 1, 1), ("pool1", "pooling", 32, 16, 2, 2, 0),
           ("conv2", "convolution", 64, 16, 3, 1, 1), ("pool2", "pooling", 64, 4, 4, 4, 0),
@@ -91,9 +92,9 @@ IN = {True: {"I": "I", "III": "II"}, False: {"I": "I", "II": "II", "III": "III"}
 OUT = {True: {"I": "I", "III": "III"}, False: {"I": "I", "II": "II", "III": "III"}}
 
 
-def elements(types, left, share):
-    """Elements that the group with this share receives; `left`: samples, inputs and outputs that the levels above have
-    left of each layer."""
+def elements(types, left, share, ways):
+    """Elements that the group with this share, of so many, receives; `left`: samples, inputs and outputs that the levels
+    above have left of each layer."""
     total = 0
     for i, kind in enumerate(types):
         passive = LAYERS[i][1] == "pooling"
@@ -101,7 +102,7 @@ def elements(types, left, share):
         weights, read, written = SIZES[i][0] * inputs * outputs, SIZES[i][1] * samples * inputs, \
             SIZES[i][2] * samples * outputs
         if not passive:
-            total += {"I": weights, "II": written, "III": read}[kind]
+            total += {"I": weights, "II": written, "III": read}[kind] * 2 * (ways - 1) / ways
         if i:
             before = OUT[LAYERS[i - 1][1] == "pooling"][types[i - 1]]
             way = BETWEEN.get((before, IN[passive][kind]))
@@ -120,17 +121,29 @@ def shrink(types, left, share):
     return after
 
 
-def check_model(division, devices, rate, what):
+def ways_of(speeds):
+    """Into how many groups each level divides: kinds in groups of as many devices, then prime by prime."""
+    counts = [speeds.count(speed) for speed in dict.fromkeys(speeds)]
+    each = math.gcd(*counts)
+    ways = [len(speeds) // each] if len(counts) > 1 else []
+    for prime in (2, 3, 5):
+        while each % prime == 0:
+            ways.append(prime)
+            each //= prime
+    return ways
+
+
+def check_model(division, speeds, rate, what):
     """Communication of each level, from the types and shares that are printed."""
-    kinds = len(division["computing_s"])
+    kinds, group = len(division["computing_s"]), len(speeds)
     left = [[(1, 1, 1)] * len(LAYERS) for _ in range(kinds)]
-    for number, level in enumerate(division["levels"]):
-        group = devices >> (number + 1)
-        for kind in range(kinds):
-            unequal = kinds == 2 and number == 0
-            share = 1 - level["share"] if unequal and kind else level["share"]
+    expect(len(division["levels"]) == len(ways_of(speeds)), f"{what}: {len(division['levels'])} levels")
+    for number, (level, ways) in enumerate(zip(division["levels"], ways_of(speeds))):
+        group //= ways
+        expect(level["share"] == level["shares"][0], f"{what}: the first share")
+        for kind, share in enumerate(level["shares"]):
             # all devices of the group receive at the same time, each over its own link
-            seconds = elements(level["types"], left[kind], share) * BYTES / (group * rate)
+            seconds = elements(level["types"], left[kind], share, ways) * BYTES / (group * rate)
             near(level["communication_s"][kind], seconds, f"{what}: level {number}, kind {kind}")
             left[kind] = shrink(level["types"], left[kind], share)
     seconds = [division["computing_s"][kind] + sum(level["communication_s"][kind] for level in division["levels"])
@@ -141,26 +154,28 @@ def check_model(division, devices, rate, what):
 def check_best(division, rate):
     """On one level of equal devices: no other types need less communication."""
     kinds = [("I", "III") if layer[1] == "pooling" else ("I", "II", "III") for layer in LAYERS]
-    least = min(elements(types, [(1, 1, 1)] * len(LAYERS), 0.5) for types in itertools.product(*kinds))
+    least = min(elements(types, [(1, 1, 1)] * len(LAYERS), 0.5, 2) for types in itertools.product(*kinds))
     near(division["levels"][0]["communication_s"][0], least * BYTES / rate, "least communication")
 
 
 # ---- the tests ----
 
 def check_equal(folder):
-    for devices in (2, 8):
+    for devices in (2, 3, 8, 12):
         rate = 1e9
         study, divisions = divide(folder, [1e12] * devices, rate)
         expect(study["devices"] == ["m-1000000000000"], "one kind of devices")
         for name, division in divisions.items():
-            check_model(division, devices, rate, f"{name} on {devices}")
-            expect(all(level["share"] == 0.5 for level in division["levels"]), f"{name}: halves")
+            speeds = [1e12] * devices
+            check_model(division, speeds, rate, f"{name} on {devices}")
+            for level, ways in zip(division["levels"], ways_of(speeds)):
+                near(level["share"], 1 / ways, f"{name}: equal parts")
         if devices == 2:
             check_best(divisions["accpar"], rate)
         types = {name: {kind for level in division["levels"] for kind in level["types"]}
                  for name, division in divisions.items()}
         of_layers = [{level["types"][i] for level in divisions["accpar"]["levels"]} for i in range(len(LAYERS))]
-        expect(devices == 2 or any("I" in kinds and len(kinds) > 1 for kinds in of_layers),
+        expect(devices < 8 or any("I" in kinds and len(kinds) > 1 for kinds in of_layers),
                "a layer is divided by samples, and below by something else")
         expect(types["data"] == {"I"}, "data parallelism divides samples")
         expect("II" in types["hypar"] | types["accpar"], "dense layers are not divided by samples")
@@ -170,7 +185,7 @@ def check_equal(folder):
             expect("III" not in [kind for kind, layer in zip(level["types"], LAYERS) if layer[1] != "pooling"],
                    "HyPar's types")
         first = [divisions[name]["levels"][0]["communication_s"][0] for name in ("accpar", "hypar", "data")]
-        expect(first == sorted(first), "more types need less communication")
+        expect(devices % 2 or first == sorted(first), "more types need less communication")
 
 
 def check_unequal(folder):
@@ -187,7 +202,7 @@ def check_unequal(folder):
     for rate in (1e9, 1e11):
         _, divisions = divide(folder, [3e12, 1e12, 3e12, 1e12], rate)
         for name, division in divisions.items():
-            check_model(division, 4, rate, f"{name}, two kinds, {rate}")
+            check_model(division, [3e12, 1e12, 3e12, 1e12], rate, f"{name}, two kinds, {rate}")
         accpar = divisions["accpar"]
         if accpar["balanced"]:
             first, second = (accpar["computing_s"][kind] + accpar["levels"][0]["communication_s"][kind] for kind in
@@ -195,10 +210,38 @@ def check_unequal(folder):
             near(first, second, "times of both groups", 0.01)
 
 
+def check_kinds(folder):
+    """Any number of kinds, each with any number of devices: without communication each has a share as its speed, which
+    is by how much this is faster than equal parts; with it, all groups take equally long."""
+    for speeds in ([3e12, 1e12, 1e12, 1e12], [2e12, 1e12, 1e12, 3e12], [2e12, 2e12, 1e12, 1e12, 3e12, 3e12],
+                   [2e12] * 8 + [1e12] * 4):
+        study, divisions = divide(folder, speeds, 1e16)
+        accpar, data = divisions["accpar"], divisions["data"]
+        expect(study["devices"] == [f"m-{speed:.0f}" for speed in dict.fromkeys(speeds)], f"{speeds}: {study['devices']}")
+        expect(accpar["balanced"] and not data["balanced"], f"{speeds}: only AccPar balances")
+        group = len(speeds) // ways_of(speeds)[0]
+        for share, speed in zip(accpar["levels"][0]["shares"], dict.fromkeys(speeds)):
+            near(share, group * speed / sum(speeds), f"{speeds}: share of {speed}", 1e-3)
+        near(data["analytic_s"] / accpar["analytic_s"], sum(speeds) / len(speeds) / min(speeds), f"{speeds}: speed-up",
+             0.01)
+        for rate in (1e9, 1e11):
+            _, divisions = divide(folder, speeds, rate)
+            for name, division in divisions.items():
+                check_model(division, speeds, rate, f"{name}, {speeds}, {rate}")
+            accpar = divisions["accpar"]
+            times = [computing + sent for computing, sent in zip(accpar["computing_s"],
+                                                                 accpar["levels"][0]["communication_s"])]
+            for time in times if accpar["balanced"] else ():
+                near(time, times[0], f"{speeds}, {rate}: times of all groups", 0.01)
+            expect(accpar["predicted_s"] <= min(d["predicted_s"] for d in divisions.values()) * 1.02,
+                   f"{speeds}, {rate}: {accpar['predicted_s']}")
+
+
 def check_written(folder):
     """The file runs as the table says, on both engines."""
-    for method in ("accpar", "hypar", "owt", "data"):
-        _, divisions = divide(folder, [3e12, 1e12, 3e12, 1e12], 1e10, method, "-o", folder / "strategy.yaml")
+    for number, method in enumerate(("accpar", "hypar", "owt", "data", "accpar", "accpar")):
+        speeds = [[3e12, 1e12, 3e12, 1e12], [2e12, 1e12, 3e12, 1e12], [2e12] * 4 + [1e12] * 2][max(number - 3, 0)]
+        _, divisions = divide(folder, speeds, 1e10, method, "-o", folder / "strategy.yaml")
         for engine in ("analytic", "simgrid"):
             run("run", folder / "job.yaml", "--set", "split=strategy.yaml", "--engine", engine, "-o", folder / "out",
                 "--quiet")
@@ -230,9 +273,9 @@ def check_slower(folder):
 
 
 def check_refused(folder):
-    """Devices that two halves of equal size cannot be made of."""
-    for speeds, text in (([3e12, 1e12, 1e12, 1e12], "1 rank is on 'm-3000000000000' and 3 on others"),
-                         ([3e12, 2e12, 1e12, 1e12], "more than two kinds")):
+    """Too few devices, too many kinds, too many parts."""
+    for speeds, text in (([3e12], "1 rank cannot be divided again and again; expected 2 to 4096"),
+                         ([(1 + kind % 9) * 1e12 for kind in range(12)], "on devices of more than 8 kinds")):
         write_job(folder, speeds, 1e9)
         done = subprocess.run([STAGESIM, "layouts", folder / "job.yaml", "--method", "accpar"], capture_output=True,
                               text=True, timeout=60)
@@ -251,6 +294,7 @@ def main():
         folder = pathlib.Path(name)
         check_equal(folder)
         check_unequal(folder)
+        check_kinds(folder)
         check_written(folder)
         check_slower(folder)
         check_refused(folder)

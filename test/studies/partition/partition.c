@@ -4,6 +4,7 @@
 #include "studies/partition/partition.h"
 
 #include "base/arena.h"
+#include "studies/partition/shares.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -41,8 +42,10 @@ static struct partition_network chain(const struct partition_layer *layers, uint
 static struct partition_devices elements_alone(uint32_t levels)
 {
     struct partition_devices devices = {.levels = levels, .kinds = 1, .element_bytes = 1};
-    for (uint32_t level = 0; level < levels; level++)
+    for (uint32_t level = 0; level < levels; level++) {
         devices.bandwidth[level][0][0] = devices.bandwidth[level][0][1] = 1;
+        devices.ways[level] = 2;
+    }
     return devices;
 }
 
@@ -124,12 +127,18 @@ static void draw(struct drawn *drawn, uint32_t kinds)
                                                     {exp(4 * unit()) * 1e3, exp(4 * unit()) * 1e3},
                                                     {0}};
     drawn->network = chain(drawn->layers, count, drawn->edges);
-    drawn->devices = (struct partition_devices){
-        .levels = 2, .kinds = kinds, .element_bytes = 2, .fixed = {100 * unit(), 100 * unit()}};
+    drawn->devices = (struct partition_devices){.levels = 2,
+                                                .kinds = kinds,
+                                                .ways = {2, 2},
+                                                .groups = {1, 1},
+                                                .element_bytes = 2,
+                                                .fixed = {100 * unit(), 100 * unit()}};
     for (int level = 0; level < 2; level++)
         for (int kind = 0; kind < 2; kind++)
             for (int side = 0; side < 2; side++)
                 drawn->devices.bandwidth[level][kind][side] = exp(2 * unit());
+    if (kinds > 1)
+        drawn->devices.bandwidth[0][1][0] = drawn->devices.bandwidth[0][0][1];
 }
 
 /* What is left to a group of a layer's three sizes. */
@@ -213,7 +222,7 @@ static void check_types(const struct drawn *drawn, const struct partition *parti
             at.left[kind][i] = (struct sizes){1, 1, 1};
     for (at.level = 0; at.level < 2; at.level++) {
         const struct partition_level *level = &partition->level[at.level];
-        at.share = level->share;
+        at.share = level->shares[0];
         double least = least_of(drawn, level_value, &at), own = level_value(drawn, level->types, &at);
         if (kinds == 1 || at.level == 1)
             cr_assert_float_eq(own, least, 1e-9 * least);
@@ -295,10 +304,10 @@ Test(partition, unequal_groups_against_all_types)
         find(&drawn, &partition);
         const struct partition_level *level = &partition.level[0];
         if (partition.balanced)
-            cr_assert_float_eq(longer(&drawn, level->types, level->share), 0,
-                               1e-12 * time_of(&drawn, level->types, level->share));
+            cr_assert_float_eq(longer(&drawn, level->types, level->shares[0]), 0,
+                               1e-12 * time_of(&drawn, level->types, level->shares[0]));
         check_types(&drawn, &partition);
-        double least = least_of(&drawn, balanced_value, NULL), own = time_of(&drawn, level->types, level->share);
+        double least = least_of(&drawn, balanced_value, NULL), own = time_of(&drawn, level->types, level->shares[0]);
         cr_assert_leq(own, 1.02 * least, "round %d: %g, not %g", round, own, least);
         best += own <= least * (1 + 1e-9);
         partition_finish(&partition);
@@ -324,6 +333,59 @@ Test(partition, share_without_balance)
     double share = partition_share(sides, &(struct partition_exchange){.whole = 1000}, 1, &balanced);
     cr_assert_eq(share, 0.5);
     cr_assert_not(balanced);
+}
+
+/* Of all shares on a grid none has a shorter longest time. */
+Test(partition, shares_of_kinds_against_a_grid)
+{
+    enum { STEPS = 120 };
+    int balances = 0, rounds = 400;
+    srand(3);
+    for (int round = 0; round < rounds; round++) {
+        struct partition_side sides[3];
+        uint32_t groups[3];
+        for (int k = 0; k < 3; k++) {
+            sides[k] = (struct partition_side){exp(2 * unit()), unit(), exp(2 * unit())};
+            groups[k] = 1 + (uint32_t)rand() % 3;
+        }
+        const struct partition_exchange exchange = {2 * unit(), rand() % 2 * 8 * unit(), rand() % 2 * 4 * unit()};
+        double shares[3], least = INFINITY, own = 0, sum = 0;
+        bool balanced;
+        partition_shares(sides, groups, 3, &exchange, 1, shares, &balanced);
+        for (int k = 0; k < 3; k++) {
+            own = fmax(own, partition_side_time(&sides[k], &exchange, 1, shares[k]));
+            sum += groups[k] * shares[k];
+        }
+        for (int a = 0; a <= STEPS; a++)
+            for (int b = 0; a + b <= STEPS; b++) {
+                const int part[] = {a, b, STEPS - a - b};
+                double time = 0;
+                for (int k = 0; k < 3; k++)
+                    time =
+                        fmax(time, partition_side_time(&sides[k], &exchange, 1, (double)part[k] / STEPS / groups[k]));
+                least = fmin(least, time);
+            }
+        cr_assert_float_eq(sum, 1, 1e-9, "round %d: %g", round, sum);
+        bool speeds = !balanced && own > least; /* a kind would have nothing */
+        cr_assert(speeds || own <= least * (1 + 1e-9), "round %d: %g, on the grid %g", round, own, least);
+        balances += balanced;
+    }
+    cr_assert_geq(balances, rounds / 2, "%d of %d", balances, rounds);
+}
+
+/* As many groups of two kinds as of three, of which two are alike, and the closed form of two. */
+Test(partition, shares_of_kinds_that_are_alike)
+{
+    const struct partition_side sides[] = {{3, 0.1, 2}, {5, 0.3, 1}, {5, 0.3, 1}};
+    const struct partition_exchange exchange = {0.1, 0.2, 0.3};
+    const uint32_t two[] = {2, 2}, three[] = {2, 1, 1};
+    double shares[3], others[3];
+    bool balanced;
+    partition_shares(sides, two, 2, &exchange, 1, shares, &balanced);
+    cr_assert(balanced);
+    partition_shares(sides, three, 3, &exchange, 1, others, &balanced);
+    for (int k = 0; k < 3; k++)
+        cr_assert_float_eq(others[k], shares[k ? 1 : 0], 1e-9);
 }
 
 /* Four samples and eight inputs and outputs: of eight parts a layer has at most four by samples. Where only samples may
