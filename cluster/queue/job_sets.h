@@ -8,8 +8,8 @@
 struct set_job {
     struct footprint footprint;
     const uint32_t *nodes; /* [count] */
-    uint32_t type, count;
-    double iteration; /* seconds of one alone */
+    uint32_t type, count;  /* type: at a clock, where caps change it */
+    double iteration;      /* seconds of one alone */
     bool runs;
     double slow; /* how much longer it takes */
     /* Filled by job_sets_find where it is of a set: */

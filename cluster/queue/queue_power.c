@@ -231,6 +231,14 @@ bool queue_power_create(const struct scenario *scenario, struct throughput *thro
     return true;
 }
 
+struct queue_clock queue_power_clock(const struct queue_power *power, double cap)
+{
+    struct drawing *drawing = power ? power->user : NULL;
+    if (!drawing || !is_capped(power->settings))
+        return (struct queue_clock){1, 1};
+    return (struct queue_clock){stretch_at(drawing, cap), drawing->most};
+}
+
 void queue_power_take_jobs(const struct queue_power *power, const struct queue_job *jobs)
 {
     if (power)

@@ -20,6 +20,7 @@ struct preparing {
     uint32_t nodes, processors; /* of the cluster; of a node */
     uint32_t *chosen;           /* [nodes]: scratch */
     struct queue_failing failing;
+    const struct queue_power *power;
     bool fails;
 };
 
@@ -106,9 +107,11 @@ static bool put_work(struct preparing *preparing, const struct arrival *arrival,
     return true;
 }
 
-static void beside(void *user, struct queue_neighbour *running, uint32_t count)
+static void beside(void *user, struct queue_neighbour *working, uint32_t count, double cap)
 {
-    slowing_share(((struct preparing *)user)->slowing, running, count);
+    const struct preparing *preparing = user;
+    struct queue_clock clock = queue_power_clock(preparing->power, cap);
+    slowing_share(preparing->slowing, working, count, clock.stretch, clock.most);
 }
 
 /* One job of the log; false after a mistake was reported. */
@@ -143,7 +146,6 @@ bool queue_prepare(const struct scenario *scenario, struct throughput *throughpu
                    struct arena *arena, struct diag *diag, struct queue_request *request)
 {
     const struct queue_scenario *queue = scenario->whole;
-    const struct queue_power *power;
     const struct node_layout *layout = throughput_nodes(throughput);
     struct preparing *preparing = arena_alloc(arena, sizeof *preparing);
     struct queue_job *jobs = arena_array(arena, queue->job_count + 1, sizeof *jobs);
@@ -162,9 +164,9 @@ bool queue_prepare(const struct scenario *scenario, struct throughput *throughpu
                    preparing->failing.failures.spares, preparing->nodes, preparing->nodes - 1);
         return false;
     }
-    if (!queue_power_create(scenario, throughput, arena, diag, &power))
+    if (!queue_power_create(scenario, throughput, arena, diag, &preparing->power))
         return false;
-    queue_power_take_jobs(power, jobs);
+    queue_power_take_jobs(preparing->power, jobs);
     bool good = true;
     for (uint32_t i = 0; i < queue->job_count; i++)
         good &= put_job(preparing, i, sizes, counts, &jobs[i]);
@@ -176,7 +178,7 @@ bool queue_prepare(const struct scenario *scenario, struct throughput *throughpu
                                       .user = preparing,
                                       .beside = slowing ? beside : NULL,
                                       .failures = preparing->fails ? &preparing->failing.failures : NULL,
-                                      .power = power,
+                                      .power = preparing->power,
                                       .gpus = layout->gpus,
                                       .gpu_hour = queue->gpu_hour,
                                       .kilowatt_hour = queue->kilowatt_hour};

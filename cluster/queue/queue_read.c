@@ -305,7 +305,7 @@ static void read_log(struct reading *reading, uint64_t most)
     match_types(reading);
 }
 
-/* Contention is simulated by one engine, and where nothing else changes what jobs do in a second. */
+/* Contention is simulated by one engine, of jobs of which more is known than how long they run. */
 static void check_contention(const struct reading *reading, const struct scenario *beside)
 {
     const struct queue_scenario *queue = reading->queue;
@@ -314,14 +314,8 @@ static void check_contention(const struct reading *reading, const struct scenari
         return;
     if (beside->engine != ENGINE_SIMGRID)
         text = "jobs slow each other down with engine: simgrid only; expected it beside the queue";
-    else if (queue_policy_preempts(queue->options.policy))
-        text = "with preemption jobs run as if each were alone; expected another policy beside contention";
-    else if (queue->runs > 1)
-        text = "in many months jobs run as if each were alone; expected no runs beside contention";
-    else if (queue->training)
-        text = "with failures jobs run as if each were alone; expected no contention beside them";
-    else if (beside->power.cap > 0 || beside->power.budget > 0)
-        text = "under caps jobs run as if each were alone; expected no contention beside them";
+    else if (queue->drawn)
+        text = "jobs that are drawn have no types and meet nobody; expected a log with types beside contention";
     if (text)
         diag_error(reading->diag, node_place(reading->root, "queue.contention"), "%s", text);
 }

@@ -130,7 +130,7 @@ static struct known_set *simulate(struct set_slow *slow, const struct job_set *s
 static bool may_simulate(const struct set_slow *slow)
 {
     const struct set_counts *counts = &slow->counts;
-    return counts->simulated + counts->parts + counts->failed < slow->most;
+    return counts->simulated + counts->parts + counts->uneven + counts->failed < slow->most;
 }
 
 /* NULL: a class that is not known, and there may be no more simulations. */

@@ -6,18 +6,31 @@
 #include "cluster/queue/set_slow.h"
 #include "simulator/engines/refine.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+/* Sets are found at so many clocks beside the full one, at equal steps of what they stretch arithmetic to; slow-downs
+ * between two of them are linear in the stretch. */
+enum { CLOCKS = 2 };
+
+/* Jobs that run, as they are at one clock. */
+struct at_clock {
+    uint32_t number;
+    double stretch;
+    struct set_job *jobs; /* [job]: of those that work, its footprint; NULL: nobody has asked */
+    bool *placed;         /* [job]: and it has been looked at */
+    struct set_job **working;
+    uint32_t working_count;
+};
 
 struct slowing {
     const struct queue_scenario *queue;
     struct throughput *throughput;
     struct arena *arena;
-    struct key_table traffic_of; /* by shape and type */
+    struct key_table traffic_of; /* by shape and kind */
     struct traffic **traffic;
     size_t traffic_count, traffic_capacity;
-    struct set_job *jobs; /* [job]: of those that run, its footprint */
-    struct set_job **running;
-    uint32_t running_count;
+    struct at_clock clocks[CLOCKS + 1];
     struct job_sets *finder;
     struct set_slow *sets;
 };
@@ -28,24 +41,31 @@ struct slowing *slowing_create(const struct queue_scenario *queue, struct throug
     slowing->queue = queue;
     slowing->throughput = throughput;
     slowing->arena = arena_create();
-    slowing->jobs = array_zeroed(queue->job_count + 1, sizeof *slowing->jobs);
     slowing->finder = job_sets_create(throughput_nodes(throughput)->platform);
     slowing->sets = set_slow_create(throughput_nodes(throughput)->platform, queue->together, queue->sets);
     return slowing;
+}
+
+static void forget(struct slowing *slowing, struct at_clock *clock)
+{
+    for (uint64_t i = 0; clock->jobs && i < slowing->queue->job_count; i++)
+        footprint_finish(&clock->jobs[i].footprint);
+    free(clock->jobs);
+    free(clock->placed);
+    free(clock->working);
+    *clock = (struct at_clock){0};
 }
 
 void slowing_destroy(struct slowing *slowing)
 {
     if (!slowing)
         return;
-    for (uint64_t i = 0; i < slowing->queue->job_count; i++)
-        footprint_finish(&slowing->jobs[i].footprint);
+    for (uint32_t i = 0; i <= CLOCKS; i++)
+        forget(slowing, &slowing->clocks[i]);
     job_sets_destroy(slowing->finder);
     set_slow_destroy(slowing->sets);
     key_table_finish(&slowing->traffic_of);
     free(slowing->traffic);
-    free(slowing->jobs);
-    free(slowing->running);
     arena_destroy(slowing->arena);
     free(slowing);
 }
@@ -57,17 +77,23 @@ struct set_counts slowing_counts(const struct slowing *slowing)
 
 /* ---- jobs that run ---- */
 
-/* NULL: its program cannot be built; it meets nobody. */
-static struct traffic *find_traffic(struct slowing *slowing, uint32_t type, const struct queue_neighbour *job,
-                                    const uint32_t *hosts, uint32_t host_count)
+/* A type at another clock is another kind. */
+static uint32_t kind_of(uint32_t type, const struct at_clock *clock)
 {
-    uint64_t key = refine_mix(throughput_shape(slowing->throughput, job->nodes, job->count), type);
+    return type + QUEUE_TYPES_MAX * clock->number;
+}
+
+/* NULL: its program cannot be built; it meets nobody. */
+static struct traffic *find_traffic(struct slowing *slowing, const struct at_clock *clock, uint32_t type,
+                                    const struct queue_neighbour *job, const uint32_t *hosts, uint32_t host_count)
+{
+    uint64_t key = refine_mix(throughput_shape(slowing->throughput, job->nodes, job->count), kind_of(type, clock));
     size_t number = key_table_find(&slowing->traffic_of, key);
     if (number != KEY_UNKNOWN)
         return slowing->traffic[number];
     struct diag silent = {0};
     struct traffic *traffic = arena_alloc(slowing->arena, sizeof *traffic);
-    if (!traffic_create(slowing->throughput, type, hosts, host_count, slowing->arena, &silent, traffic))
+    if (!traffic_create(slowing->throughput, type, hosts, host_count, clock->stretch, slowing->arena, &silent, traffic))
         traffic = NULL;
     key_table_add(&slowing->traffic_of, key, slowing->traffic_count);
     slowing->traffic =
@@ -77,23 +103,25 @@ static struct traffic *find_traffic(struct slowing *slowing, uint32_t type, cons
 }
 
 /* A job that came, or got other nodes. */
-static void place_job(struct slowing *slowing, const struct queue_neighbour *neighbour, uint32_t type)
+static void place_job(struct slowing *slowing, const struct at_clock *clock, const struct queue_neighbour *neighbour,
+                      uint32_t type)
 {
     const struct node_layout *layout = throughput_nodes(slowing->throughput);
-    struct set_job *job = &slowing->jobs[neighbour->job];
+    struct set_job *job = &clock->jobs[neighbour->job];
     struct throughput_figures figures = {.iteration = 1};
     struct arena *arena = arena_create();
     uint32_t host_count;
     uint32_t *hosts = node_layout_hosts(layout, neighbour->nodes, neighbour->count, &host_count, arena);
-    struct traffic *traffic = find_traffic(slowing, type, neighbour, hosts, host_count);
+    struct traffic *traffic = find_traffic(slowing, clock, type, neighbour, hosts, host_count);
     footprint_finish(&job->footprint);
     if (traffic)
         footprint_create(&job->footprint, traffic, layout->platform, hosts, host_count);
     job->nodes = neighbour->nodes;
     job->count = neighbour->count;
-    job->type = type;
-    throughput_of(slowing->throughput, type, neighbour->nodes, neighbour->count, NULL, &figures);
+    job->type = kind_of(type, clock);
+    throughput_stretched(slowing->throughput, type, neighbour->nodes, neighbour->count, clock->stretch, NULL, &figures);
     job->iteration = figures.iteration;
+    clock->placed[neighbour->job] = true;
     arena_destroy(arena);
 }
 
@@ -103,44 +131,72 @@ static int by_number(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* Lists those that run and have a type, by number; forgets others. */
-static void follow(struct slowing *slowing, const struct queue_neighbour *running, uint32_t count)
+/* Lists those that work and have a type, by number; forgets others. */
+static void follow(struct slowing *slowing, struct at_clock *clock, const struct queue_neighbour *working,
+                   uint32_t count)
 {
-    for (uint32_t i = 0; i < slowing->running_count; i++)
-        slowing->running[i]->runs = false;
-    struct set_job **before = slowing->running;
-    uint32_t before_count = slowing->running_count;
-    slowing->running = array_zeroed(count + (size_t)1, sizeof(struct set_job *));
-    slowing->running_count = 0;
+    for (uint32_t i = 0; i < clock->working_count; i++)
+        clock->working[i]->runs = false;
+    struct set_job **before = clock->working;
+    uint32_t before_count = clock->working_count;
+    clock->working = array_zeroed(count + (size_t)1, sizeof(struct set_job *));
+    clock->working_count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t type = slowing->queue->type_of[running[i].job];
-        struct set_job *job = &slowing->jobs[running[i].job];
-        if (type == UINT32_MAX || running[i].count < 2)
+        uint32_t type = slowing->queue->type_of[working[i].job];
+        struct set_job *job = &clock->jobs[working[i].job];
+        if (type == UINT32_MAX || working[i].count < 2)
             continue;
-        if (!job->footprint.traffic || job->nodes != running[i].nodes || job->count != running[i].count)
-            place_job(slowing, &running[i], type);
+        if (!clock->placed[working[i].job] || job->nodes != working[i].nodes || job->count != working[i].count)
+            place_job(slowing, clock, &working[i], type);
         job->runs = true;
         job->slow = 1;
-        slowing->running[slowing->running_count++] = job;
+        clock->working[clock->working_count++] = job;
     }
-    if (slowing->running_count)
-        qsort(slowing->running, slowing->running_count, sizeof(struct set_job *), by_number);
+    if (clock->working_count)
+        qsort(clock->working, clock->working_count, sizeof(struct set_job *), by_number);
     for (uint32_t i = 0; i < before_count; i++)
-        if (!before[i]->runs)
+        if (!before[i]->runs) {
             footprint_finish(&before[i]->footprint);
+            clock->placed[before[i] - clock->jobs] = false;
+        }
     free(before);
 }
 
-void slowing_share(struct slowing *slowing, struct queue_neighbour *running, uint32_t count)
+/* Fills slow[count]: how many times as long each takes at a clock. */
+static void find_slow(struct slowing *slowing, uint32_t number, double most, const struct queue_neighbour *working,
+                      uint32_t count, double *slow)
 {
+    struct at_clock *clock = &slowing->clocks[number];
     struct job_set set;
-    follow(slowing, running, count);
-    job_sets_find(slowing->finder, slowing->running, slowing->running_count);
+    if (!clock->jobs)
+        *clock = (struct at_clock){.number = number,
+                                   .stretch = 1 + (most - 1) * number / CLOCKS,
+                                   .jobs = array_zeroed(slowing->queue->job_count + 1, sizeof *clock->jobs),
+                                   .placed = array_zeroed(slowing->queue->job_count + 1, sizeof *clock->placed)};
+    follow(slowing, clock, working, count);
+    job_sets_find(slowing->finder, clock->working, clock->working_count);
     while (job_sets_next(slowing->finder, &set))
         set_slow_find(slowing->sets, slowing->finder, &set);
+    for (uint32_t i = 0; i < count; i++)
+        slow[i] = clock->jobs[working[i].job].runs ? clock->jobs[working[i].job].slow : 1;
+}
+
+void slowing_share(struct slowing *slowing, struct queue_neighbour *working, uint32_t count, double stretch,
+                   double most)
+{
+    double place = most > 1 ? fmin((stretch - 1) / (most - 1) * CLOCKS, CLOCKS) : 0, below = floor(place);
+    double *low = array_zeroed(count + (size_t)1, sizeof *low), *high = array_zeroed(count + (size_t)1, sizeof *high);
+    for (uint32_t i = 0; i <= CLOCKS && !count; i++)
+        forget(slowing, &slowing->clocks[i]);
+    if (count)
+        find_slow(slowing, (uint32_t)below, most, working, count, low);
+    if (count && place > below)
+        find_slow(slowing, (uint32_t)below + 1, most, working, count, high);
     for (uint32_t i = 0; i < count; i++) {
-        const struct set_job *job = &slowing->jobs[running[i].job];
-        if (job->runs && job->slow != 1)
-            running[i].rate = running[i].alone / job->slow;
+        double slow = place > below ? low[i] + (high[i] - low[i]) * (place - below) : low[i];
+        if (slow != 1)
+            working[i].rate = working[i].alone / slow;
     }
+    free(low);
+    free(high);
 }

@@ -15,8 +15,10 @@ struct slowing;
 struct slowing *slowing_create(const struct queue_scenario *queue, struct throughput *throughput);
 void slowing_destroy(struct slowing *slowing); /* NULL is fine */
 
-/* See struct queue_request, beside. */
-void slowing_share(struct slowing *slowing, struct queue_neighbour *running, uint32_t count);
+/* See struct queue_request, beside. Where GPUs are capped arithmetic takes `stretch` times as long, of `most` at most,
+ * which is always the same. */
+void slowing_share(struct slowing *slowing, struct queue_neighbour *working, uint32_t count, double stretch,
+                   double most);
 
 /* NULL: all 0. */
 struct set_counts slowing_counts(const struct slowing *slowing);

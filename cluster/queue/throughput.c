@@ -224,13 +224,14 @@ static bool evaluate_on(struct throughput *throughput, uint32_t number, const ui
     return done;
 }
 
-struct scenario *throughput_scenario(const struct throughput *throughput, uint32_t type, uint32_t hosts,
+struct scenario *throughput_scenario(const struct throughput *throughput, uint32_t type, uint32_t hosts, double stretch,
                                      struct arena *arena, struct diag *diag)
 {
     const struct scenario *scenario = throughput->queue->types[type].scenario;
-    struct scenario_set change = {
-        NULL, arena_print(arena, "parallel.data=%llu", (unsigned long long)replicas_on(scenario, hosts))};
-    struct scenario_request changed = scenario_request_with(&scenario->request, &change, 1, arena);
+    struct scenario_set changes[CHANGES_MAX] = {0};
+    size_t count = list_changes(throughput, replicas_on(scenario, hosts), stretch, changes, arena);
+    struct scenario_request changed =
+        scenario_request_with(&scenario->request, changes, stretch > 1 ? count : 1, arena);
     changed.study = true;
     return scenario_load(&changed, arena, diag);
 }

@@ -37,8 +37,9 @@ void throughput_set_watts(struct throughput *throughput, const struct throughput
 
 /* The shape of nodes, see node_layout.h. */
 uint64_t throughput_shape(struct throughput *throughput, const uint32_t *nodes, uint32_t count);
-/* The scenario of a type's job on so many hosts; NULL with the mistakes reported. Memory from the arena. */
-struct scenario *throughput_scenario(const struct throughput *throughput, uint32_t type, uint32_t hosts,
+/* The scenario of a type's job on so many hosts, whose arithmetic takes `stretch` times as long; NULL with the mistakes
+ * reported. Memory from the arena. */
+struct scenario *throughput_scenario(const struct throughput *throughput, uint32_t type, uint32_t hosts, double stretch,
                                      struct arena *arena, struct diag *diag);
 
 /* Data-parallel replicas of the type's scenario fill the nodes. False where that cannot be; with `diag` the mistakes

@@ -91,11 +91,12 @@ static double count_operations(const struct program *program)
 }
 
 bool traffic_create(struct throughput *throughput, uint32_t type, const uint32_t *hosts, uint32_t host_count,
-                    struct arena *arena, struct diag *diag, struct traffic *traffic)
+                    double stretch, struct arena *arena, struct diag *diag, struct traffic *traffic)
 {
     struct job_run run;
     *traffic = (struct traffic){
-        .described = {.name = "job", .scenario = throughput_scenario(throughput, type, host_count, arena, diag)}};
+        .described = {.name = "job",
+                      .scenario = throughput_scenario(throughput, type, host_count, stretch, arena, diag)}};
     struct arena *own = arena_create();
     bool done = traffic->described.scenario &&
                 job_run_create(&traffic->described, throughput_nodes(throughput)->platform, hosts, 1, own, diag, &run);

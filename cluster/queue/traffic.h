@@ -36,9 +36,10 @@ struct footprint {
     uint32_t use_count;
 };
 
-/* Of a type's job on these hosts of the platform. False with the mistakes reported. Memory from the arena. */
+/* Of a type's job on these hosts of the platform, whose arithmetic takes `stretch` times as long. False with the
+ * mistakes reported. Memory from the arena. */
 bool traffic_create(struct throughput *throughput, uint32_t type, const uint32_t *hosts, uint32_t host_count,
-                    struct arena *arena, struct diag *diag, struct traffic *traffic);
+                    double stretch, struct arena *arena, struct diag *diag, struct traffic *traffic);
 
 /* Of the same traffic on other hosts of the same shape; footprint_finish frees what it has. */
 void footprint_create(struct footprint *footprint, struct traffic *traffic, struct platform *platform,

@@ -26,7 +26,7 @@ static double next_time(struct queue *queue, uint32_t coming)
 {
     const struct queue_request *request = queue->request;
     const struct queue_end *end = queue_next_end(queue);
-    double time = fmin(queue->wake, end ? end->time : INFINITY);
+    double time = fmin(fmin(queue->wake, queue->joins), end ? end->time : INFINITY);
     if (coming < request->job_count)
         time = fmin(time, request->jobs[coming].submit);
     return queue->outages ? fmin(time, outages_next(queue->outages)) : time;
@@ -63,9 +63,9 @@ static void pass_time(struct queue *queue)
             queue_enlist(queue, coming);
         if (happened)
             request->options.policy->decide(queue);
-        queue_beside_settle(queue);
         if (happened && queue->watts)
             watts_divide(queue);
+        queue_beside_settle(queue);
         if (queue->outages && outages_stuck(queue)) {
             queue->run->stuck = true;
             queue->failed = queue->first == NO_JOB ? 0 : queue->first;
@@ -86,11 +86,14 @@ bool queue_run(const struct queue_request *request, struct arena *arena, struct 
                           .last = NO_JOB,
                           .pool = node_pool_create(request->nodes, request->options.placement, request->options.block),
                           .wake = INFINITY,
+                          .joins = INFINITY,
                           .failed = NO_JOB};
     for (uint32_t job = 0; job < request->job_count; job++)
         queue.tasks[job].left = request->jobs[job].work;
     queue.outages = request->failures ? outages_create(&queue) : NULL;
     queue.watts = request->power ? watts_create(&queue) : NULL;
+    if (request->beside)
+        request->beside(request->user, NULL, 0, 0);
     if (policy->begin)
         policy->begin(&queue);
     pass_time(&queue);

@@ -56,7 +56,7 @@ struct queue_options {
 struct queue_neighbour {
     uint32_t job, count;
     const uint32_t *nodes; /* [count] */
-    double alone, rate;    /* work a second: alone on its nodes, and beside the others */
+    double alone, rate;    /* work a second: alone on its nodes under the cap, and beside the others */
 };
 
 /* What fails. Everything is borrowed. */
@@ -95,9 +95,10 @@ struct queue_request {
     /* Work a second of a job on these nodes; not above 0: it cannot run there, and the queue ends. */
     double (*rate)(void *user, uint32_t job, const uint32_t *nodes, uint32_t count);
     void *user;
-    /* Whenever other jobs run than before: changes the rates, which are above 0, of those that slow each other down,
-     * of `count` that run. NULL: each runs as if it were alone. Without failures. */
-    void (*beside)(void *user, struct queue_neighbour *running, uint32_t count);
+    /* Whenever other jobs work than before, or the cap of GPUs is another one (0: none): changes the rates, which are
+     * above 0, of those that slow each other down, of `count` that work. At the beginning of a run it is told of none.
+     * NULL: each runs as if it were alone. */
+    void (*beside)(void *user, struct queue_neighbour *working, uint32_t count, double cap);
     const struct queue_failures *failures; /* NULL: nothing fails */
     const struct queue_account *accounts;  /* account_count of them */
     uint32_t account_count;

@@ -15,16 +15,17 @@ struct queue_task {
     double from;            /* its span's beginning */
     double ends;            /* where nothing comes between */
     double due;             /* when the scheduler takes it to end */
-    double full;            /* its rate without a cap */
+    double full, alone;     /* its rate without a cap; under the cap, beside nobody */
     double watts, draws;    /* while it works: now, and where nobody slows it down */
     double gpus;            /* of its nodes, that it uses: with a budget */
     double charged, joules; /* up to when its energy is counted; of its span */
     uint32_t *nodes;        /* it has, [count]; changed only while it does not run */
     uint32_t count;
-    uint32_t seat;            /* among those that run side by side */
-    uint32_t version;         /* of `ends`: older ones in the heap are void */
-    uint32_t next, previous;  /* of those that wait, in order of submission */
-    bool runs, waits, yields; /* yields: it will wait again, and has its nodes until its state is saved */
+    uint32_t seat;           /* among those that run side by side, where it is seated */
+    uint32_t version;        /* of `ends`: older ones in the heap are void */
+    uint32_t next, previous; /* of those that wait, in order of submission */
+    bool runs, waits, seated;
+    bool yields; /* it will wait again, and has its nodes until its state is saved */
 };
 
 struct outages;
@@ -44,15 +45,16 @@ struct queue {
     struct queue_end *ends;                                  /* a heap, the soonest first */
     size_t end_count, end_capacity, end_most, span_capacity; /* end_most: when void ones go, 0: not yet said */
     struct node_pool *pool;                                  /* of policies that give a node to one job only */
-    double wake;                    /* when the policy wants to decide, whatever happens; INFINITY: not at all */
-    void *own;                      /* the policy's */
-    uint32_t failed;                /* NO_JOB: none has */
-    struct outages *outages;        /* NULL: nothing fails */
-    struct watts *watts;            /* NULL: nothing is known of them */
-    struct queue_neighbour *beside; /* beside_count of them that run, where they slow each other down */
+    double wake;             /* when the policy wants to decide, whatever happens; INFINITY: not at all */
+    void *own;               /* the policy's */
+    uint32_t failed;         /* NO_JOB: none has */
+    struct outages *outages; /* NULL: nothing fails */
+    struct watts *watts;     /* NULL: nothing is known of them */
+    uint32_t *beside;        /* beside_count jobs that run, where they slow each other down */
     uint32_t beside_count;
     size_t beside_capacity;
-    bool moved; /* and others run than when their rates were asked for */
+    bool moved;   /* and others run, or under another cap, than when their rates were asked for */
+    double joins; /* when the next of those that stand still begins to work; INFINITY: none does */
 };
 
 struct queue_policy {

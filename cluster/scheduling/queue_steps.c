@@ -53,7 +53,7 @@ void queue_resume(struct queue *queue, uint32_t job, double since)
     double rate = queue->request->rate(queue->request->user, job, task->nodes, task->count);
     if (!(rate > 0) && queue->failed == NO_JOB)
         queue->failed = job;
-    task->rate = task->full = rate > 0 ? rate : 1;
+    task->rate = task->full = task->alone = rate > 0 ? rate : 1;
     task->from = task->charged = queue->now;
     task->since = task->stands = since;
     task->runs = true;

@@ -36,8 +36,11 @@ static void draw_anew(struct queue *queue, uint32_t job)
     const struct queue_power *power = queue->request->power;
     struct queue_task *task = &queue->tasks[job];
     struct queue_draw draw = power->draw(power->user, job, task->nodes, task->count, queue->watts->cap);
-    task->rate = task->full * draw.speed;
+    double slow = task->alone / task->rate; /* until it is known how much slower it is under this cap */
+    task->alone = task->full * draw.speed;
+    task->rate = task->alone / slow;
     task->watts = task->draws = draw.watts;
+    queue->moved |= task->seated;
 }
 
 static double gpus_of(const struct queue *queue, uint32_t job)
@@ -47,6 +50,11 @@ static double gpus_of(const struct queue *queue, uint32_t job)
     for (uint32_t i = 0; i < task->count; i++)
         gpus += queue->request->power->gpus[task->nodes[i]];
     return gpus * queue->request->jobs[job].share;
+}
+
+double watts_cap(const struct queue *queue)
+{
+    return queue->watts ? queue->watts->cap : 0;
 }
 
 void watts_resume(struct queue *queue, uint32_t job)
@@ -98,7 +106,7 @@ void watts_slow(struct queue *queue, uint32_t job, double rate)
     struct queue_task *task = &queue->tasks[job];
     double idle = idle_watts(queue, task);
     watts_charge(queue, job);
-    task->watts = idle + (task->draws - idle) * rate / task->full;
+    task->watts = idle + (task->draws - idle) * rate / task->alone;
 }
 
 /* ---- a budget ---- */
@@ -131,6 +139,8 @@ static void rerate(struct queue *queue, uint32_t job)
         task->since = queue->now;
     }
     draw_anew(queue, job);
+    if (queue->tasks[job].rate != queue->tasks[job].alone)
+        watts_slow(queue, job, queue->tasks[job].rate);
     queue_set_end(queue, job, queue->outages ? outages_end(queue, job) : task->since + task->left / task->rate);
 }
 

@@ -11,6 +11,8 @@ struct watts;
 struct watts *watts_create(const struct queue *queue);
 void watts_destroy(struct watts *watts); /* NULL is fine */
 
+/* Of each GPU now; 0: none. */
+double watts_cap(const struct queue *queue);
 /* A job has nodes and a rate without a cap: its rate and watts are those under the cap of now. */
 void watts_resume(struct queue *queue, uint32_t job);
 /* Counts what it drew until now. */

@@ -165,6 +165,7 @@ class Job:
         self.stopped, self.leaving, self.again, self.replacement, self.replaced = False, {}, 0.0, 0.0, 0.0
         self.stops = self.requeues = 0
         self.standing = self.stands = self.charged = self.joules = self.grams = 0.0
+        self.slow = 1.0
 
     def left(self):
         work = self.progress.work
@@ -172,13 +173,14 @@ class Job:
 
 
 class Month:
-    """`failures` are (time, nodes, planned, detection, replacement, restart, repairs or None)."""
+    """`failures` are (time, nodes, planned, detection, replacement, restart, repairs or None). `beside` says of the
+    jobs that work at a time how much longer each takes than alone."""
 
-    def __init__(self, nodes, spares, placement, policy, jobs, failures, load, power=None):
+    def __init__(self, nodes, spares, placement, policy, jobs, failures, load, power=None, beside=None):
         self.count, self.spares, self.place, self.policy = nodes, spares, PLACEMENTS[placement], policy
         self.jobs, self.failures, self.load = jobs, list(failures), load
         self.free, self.away, self.now, self.waiting, self.spans = set(range(nodes)), {}, 0.0, [], []
-        self.repairs, self.power = [], power
+        self.repairs, self.power, self.beside = [], power, beside
 
     def available(self):
         busy = self.count - len(self.free) - len(self.away)
@@ -200,14 +202,30 @@ class Month:
         before = self.power.cap
         self.power.divide(sum(len(job.nodes) for job in self.running()))
         for job in self.running() if self.power.cap != before else ():
-            if job.stopped:
-                continue
-            self.charge(job)
-            if self.now > job.since:
-                job.progress.go(job.since, self.now)
-                job.since = self.now
-            job.progress.speed, job.watts = self.power.speed(), self.power.watts(True)
-            job.event = job.progress.end(job.since)
+            if not job.stopped:
+                self.go_on(job)
+
+    def share(self):
+        """Then those that work slow each other down."""
+        working = [job for job in self.running() if not job.stopped and job.since <= self.now]
+        for job, slow in zip(working, self.beside(working) if self.beside else ()):
+            if slow != job.slow:
+                job.slow = slow
+                self.go_on(job)
+
+    def go_on(self, job):
+        """At the speed of now."""
+        self.charge(job)
+        if self.now > job.since:
+            job.progress.go(job.since, self.now)
+            job.since = self.now
+        self.set_speed(job)
+
+    def set_speed(self, job):
+        idle = self.power.watts(False)
+        job.progress.speed = self.power.speed() / job.slow
+        job.watts = idle + (self.power.watts(True) - idle) / job.slow
+        job.event = job.progress.end(job.since)
 
     def span(self, job):
         """Its span ends; it stood still at the beginning of it."""
@@ -224,8 +242,8 @@ class Month:
         job.since, job.replaced = self.now + job.again, self.now + job.replacement
         job.due, job.stopped = self.now + job.left(), False
         job.stands, job.charged = job.since, self.now
-        job.progress.speed, job.watts = self.power.speed(), self.power.watts(True)
-        job.event = job.progress.end(job.since)
+        job.slow = 1.0
+        self.set_speed(job)
 
     def start(self, job):
         self.waiting.remove(job)
@@ -290,7 +308,12 @@ class Month:
 
     def step(self, coming):
         times = [job.event for job in self.running()] + list(self.away.values()) + [job.submit for job in coming[:1]]
-        self.now = min(times + [failure[0] for failure in self.failures[:1]])
+        times += [failure[0] for failure in self.failures[:1]]
+        joins = [job.since for job in self.running() if self.beside and not job.stopped and job.since > self.now]
+        self.now = min(times + joins)
+        if self.now < min(times):  # a job begins to work, and nothing else happens
+            self.share()
+            return
         while True:
             due = [job for job in self.running() if job.event <= self.now]
             if not due:
@@ -312,6 +335,7 @@ class Month:
             self.waiting.append(coming.pop(0))
         getattr(self, self.policy)()
         self.divide()
+        self.share()
 
     def run(self):
         coming = list(self.jobs)

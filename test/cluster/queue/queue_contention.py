@@ -210,9 +210,8 @@ def check_classes(folder):
 def check_refusals(folder):
     scenario = queue(folder, [(4, "small", 20)], 8, contention=True)
     check.that("engine: simgrid" in run(folder, {**scenario, "engine": "analytic"}, 1), "the engine is named")
-    check.that("failures" in run(folder, {**scenario, "failures": "llama3"}, 1), "failures are named")
-    scenario["queue"]["policy"] = "priority"
-    check.that("preemption" in run(folder, scenario, 1), "preemption is named")
+    scenario["queue"]["log"] = "month.yaml"
+    check.that("drawn" in run(folder, scenario, 1), "jobs without types are named")
 
 
 def main():

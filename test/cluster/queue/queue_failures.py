@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+from queue_identities import identities
 from queue_month import (BLOCK, HALF_LIFE, QUOTA, QUOTAS, RESUME, SAVING, SHARES, Job, Month, Power,
                          Progress)
 from queue_tables import nodes_of, rows_of
@@ -131,15 +132,6 @@ def same_month(label, result, month):
                f"{label}: spans differ from those by the rules")
 
 
-def variable(paje, name):
-    return [(float(words[1]), float(words[4])) for words in map(str.split, paje.splitlines())
-            if len(words) == 5 and words[2:4] == [name, "c"]]
-
-
-def area(steps):
-    return sum(value * (later - time) for (time, value), (later, _) in zip(steps, steps[1:]))
-
-
 def energy_adds_up(label, result, month):
     """Idle nodes and jobs; a budget is kept."""
     energy, first = result.summary["energy"], float(result.jobs[0]["submit_s"])
@@ -162,41 +154,6 @@ def energy_adds_up(label, result, month):
         drawn = float(span["energy_j"]) / (float(span["to_s"]) - float(span["from_s"]))
         check.that(drawn <= most * (1 + 1e-9), f"{label}: {span} is above the budget")
     check.that(energy["mean_watts"] <= (month.power.budget or math.inf) * (1 + 1e-9), f"{label}: above the budget")
-
-
-def identities(label, result, month, jobs):
-    capped = month.power.budget is not None
-    check.that(len(result.jobs) == len(jobs) and all(float(row["end_s"]) > float(row["start_s"]) >= job[0]
-                                                     for row, job in zip(result.jobs, jobs)), f"{label}: a job is lost")
-    busy = {}
-    for span in result.spans:
-        for node in nodes_of(span["nodes"]):
-            busy.setdefault(node, []).append((float(span["from_s"]), float(span["to_s"])))
-    for node, since, until in month.repairs:
-        busy.setdefault(node, []).append((since, until))
-    for node, times in busy.items():
-        times.sort()
-        check.that(all(a[1] <= b[0] + 1e-6 for a, b in zip(times, times[1:])), f"{label}: node {node} is used twice")
-    for row, job in zip(result.jobs, jobs):
-        own = [span for span in result.spans if span["job"] == row["job"]]
-        worked = sum(float(span["to_s"]) - float(span["from_s"]) - float(span["stalled_s"]) for span in own)
-        work = job[2] + float(row["saving_s"]) + float(row["lost_s"])
-        check.that(abs(worked - work) <= 1e-8 * work or capped and worked > work, f"{label}: work of {row['job']}")
-        check.that(all(len(nodes_of(span["nodes"])) == job[1] for span in own), f"{label}: nodes of {row['job']}")
-    summary = result.summary
-    check.near(sum(summary["node_time"].values()), 1, f"{label}: nodes' time adds up", 1e-9)
-    all_time = NODES * summary["makespan_s"]
-    useful = sum(nodes * length for _, nodes, length, _ in jobs) / all_time
-    counted = summary["node_time"]["useful"]
-    check.that(abs(counted - useful) <= 1e-8 or capped and counted > useful,
-               f"{label}: steps that count are those of the log, {counted}, {useful}")
-    last = max(float(row["end_s"]) for row in result.jobs)
-    away = sum(min(until, last) - since for _, since, until in month.repairs if since < last) / all_time
-    check.that(abs(summary["node_time"]["in_repair"] - away) < 1e-9, f"{label}: time in repair")
-    waits = sum(float(row["wait_s"]) for row in result.jobs)
-    check.that(abs(area(variable(result.paje, "W")) - waits) <= 1e-6 * max(1, waits), f"{label}: Little's law")
-    had = sum((float(span["to_s"]) - float(span["from_s"])) * len(nodes_of(span["nodes"])) for span in result.spans)
-    check.near(area(variable(result.paje, "U")), had, f"{label}: nodes in use over time", 1e-8)
 
 
 def fragments(label, result, month, jobs):
@@ -314,7 +271,8 @@ def months(stagesim, folder):
         result = Run(stagesim, folder)
         month = replay(result, *setting)
         same_month(f"month {seed} {setting[1:]}", result, month)
-        identities(f"month {seed} {setting[1:]}", result, month, setting[0])
+        identities(check, f"month {seed} {setting[1:]}", result, NODES, month.repairs, setting[0],
+                   month.power.budget is not None)
         energy_adds_up(f"month {seed}", result, month)
         fragments(f"month {seed}", result, month, setting[0])
         groups(f"month {seed}", result, setting[0], month.power.budget is not None)
