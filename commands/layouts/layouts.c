@@ -117,7 +117,7 @@ const struct command command_layouts = {
         "memory, SimGrid say.\n"
         "Of the workload layers: says how many GPUs and parameter servers are worth their while (advice), divides "
         "layers among\n"
-        "devices of one or several kinds, in unequal shares where that is faster (accpar and others), or searches for a "
+        "devices of several kinds, in unequal shares where that is faster (accpar and others), or searches for a "
         "split of every\n"
         "layer (mcmc).\n"
         "Of the workload dlrm: places embedding tables on ranks in several ways, and times them.\n"

@@ -93,8 +93,8 @@ OUT = {True: {"I": "I", "III": "III"}, False: {"I": "I", "II": "II", "III": "III
 
 
 def elements(types, left, share, ways):
-    """Elements that the group with this share, of so many, receives; `left`: samples, inputs and outputs that the levels
-    above have left of each layer."""
+    """Elements that the group with this share, of so many, receives; `left`: samples, inputs and outputs that the
+    levels above have left of each layer."""
     total = 0
     for i, kind in enumerate(types):
         passive = LAYERS[i][1] == "pooling"
@@ -217,7 +217,8 @@ def check_kinds(folder):
                    [2e12] * 8 + [1e12] * 4):
         study, divisions = divide(folder, speeds, 1e16)
         accpar, data = divisions["accpar"], divisions["data"]
-        expect(study["devices"] == [f"m-{speed:.0f}" for speed in dict.fromkeys(speeds)], f"{speeds}: {study['devices']}")
+        names = [f"m-{speed:.0f}" for speed in dict.fromkeys(speeds)]
+        expect(study["devices"] == names, f"{speeds}: {study['devices']}")
         expect(accpar["balanced"] and not data["balanced"], f"{speeds}: only AccPar balances")
         group = len(speeds) // ways_of(speeds)[0]
         for share, speed in zip(accpar["levels"][0]["shares"], dict.fromkeys(speeds)):
