@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must hold of any month of a queue: no job is lost, no node is two jobs' or in repair meanwhile, all work is done,
-the nodes' time adds up, and Little's law."""
+"""What must hold of any month of a queue: no job is lost, no node is two jobs' or in repair meanwhile, all work is
+done, the nodes' time adds up, and Little's law."""
 from queue_tables import nodes_of
 
 
