@@ -458,6 +458,9 @@ struct stagesim_api {
     void (*note)(struct stagesim_job *job, const char *key, const char *format, ...);
     /* Whether the schedule has every worker compute all stages, whose weights travel. Call it before `pipeline`. */
     bool (*weights_travel)(struct stagesim_job *job);
+    /* flop/s of a position's host (of its first replica) in numbers of 4 bits, whose blocks have a scale each; 0: the
+     * platform gives none. */
+    double (*narrow_peak)(const struct stagesim_job *job, uint32_t position);
 };
 
 /* ---- what a plug-in is ---- */

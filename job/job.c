@@ -97,6 +97,11 @@ static struct stagesim_device api_device(const struct stagesim_job *job, uint32_
     return device_of_host(&job->platform->hosts[job->job->hosts[mesh_rank(&job->scenario->mesh, position, 0)]]);
 }
 
+static double api_narrow_peak(const struct stagesim_job *job, uint32_t position)
+{
+    return job->platform->hosts[job->job->hosts[mesh_rank(&job->scenario->mesh, position, 0)]].peak[PRECISION_FP4];
+}
+
 /* 1 where all times are stretched alike. */
 static double api_clock(struct stagesim_job *job, uint32_t position)
 {
@@ -190,6 +195,7 @@ static const struct stagesim_api api = {
     .trouble = api_trouble,
     .recomputed = job_recomputed,
     .note = job_note,
+    .narrow_peak = api_narrow_peak,
 };
 
 /* ---- the job ---- */

@@ -35,7 +35,7 @@ static const struct stagesim_field reported_fields[] = {
 };
 static const struct stagesim_row_type reported_row = {"reported_as", reported_fields, sizeof(struct reported), NULL};
 
-static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "fp8", NULL};
+static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "fp8", "fp4", NULL};
 
 static const struct stagesim_field fields[] = {
     {"name", STAGESIM_FIELD_TEXT, FIELD(model.name), .required = true, .doc = "the device's name"},
@@ -45,6 +45,7 @@ static const struct stagesim_field fields[] = {
     {"peak.fp16", STAGESIM_FIELD_FLOPS, FIELD(model.peak[PRECISION_FP16]), .least = 0, .most = 1e21},
     {"peak.bf16", STAGESIM_FIELD_FLOPS, FIELD(model.peak[PRECISION_BF16]), .least = 0, .most = 1e21},
     {"peak.fp8", STAGESIM_FIELD_FLOPS, FIELD(model.peak[PRECISION_FP8]), .least = 0, .most = 1e21},
+    {"peak.fp4", STAGESIM_FIELD_FLOPS, FIELD(model.peak[PRECISION_FP4]), .least = 0, .most = 1e21},
     {"memory", STAGESIM_FIELD_BYTES, FIELD(memory), .least = 1, .most = 1e18},
     {"memory_bandwidth", STAGESIM_FIELD_RATE, FIELD(model.memory_bandwidth), .least = 1, .most = 1e18},
     {"power.idle", STAGESIM_FIELD_WATTS, FIELD(model.watts_idle), .least = 0, .most = 1e6},

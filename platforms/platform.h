@@ -13,7 +13,15 @@
 /* Most ranks of a job or of a measured collective: keeps products of sizes within 64 bits, and tables within memory. */
 enum { RANKS_MAX = 1 << 20 };
 
-enum precision { PRECISION_FP32, PRECISION_TF32, PRECISION_FP16, PRECISION_BF16, PRECISION_FP8, PRECISIONS };
+enum precision {
+    PRECISION_FP32,
+    PRECISION_TF32,
+    PRECISION_FP16,
+    PRECISION_BF16,
+    PRECISION_FP8,
+    PRECISION_FP4,
+    PRECISIONS
+};
 
 struct platform_host {
     const char *name;

@@ -8,7 +8,6 @@
 #include "simulator/collectives/communicator.h"
 #include "workloads/kernels/kernel_table.h"
 #include "workloads/transformer/device.h"
-#include "workloads/transformer/scaling.h"
 
 #include <math.h>
 #include <string.h>
@@ -51,11 +50,11 @@ static struct network *make_network(const struct generation_settings *settings, 
     return network;
 }
 
-static double peak_of(const struct stagesim_device *device, unsigned type)
+static double peak_of(const struct platform_host *host, const struct stagesim_device *device, unsigned type)
 {
     double wide = device_peak(device, BF16), narrow = device_peak(device, FP8);
-    if (type == GENERATION_FP4 && transformer_scaling_on(device->model))
-        return 2 * narrow;
+    if (type == GENERATION_FP4 && host->peak[PRECISION_FP4] > 0)
+        return host->peak[PRECISION_FP4];
     return type == GENERATION_FP8 ? fmax(narrow, wide) : wide;
 }
 
@@ -83,14 +82,14 @@ static struct shares {
     return bandwidth < narrow ? (struct shares){0.9, 0.85, 0.85} : (struct shares){0.8, 0.7, 0.45};
 }
 
-static struct generation_device describe(const struct generation_settings *settings,
+static struct generation_device describe(const struct generation_settings *settings, const struct platform_host *host,
                                          const struct stagesim_device *device, const struct kernel_table *kernels)
 {
     struct shares usual = shares_of(device->memory_bandwidth);
     return (struct generation_device){
         .memory = device->memory,
         .bandwidth = device->memory_bandwidth,
-        .peak = peak_of(device, settings->weights),
+        .peak = peak_of(host, device, settings->weights),
         .wide_peak = device_peak(device, BF16),
         .memory_share = settings->memory_share > 0 ? settings->memory_share : usual.memory,
         .compute_share = settings->compute_share,
@@ -168,7 +167,7 @@ static bool create(const struct generation_settings *settings, const struct tran
         .cache = (enum generation_type)settings->cache,
         .speculative = (double)settings->speculative,
         .draft = settings->draft,
-        .device = describe(settings, &device, engine->kernels),
+        .device = describe(settings, &platform->hosts[hosts[0]], &device, engine->kernels),
         .network = {exchange_seconds, make_network(settings, platform, hosts, arena)},
     };
     if (fault.text[0])

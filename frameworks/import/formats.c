@@ -150,7 +150,12 @@ static void read_count(struct reading *r, const struct format_row *row, struct s
 static void read_tokens(struct reading *r, const struct format_row *row, const struct node *node, struct source from)
 {
     uint64_t tokens = reading_count(r, row->path, 1), sequence = settings_count(r->settings, "model.sequence", 0);
-    if (sequence && tokens && tokens % sequence == 0)
+    if (!sequence)
+        diag_error(r->settings->diag, node->at,
+                   "%s is %" PRIu64 " tokens, and the length of a sequence is not known; expected it in the file, or "
+                   "--set model.sequence",
+                   row->path, tokens);
+    else if (tokens && tokens % sequence == 0)
         settings_put_count(r->settings, row->key, tokens / sequence, from);
     else
         diag_error(r->settings->diag, node->at,

@@ -28,6 +28,8 @@ void layers_read(struct import *import, const struct arguments *arguments)
     const struct argument *text = argument_find(arguments, layers_json + 2),
                           *path = argument_find(arguments, layers_config + 2);
     const char *json = text ? argument_text(arguments, layers_json + 2, "") : "";
+    if (text && text->count && text->values[0].open)
+        return; /* what is not known is said of every option alike */
     if (text)
         layers_note(import,
                     document_parse_kind(&text_kind, layers_json, json, strlen(json), import->settings.arena,

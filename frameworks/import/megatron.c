@@ -66,8 +66,13 @@ static void read_scaling(struct arguments *a)
     const char *text = recipe && recipe->count && !recipe->values[0].open ? recipe->values[0].text : "";
     if (fp4)
         settings_put(a->settings, "compute.scaling", "nvfp4", argument_source(a, fp4));
-    if (fp4 || !recipe || !argument_find(a, "fp8-format"))
+    if (fp4 || !argument_find(a, "fp8-format"))
         return;
+    if (!recipe) {
+        if (arguments_have_defaults(a))
+            settings_put(a->settings, "compute.scaling", "delayed", argument_absent(a, "fp8-recipe"));
+        return;
+    }
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(text, words[i][0])) {
             settings_put(a->settings, "compute.scaling", words[i][1], argument_source(a, recipe));

@@ -399,6 +399,8 @@ static void write_scaling(struct script *s, enum transformer_scaling scaling)
         word(s, "fp8-recipe", recipes[scaling]);
     if (scaling == SCALING_ROW)
         export_remark(s->job, "compute.scaling", "there is no recipe with a scale for each row");
+    if (scaling == SCALING_TENSOR)
+        export_remark(s->job, "compute.scaling", "products without casts are no recipe: its own is delayed scaling");
 }
 
 /* Moments and master weights that are no fp32. */

@@ -163,6 +163,10 @@ static void write_training(const struct file *f)
         on(f, "disable_cuda_graphs"); /* it refuses them beside pipelines and its standard exchange of experts */
     if (p->optimizer)
         export_remark(f->job, "transformer.optimizer", "its optimizers are kinds of Adam");
+    if (p->moment_bytes > 0 && p->moment_bytes != 4)
+        export_remark(f->job, "transformer.moment_bytes", "moments have the type of the parameters, fp32");
+    if (p->master_bytes > 0 && p->master_bytes != 4)
+        export_remark(f->job, "transformer.master_bytes", "parameters are fp32, and there is no copy of them");
     close_section(f);
 }
 

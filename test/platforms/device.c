@@ -121,7 +121,7 @@ Test(device, rates_by_generation)
 
 Test(device, words)
 {
-    static const char *const names[] = {"fp32", "tf32", "fp16", "bf16", "fp8"};
+    static const char *const names[] = {"fp32", "tf32", "fp16", "bf16", "fp8", "fp4"};
     for (int i = 0; i < PRECISIONS; i++)
         cr_assert_str_eq(precision_name((enum precision)i), names[i]);
     cr_assert(confidence_letter(CONFIDENCE_H) == 'H' && confidence_letter(CONFIDENCE_M) == 'M' &&

@@ -34,7 +34,7 @@ def rtx(folder):
     """Cards on PCI Express whose all-reduces take as long as nccl-tests measured: 1.25 ms for 16 MiB over eight."""
     hosts = "".join(f'<host id="g{i}" speed="503.8Tf"><prop id="model" value="RTX-PRO-6000-96GB"/><prop id="memory" '
                     'value="96GB"/><prop id="memory_bandwidth" value="1597GBps"/><prop id="peak_bf16" value="503.8Tf"/>'
-                    '<prop id="peak_fp8" value="1007.6Tf"/></host>'
+                    '<prop id="peak_fp8" value="1007.6Tf"/><prop id="peak_fp4" value="2015.2Tf"/></host>'
                     f'<link id="l{i}" bandwidth="50GBps" latency="1us"/>' for i in range(8))
     routes = "".join(f'<route src="g{i}" dst="g{k}"><link_ctn id="l{i}"/><link_ctn id="l{k}"/></route>'
                      for i in range(8) for k in range(i + 1, 8))

@@ -175,50 +175,64 @@ static double clock_of(const struct transformer_job *j, uint32_t position)
 }
 
 /* Whether the GPU has units for scales of so few elements. */
-static bool knows_scales(const struct transformer_job *j, const struct stagesim_device *device,
+static bool knows_scales(const struct transformer_job *j, const struct transformer_device *kind,
                          enum transformer_scaling scaling)
 {
-    if (!transformer_scaling_is_new(scaling) || transformer_scaling_on(device->model))
+    if (!transformer_scaling_is_new(scaling) || kind->narrow_peak > 0)
         return true;
-    j->api->error(j->job, "compute.scaling",
-                  "the GPU '%s' of the platform has no units for %s; expected one of Blackwell, or another scaling",
-                  name_of(device), transformer_scaling_names[scaling]);
+    j->api->error(
+        j->job, "compute.scaling",
+        "the GPU '%s' of the platform has no units for %s, for it has no peak_fp4; expected one of Blackwell, "
+        "or another scaling",
+        name_of(&kind->host), transformer_scaling_names[scaling]);
+    return false;
+}
+
+static bool is_alike(const struct transformer_device *a, const struct transformer_device *b)
+{
+    return device_same(&a->host, &b->host) && !(a->narrow_peak < b->narrow_peak) &&
+           !(a->narrow_peak > b->narrow_peak) && !(a->device.clock < b->device.clock) &&
+           !(a->device.clock > b->device.clock);
+}
+
+/* What the kind reaches. False after a mistake was reported. */
+static bool set_peaks(struct transformer_job *j, struct transformer_device *kind)
+{
+    enum device_precision precision = j->parameters->precision, wide = precision == FP8 ? BF16 : precision;
+    enum transformer_scaling scaling =
+        precision == FP8 ? (enum transformer_scaling)j->parameters->scaling : SCALING_TENSOR;
+    double peak = device_peak(&kind->host, precision), clock = kind->device.clock;
+    if (!knows_scales(j, kind, scaling))
+        return false;
+    kind->device = (struct efficiency_device){.efficiency = &kind->efficiency,
+                                              .peak = transformer_scaling_is_narrow(scaling) ? kind->narrow_peak : peak,
+                                              .wide_peak = device_peak(&kind->host, wide),
+                                              .fp8 = precision == FP8,
+                                              .narrow = transformer_scaling_kernel(scaling),
+                                              .clock = clock,
+                                              .classes = &kind->classes,
+                                              .bandwidth = kind->host.memory_bandwidth};
+    if (peak > 0 && kind->device.wide_peak > 0)
+        return set_efficiency(j, &kind->host, kind);
+    report_no_peak(j, &kind->host, peak > 0 ? wide : precision);
     return false;
 }
 
 /* The kind of the position's GPU, a new one when it is like none before. NULL after a mistake was reported. */
 static struct transformer_device *find_kind(struct transformer_job *j, uint32_t position)
 {
-    struct stagesim_device device = j->api->device(j->job, position);
-    struct transformer_device *kind = j->kinds;
-    double clock = clock_of(j, position);
-    for (; kind; kind = kind->next)
-        if (device_same(&kind->host, &device) && !(kind->device.clock < clock) && !(kind->device.clock > clock))
+    struct transformer_device found = {.host = j->api->device(j->job, position),
+                                       .narrow_peak = j->api->narrow_peak(j->job, position),
+                                       .device.clock = clock_of(j, position)};
+    for (struct transformer_device *kind = j->kinds; kind; kind = kind->next)
+        if (is_alike(kind, &found))
             return kind;
-    kind = array_zeroed(1, sizeof *kind);
-    *kind = (struct transformer_device){.host = device, .next = j->kinds};
+    struct transformer_device *kind = array_zeroed(1, sizeof *kind);
+    *kind = found;
+    kind->next = j->kinds;
     memcpy(kind->classes.times, j->parameters->times, sizeof kind->classes.times);
-    enum device_precision precision = j->parameters->precision, wide = precision == FP8 ? BF16 : precision;
-    enum transformer_scaling scaling =
-        precision == FP8 ? (enum transformer_scaling)j->parameters->scaling : SCALING_TENSOR;
-    if (!knows_scales(j, &device, scaling)) {
-        free(kind);
-        return NULL;
-    }
-    kind->device =
-        (struct efficiency_device){.efficiency = &kind->efficiency,
-                                   .peak = device_peak(&device, precision) * transformer_scaling_peak(scaling),
-                                   .wide_peak = device_peak(&device, wide),
-                                   .fp8 = precision == FP8,
-                                   .narrow = transformer_scaling_kernel(scaling),
-                                   .clock = clock,
-                                   .classes = &kind->classes,
-                                   .bandwidth = device.memory_bandwidth};
     j->kinds = kind;
-    if (kind->device.peak > 0 && kind->device.wide_peak > 0)
-        return set_efficiency(j, &device, kind) ? kind : NULL;
-    report_no_peak(j, &device, kind->device.peak > 0 ? wide : precision);
-    return NULL;
+    return set_peaks(j, kind) ? kind : NULL;
 }
 
 /* All workers that hold a stage have to have one kind of GPU. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workloads/transformer/scaling.h"
 
-#include <string.h>
-
 const char *const transformer_scaling_names[] = {"tensor", "delayed", "current", "row",
                                                  "block",  "mxfp8",   "nvfp4",   NULL};
 
@@ -41,21 +39,12 @@ double transformer_scaling_message(enum transformer_scaling scaling, double row,
     return elements < 0 ? bytes : bytes + scalings[scaling].scale / (elements > 0 ? elements : row);
 }
 
-double transformer_scaling_peak(enum transformer_scaling scaling)
+bool transformer_scaling_is_narrow(enum transformer_scaling scaling)
 {
-    return 8 / scalings[scaling].bits;
+    return scalings[scaling].bits < 8;
 }
 
 bool transformer_scaling_is_new(enum transformer_scaling scaling)
 {
     return scalings[scaling].is_new;
-}
-
-bool transformer_scaling_on(const char *model)
-{
-    static const char *const begin[] = {"B200", "B300", "GB200", "GB300", "RTX-PRO-6000", "RTX-5090", NULL};
-    for (const char *const *each = begin; model && *each; each++)
-        if (!strncmp(model, *each, strlen(*each)))
-            return true;
-    return false;
 }

@@ -27,10 +27,9 @@ double transformer_scaling_cast(enum transformer_scaling scaling);
 /* Bytes of an element of a message with its part of the scales, which lie along `row` elements of a token; `narrow`:
  * messages are as narrow as products, otherwise of 8 bits. */
 double transformer_scaling_message(enum transformer_scaling scaling, double row, bool narrow);
-/* How many times the peak of 8 bits the products have; and whether only units of Blackwell know such scales. */
-double transformer_scaling_peak(enum transformer_scaling scaling);
+/* Whether its products are of 4 bits; and whether only units for blocks of few elements know such scales, which are
+ * those that multiply numbers of 4 bits. */
+bool transformer_scaling_is_narrow(enum transformer_scaling scaling);
 bool transformer_scaling_is_new(enum transformer_scaling scaling);
-/* Whether a GPU of this name has such units: they multiply numbers of 4 bits twice as fast as those of 8. */
-bool transformer_scaling_on(const char *model);
 
 #endif

@@ -111,6 +111,7 @@ struct transformer_known {
 /* A kind of GPU that the job runs on. */
 struct transformer_device {
     struct stagesim_device host;
+    double narrow_peak; /* flop/s in numbers of 4 bits; 0: it has no units for them */
     struct efficiency efficiency;
     struct efficiency_device device;
     struct kernel_use kernels; /* table.models NULL: none */

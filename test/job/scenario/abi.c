@@ -188,6 +188,7 @@ static const struct expected members[] = {
     MEMBER(stagesim_api, pairs_cost, 272),
     MEMBER(stagesim_api, note, 280),
     MEMBER(stagesim_api, weights_travel, 288),
+    MEMBER(stagesim_api, narrow_peak, 296),
     MEMBER(stagesim_shape, distinct, 0),
     MEMBER(stagesim_shape, extra, 4),
     MEMBER(stagesim_workload, abi, 0),

@@ -52,6 +52,17 @@ for summary, rate in ((eight, 4500e12), (four, 9000e12)):
 expect(abs(four["throughput"]["mfu"] * 2 * four["time"]["iteration_s"] / eight["throughput"]["mfu"]
            / eight["time"]["iteration_s"] - 1) < 1e-9, "MFU is of the peak in 4 bits")
 
+# GB300 has three times the peak of 8 bits in 4; a platform without peak_fp4 has no such units, whatever its name.
+rates = {sets: run("platform={preset: gb300-nvl72, nodes: 1}", f"compute.scaling={sets}")[0]["time"]["iteration_s"]
+         for sets in ("tensor", "nvfp4")}
+for sets, rate in (("tensor", 5000e12), ("nvfp4", 15000e12)):
+    seconds = products / (rate * 0.5) + wide / (2500e12 * 0.5)
+    expect(abs(rates[sets] / seconds - 1) < 1e-9, "GB300", sets, rates[sets], seconds)
+(FOLDER / "old.xml").write_text("\n".join(line for line in call(
+    "platform", "generate", "dgx-b200", "--nodes", "1").stdout.splitlines() if "peak_fp4" not in line))
+summary, said = run("platform=old.xml", "compute.scaling=nvfp4")
+expect(summary is None and "it has no peak_fp4" in said, said)
+
 # Scales in messages: what tensor-parallel ranks gather, and tokens on their way to experts.
 GATHER = ["parallel={tensor: 4}", "transformer.sequence_parallel=true"]
 sent = {name: run(*GATHER, *sets)[0]["communication"]["sent_bytes"] for name, sets in (
@@ -113,7 +124,7 @@ for sets, published in ((["compute.precision=fp8"], 1.254),
 LAUNCH = ("torchrun --nproc-per-node 8 pretrain_gpt.py --num-layers 32 --hidden-size 4096 --num-attention-heads 32 "
           "--seq-length 4096 --max-position-embeddings 4096 --vocab-size 32000 --micro-batch-size 1 "
           "--global-batch-size 64 --bf16 ")
-for options, scaling in (("--fp8-format hybrid", None), ("--fp8-format hybrid --fp8-recipe delayed", "delayed"),
+for options, scaling in (("--fp8-format hybrid", "delayed"), ("--fp8-format hybrid --fp8-recipe delayed", "delayed"),
                          ("--fp8-format e4m3 --fp8-recipe tensorwise", "current"),
                          ("--fp8-format e4m3 --fp8-recipe blockwise", "block"),
                          ("--fp8-format e4m3 --fp8-recipe mxfp8", "mxfp8"),
