@@ -441,25 +441,22 @@ struct stagesim_api {
     /* As recompute, of one stage: the scenario may give each stage its own. */
     unsigned (*recompute_of)(const struct stagesim_job *job, uint32_t stage);
     /* The share of its full clock, above 0 and at most 1, at which a position's device (of its first replica) computes.
-     * Whoever asks gives seconds at that clock: arithmetic takes as many times longer, and moving bytes does not. Times
-     * of a workload that does not ask are stretched for it, all but those of optimizers. */
+     * Whoever asks gives seconds at that clock: arithmetic takes as many times longer, moving bytes does not. Times of
+     * a workload that does not ask are stretched, all but those of optimizers. */
     double (*clock)(struct stagesim_job *job, uint32_t position);
     /* An entry of the cost table for all-to-alls of a group in which each pair of members has its own bytes, as in
      * MPI's alltoallv: bytes[from * n + to], with n members in the order of their ranks. bytes[m * n + m] is what
-     * member m keeps for itself. All messages leave at once, and a pair without bytes has none. cost->bytes is not
-     * read: the size becomes the mean of what a member has for all n, so that equal bytes make an ordinary all-to-all.
-     * cost->repeats stands as ever for so many buffers one after the other, whose bytes are given together. Every
-     * member must be a position of its own (the group's axes have one rank) and must send or receive something. The
-     * entry is for this group, and all its members must use it. */
+     * member m keeps for itself. All messages leave at once, and a pair without bytes has none. Instead of cost->bytes,
+     * the size is the mean of what a member has for all n: equal bytes make an ordinary all-to-all. cost->repeats
+     * stands for so many buffers one after the other, whose bytes are given together. Every member must be a position
+     * of its own (the group's axes have one rank) and must send or receive something. All members use the entry. */
     uint32_t (*pairs_cost)(struct stagesim_job *job, const struct stagesim_cost *cost, uint32_t group,
                            const double *bytes);
-    /* Tells of what is not as the scenario asks for and is no mistake: a key that changes nothing, a value that others
-     * stand in for. `key` as for error. What was told before is not told again. */
+    /* Tells once of what is not as asked for and is no mistake: a key that changes nothing. `key` as for error. */
     void (*note)(struct stagesim_job *job, const char *key, const char *format, ...);
     /* Whether the schedule has every worker compute all stages, whose weights travel. Call it before `pipeline`. */
     bool (*weights_travel)(struct stagesim_job *job);
-    /* flop/s of a position's host (of its first replica) in numbers of 4 bits, whose blocks have a scale each; 0: the
-     * platform gives none. */
+    /* flop/s of a position's host (of its first replica) in blocks of 4-bit numbers; 0: the platform gives none. */
     double (*narrow_peak)(const struct stagesim_job *job, uint32_t position);
 };
 
