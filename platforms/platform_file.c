@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/paths.h"
+#include "base/xml/feed.h"
 #include "base/xml/place.h"
 #include "platforms/platform_numbers.h"
 #include "platforms/profiles.h"
@@ -454,10 +455,10 @@ static void reader_start(struct reader *reader)
     XML_SetStartDoctypeDeclHandler(reader->parser, on_doctype);
 }
 
-static bool reader_finish(struct reader *reader, bool parsed)
+static bool reader_finish(struct reader *reader, const char *why)
 {
-    if (!parsed && reader->sound)
-        refuse(reader, "not well-formed XML: %s", XML_ErrorString(XML_GetErrorCode(reader->parser)));
+    if (why && reader->sound)
+        refuse(reader, "not well-formed XML: %s", why);
     else if (reader->sound && !reader->has_zone)
         refuse_at(reader, (struct place){NULL, 1, 1}, "there is no zone in this platform");
     const char **settings = arena_array(reader->arena, reader->file->setting_count + 1, sizeof *settings);
@@ -473,17 +474,6 @@ static bool reader_finish(struct reader *reader, bool parsed)
     return reader->sound;
 }
 
-static bool feed(struct reader *reader, FILE *in)
-{
-    for (size_t got = 1; got;) {
-        void *buffer = XML_GetBuffer(reader->parser, CHUNK);
-        got = buffer ? fread(buffer, 1, CHUNK, in) : 0;
-        if (!buffer || XML_ParseBuffer(reader->parser, (int)got, got == 0) != XML_STATUS_OK)
-            return false;
-    }
-    return true;
-}
-
 bool platform_file_check(const char *path, struct platform_file *file, struct arena *arena, struct fault *fault)
 {
     FILE *in = path_open_read(path);
@@ -493,7 +483,7 @@ bool platform_file_check(const char *path, struct platform_file *file, struct ar
     struct reader reader = {
         .parser = XML_ParserCreate(NULL), .path = path, .file = file, .arena = arena, .fault = fault, .sound = true};
     reader_start(&reader);
-    bool parsed = feed(&reader, in);
+    const char *why = xml_feed(reader.parser, in);
     fclose(in);
-    return reader_finish(&reader, parsed);
+    return reader_finish(&reader, why);
 }

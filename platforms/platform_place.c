@@ -2,6 +2,7 @@
 /* Where an element of a platform file is. */
 #include "base/arena.h"
 #include "base/paths.h"
+#include "base/xml/feed.h"
 #include "base/xml/place.h"
 #include "platforms/platform_file.h"
 #include "platforms/platform_numbers.h"
@@ -9,8 +10,6 @@
 #include <expat.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { CHUNK = 1 << 16 };
 
 struct search {
     XML_Parser parser;
@@ -38,14 +37,10 @@ const char *platform_file_place(const char *path, const char *id, struct arena *
     struct search search = {.parser = XML_ParserCreate(NULL), .id = id};
     XML_SetUserData(search.parser, &search);
     XML_SetStartElementHandler(search.parser, on_searched);
-    for (size_t got = 1; in && got;) {
-        void *buffer = XML_GetBuffer(search.parser, CHUNK);
-        got = buffer ? fread(buffer, 1, CHUNK, in) : 0;
-        if (!buffer || XML_ParseBuffer(search.parser, (int)got, got == 0) != XML_STATUS_OK)
-            break;
-    }
-    if (in)
+    if (in) {
+        xml_feed(search.parser, in);
         fclose(in);
+    }
     XML_ParserFree(search.parser);
     return search.found.line ? arena_print(arena, "%s:%u:%u: ", path, search.found.line, search.found.column) : "";
 }

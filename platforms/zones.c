@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/paths.h"
+#include "base/xml/feed.h"
 #include "base/xml/place.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 64, CHUNK = 1 << 16 };
+enum { DEPTH_MAX = 64 };
 
 struct reader {
     XML_Parser parser;
@@ -151,18 +152,6 @@ static void on_end(void *data, const char *element)
     reader->last_child[reader->depth - 1] = zone;
 }
 
-static bool parse(struct reader *reader, FILE *in)
-{
-    char buffer[CHUNK];
-    size_t length;
-    do {
-        length = fread(buffer, 1, sizeof buffer, in);
-        if (XML_Parse(reader->parser, buffer, (int)length, length == 0) != XML_STATUS_OK)
-            return false;
-    } while (length);
-    return !ferror(in);
-}
-
 const struct zone *zones_read(const char *path, struct arena *arena, struct fault *fault)
 {
     FILE *in = path_open_read(path);
@@ -171,19 +160,19 @@ const struct zone *zones_read(const char *path, struct arena *arena, struct faul
         return NULL;
     }
     struct reader reader = {.parser = XML_ParserCreate(NULL), .arena = arena};
-    bool sound = reader.parser != NULL;
-    if (sound) {
+    const char *why = "no memory for a parser";
+    if (reader.parser) {
         XML_SetUserData(reader.parser, &reader);
         XML_SetElementHandler(reader.parser, on_start, on_end);
-        sound = parse(&reader, in);
+        why = xml_feed(reader.parser, in);
     }
-    if (!sound && reader.too_deep)
+    if (why && reader.too_deep)
         fault_set(fault, "%s: zones nested more than %d deep", path, DEPTH_MAX);
-    else if (!sound && reader.parser)
-        fault_set(fault, "%s:%u: %s", path, xml_line(reader.parser), XML_ErrorString(XML_GetErrorCode(reader.parser)));
+    else if (why)
+        fault_set(fault, "%s:%u: %s", path, reader.parser ? xml_line(reader.parser) : 1, why);
     else if (!reader.root)
         fault_set(fault, "%s: no zone in it", path);
     XML_ParserFree(reader.parser);
     fclose(in);
-    return sound ? reader.root : NULL;
+    return why ? NULL : reader.root;
 }

@@ -15,15 +15,10 @@ struct step {
     uint32_t free;
 };
 
-enum { WIDTHS = 24, LENGTHS = 40 };
-
 struct profile {
     struct step *steps;
     uint32_t head, count; /* steps before `head` are over */
     size_t capacity;
-    /* Before which no job begins that is at least so wide and so long: one that is no wider and no longer found no hole
-     * before it, and holes only become fewer. */
-    double earliest[WIDTHS][LENGTHS];
 };
 
 /* Jobs with least keys first; of equal ones that which came first. */
@@ -32,27 +27,105 @@ struct heap {
     size_t capacity;
 };
 
+/* Before when no job begins that is as wide and no shorter than one that was looked for: jobs of each width are in the
+ * order of their lengths, and a tree of each width (Fenwick 1994) has the greatest of these times up to a length. */
+struct bounds {
+    uint32_t *first; /* [nodes + 2]: where the jobs of a width begin */
+    uint32_t *place; /* [job]: among those of its width, from 1 on; equal ones have that of the last of them; 0: its
+                      * length is another one since, and nothing is known */
+    double *tree;    /* [job]: at first[width] + place - 1 */
+    uint32_t *round; /* [job]: in which it was set; older ones are void */
+    uint32_t now;    /* the round */
+};
+
 struct conservative {
     struct running running;
     struct profile profile;
     struct heap *heaps; /* [nodes + 1]: by how long they are expected to run. Those that have started since are taken
                          * out when they come to the top */
     struct heap soon;   /* those with a reservation, by its beginning, while `kept` */
+    struct bounds bounds;
     double *expected, *starts; /* [job]: seconds; when the reservation begins */
     uint32_t newest;           /* of those that wait, when the heaps were last filled */
     bool kept;                 /* all that wait, but for the new ones, have reservations that still hold */
 };
 
+/* ---- bounds ---- */
+
+struct sized {
+    uint32_t nodes, job;
+    double expected;
+};
+
+static int compare_sized(const void *left, const void *right)
+{
+    const struct sized *a = left, *b = right;
+    int by_width = (a->nodes > b->nodes) - (a->nodes < b->nodes);
+    return by_width ? by_width : (a->expected > b->expected) - (a->expected < b->expected);
+}
+
+/* Jobs by width and length. */
+static void bounds_sort(const struct queue *queue, struct conservative *own)
+{
+    uint32_t count = queue->request->job_count, widths = queue->request->nodes;
+    struct bounds *bounds = &own->bounds;
+    struct sized *jobs = array_zeroed((size_t)count + 1, sizeof *jobs);
+    for (uint32_t i = 0; i < count; i++)
+        jobs[i] = (struct sized){queue->request->jobs[i].nodes, i, own->expected[i]};
+    qsort(jobs, count, sizeof *jobs, compare_sized);
+    for (uint32_t i = 0, width = 0; width <= widths + 1; width++) {
+        bounds->first[width] = i;
+        while (i < count && jobs[i].nodes == width)
+            i++;
+    }
+    for (uint32_t i = count; i-- > 0;) {
+        bool same = i + 1 < count && !compare_sized(&jobs[i], &jobs[i + 1]);
+        bounds->place[jobs[i].job] = same ? bounds->place[jobs[i + 1].job] : i + 1 - bounds->first[jobs[i].nodes];
+    }
+    free(jobs);
+    bounds->now++;
+}
+
+static double bounds_of(const struct bounds *bounds, uint32_t nodes, uint32_t job)
+{
+    double most = 0;
+    for (uint32_t i = bounds->place[job]; i > 0; i -= i & -i) {
+        uint32_t at = bounds->first[nodes] + i - 1;
+        if (bounds->round[at] == bounds->now && bounds->tree[at] > most)
+            most = bounds->tree[at];
+    }
+    return most;
+}
+
+static void bounds_note(struct bounds *bounds, uint32_t nodes, uint32_t job, double time)
+{
+    uint32_t first = bounds->first[nodes], count = bounds->first[nodes + 1] - first;
+    for (uint32_t i = bounds->place[job]; i > 0 && i <= count; i += i & -i) {
+        uint32_t at = first + i - 1;
+        if (bounds->round[at] == bounds->now && bounds->tree[at] >= time)
+            break; /* so have those behind */
+        bounds->tree[at] = time;
+        bounds->round[at] = bounds->now;
+    }
+}
+
 static void begin(struct queue *queue)
 {
     uint32_t count = queue->request->job_count;
     struct conservative *own = queue->own = array_zeroed(1, sizeof *own);
+    own->bounds = (struct bounds){
+        .first = array_zeroed((size_t)queue->request->nodes + 2, sizeof *own->bounds.first),
+        .place = array_zeroed((size_t)count + 1, sizeof *own->bounds.place),
+        .tree = array_zeroed((size_t)count + 1, sizeof *own->bounds.tree),
+        .round = array_zeroed((size_t)count + 1, sizeof *own->bounds.round),
+    };
     own->heaps = array_zeroed((size_t)queue->request->nodes + 1, sizeof *own->heaps);
     own->expected = array_zeroed((size_t)count + 1, sizeof *own->expected);
     own->starts = array_zeroed((size_t)count + 1, sizeof *own->starts);
     own->newest = NO_JOB;
     for (uint32_t i = 0; i < count; i++)
         own->expected[i] = queue->request->jobs[i].expected;
+    bounds_sort(queue, own);
 }
 
 static void finish(struct queue *queue)
@@ -62,6 +135,10 @@ static void finish(struct queue *queue)
         free(own->heaps[i].jobs);
     free(own->heaps);
     free(own->soon.jobs);
+    free(own->bounds.first);
+    free(own->bounds.place);
+    free(own->bounds.tree);
+    free(own->bounds.round);
     free(own->expected);
     free(own->starts);
     free(own->profile.steps);
@@ -154,11 +231,12 @@ static uint32_t step_at(struct profile *profile, double time, uint32_t from)
 }
 
 /* From what runs. */
-static void fill_profile(const struct queue *queue, struct profile *profile)
+static void fill_profile(const struct queue *queue, struct conservative *own)
 {
-    const struct running *running = queue->own;
+    const struct running *running = &own->running;
+    struct profile *profile = &own->profile;
+    own->bounds.now++;
     profile->head = profile->count = 0;
-    memset(profile->earliest, 0, sizeof profile->earliest);
     insert_step(profile, 0, (struct step){queue->now, queue_free(queue)});
     for (uint32_t i = 0; i < running->count; i++) {
         const struct queue_task *task = &queue->tasks[running->jobs[i]];
@@ -185,74 +263,40 @@ static void advance(struct profile *profile, double now)
     profile->head = 0;
 }
 
-/* Of powers of two the last one that is not above a number, or the first not below it. */
-static unsigned class_of(double number, bool above, int least, unsigned count)
+/* The first step from which on a job has so many nodes for so long. */
+static uint32_t find_hole(struct conservative *own, uint32_t job, uint32_t nodes)
 {
-    int exponent;
-    double part = frexp(number, &exponent);
-    long class = (long)exponent - least + (above && part > 0.5);
-    return class < 0 ? 0 : class < count ? (unsigned)class : count;
-}
-
-static unsigned width_of(uint32_t nodes, bool above)
-{
-    return class_of(nodes, above, 1, WIDTHS);
-}
-
-static unsigned length_of(double seconds, bool above)
-{
-    enum { LEAST = -2 }; /* a quarter of a second */
-    return seconds < 0.25 ? (above ? 1 : 0) : class_of(seconds, above, LEAST, LENGTHS);
-}
-
-static double earliest_of(const struct profile *profile, uint32_t nodes, double seconds)
-{
-    unsigned width = width_of(nodes, false), length = length_of(seconds, false);
-    return profile->earliest[width < WIDTHS ? width : WIDTHS - 1][length < LENGTHS ? length : LENGTHS - 1];
-}
-
-/* A job found no hole before a time. */
-static void note_earliest(struct profile *profile, uint32_t nodes, double seconds, double time)
-{
-    unsigned length = length_of(seconds, true);
-    for (unsigned i = width_of(nodes, true); i < WIDTHS; i++)
-        for (unsigned k = length; k < LENGTHS && profile->earliest[i][k] < time; k++) /* it rises with k */
-            profile->earliest[i][k] = time;
-}
-
-/* The first step from which on so many nodes are free for so long. */
-static uint32_t find_hole(struct profile *profile, uint32_t nodes, double seconds)
-{
-    enum { WALK = 32 }; /* steps that are looked at sooner than noted */
-    uint32_t first = find_step(profile, earliest_of(profile, nodes, seconds), profile->head), from = first;
+    struct profile *profile = &own->profile;
+    double seconds = own->expected[job];
+    uint32_t first = find_step(profile, bounds_of(&own->bounds, nodes, job), profile->head), from = first;
     double end = profile->steps[from].time + seconds;
     for (uint32_t i = from; i < profile->count && (profile->steps[i].time < end || i == from); i++)
         if (profile->steps[i].free < nodes && i + 1 < profile->count) {
             from = i + 1;
             end = profile->steps[from].time + seconds;
         }
-    if (from - first > WALK)
-        note_earliest(profile, nodes, seconds, profile->steps[from].time);
+    if (from > first)
+        bounds_note(&own->bounds, nodes, job, profile->steps[from].time);
     return from;
 }
 
 /* Returns when the job's reservation begins; INFINITY where not enough nodes are up: it gets none. */
-static double reserve(const struct queue *queue, struct profile *profile, uint32_t job)
+static double reserve(const struct queue *queue, struct conservative *own, uint32_t job)
 {
-    const struct queue_job *asked = &queue->request->jobs[job];
-    double expected = queue_expected(queue, job);
-    if (profile->steps[profile->count - 1].free < asked->nodes)
+    struct profile *profile = &own->profile;
+    uint32_t nodes = queue->request->jobs[job].nodes;
+    if (profile->steps[profile->count - 1].free < nodes)
         return INFINITY;
-    uint32_t from = find_hole(profile, asked->nodes, expected);
+    uint32_t from = find_hole(own, job, nodes);
     double start = profile->steps[from].time;
-    uint32_t past = step_at(profile, start + expected, from);
+    uint32_t past = step_at(profile, start + own->expected[job], from);
     for (uint32_t i = from; i < past; i++)
-        profile->steps[i].free -= asked->nodes;
+        profile->steps[i].free -= nodes;
     return start;
 }
 
-/* Whether some job that waits could start now, as far as the reservations made so far go. */
-static bool somebody_starts(const struct queue *queue, struct conservative *own)
+/* A job that waits and could start now, as far as the reservations made so far go; NO_JOB: none could. */
+static uint32_t who_starts(const struct queue *queue, struct conservative *own)
 {
     const struct profile *profile = &own->profile;
     uint32_t step = 0;
@@ -262,27 +306,31 @@ static bool somebody_starts(const struct queue *queue, struct conservative *own)
         double until = step < profile->count ? profile->steps[step].time : INFINITY;
         double seconds = shortest(queue, own, &own->heaps[nodes]);
         if (step > 0 && seconds < INFINITY && queue->now + seconds <= until)
-            return true;
+            return own->heaps[nodes].jobs[0];
     }
-    return false;
+    return NO_JOB;
 }
 
 /* All anew, as far as it counts. */
 static void begin_again(struct queue *queue, struct conservative *own)
 {
     uint32_t job, next;
-    own->soon.count = 0;
-    fill_profile(queue, &own->profile);
-    for (job = queue->first; job != NO_JOB && somebody_starts(queue, own); job = next) {
+    fill_profile(queue, own);
+    uint32_t candidate = who_starts(queue, own);
+    for (job = queue->first; job != NO_JOB && candidate != NO_JOB; job = next) {
         next = queue->tasks[job].next;
-        own->starts[job] = reserve(queue, &own->profile, job);
+        own->starts[job] = reserve(queue, own, job);
+        bool touched = job == candidate || own->starts[job] < queue->now + own->expected[candidate];
         /* What is overdue may still have the nodes that it was to leave now. */
         if (own->starts[job] <= queue->now && running_fits(queue, job))
             running_start(queue, job);
-        else
-            push(&own->soon, own->starts, job);
+        if (touched)
+            candidate = who_starts(queue, own);
     }
     own->kept = job == NO_JOB;
+    own->soon.count = 0;
+    for (job = own->kept ? queue->first : NO_JOB; job != NO_JOB; job = queue->tasks[job].next)
+        push(&own->soon, own->starts, job);
 }
 
 /* The reservations hold: new jobs get theirs, and those begin whose time it is. */
@@ -290,7 +338,7 @@ static void go_on(struct queue *queue, struct conservative *own, uint32_t first_
 {
     advance(&own->profile, queue->now);
     for (uint32_t job = first_new; job != NO_JOB; job = queue->tasks[job].next) {
-        own->starts[job] = reserve(queue, &own->profile, job);
+        own->starts[job] = reserve(queue, own, job);
         push(&own->soon, own->starts, job);
     }
     while (own->soon.count && own->starts[own->soon.jobs[0]] <= queue->now) {
@@ -319,6 +367,7 @@ static void again(struct queue *queue, uint32_t job)
     for (uint32_t i = 0; i <= queue->request->nodes; i++)
         own->heaps[i].count = 0;
     own->expected[job] = queue_expected(queue, job);
+    own->bounds.place[job] = 0;
     own->newest = NO_JOB;
     own->kept = false;
 }

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/paths.h"
+#include "base/xml/feed.h"
 #include "platforms/library.h"
 #include "platforms/network/network_reader.h"
 #include "platforms/platform_file.h"
@@ -411,11 +412,9 @@ struct platform *network_read_file(const char *path, struct arena *arena, const 
         return NULL;
     }
     begin(&reader, arena);
-    char *buffer = arena_alloc(arena, CHUNK);
-    for (size_t length = CHUNK; length == CHUNK && !reader.why;) {
-        length = fread(buffer, 1, CHUNK, in);
-        feed(&reader, buffer, length, length < CHUNK);
-    }
+    const char *fault = reader.why ? NULL : xml_feed(reader.parser, in);
+    if (fault)
+        reader_leave(&reader, "%s", fault);
     fclose(in);
     return end(&reader, arena_copy(arena, path), why);
 }

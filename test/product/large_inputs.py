@@ -60,6 +60,15 @@ def run(binary, words, folder):
             used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
 
 
+def long_tag(binary, checker, folder):
+    """30 MB of one tag: releases of expat before 2.6 read it from its beginning again with every piece."""
+    (folder / "platform.xml").write_text(BEGINNINGS["platform.xml"] + "<zone id=\"" + "a" * 30_000_000)
+    for words in (["run", "platform.yaml", "-o", "out"], ["platform", "show", "platform.xml"]):
+        status, said, seconds, _ = run(binary, words, folder)
+        checker.that(status == 1 and "goes on for more than 1 MiB" in said, f"{words}, a long tag: {status}, {said!r}")
+        checker.that(seconds < SECONDS, f"{words} of a long tag takes {seconds:.1f} s of the processor")
+
+
 def main():
     binary = tool.binary_argument()
     checker = tool.Checker()
@@ -74,6 +83,7 @@ def main():
             checker.that(memory < BYTES, f"{text} takes {memory >> 20} MiB")
             checker.that(not (folder / "out").exists(), f"{text} leaves an output")
             print(text, "->", said.splitlines()[0][:110] if said else "", f"{seconds:.2f} s {memory >> 20} MiB")
+        long_tag(binary, checker, folder)
     return checker.done()
 
 

@@ -11,6 +11,7 @@ static const char *const optimizers[] = {"sgd", "adagrad", "rowwise-adagrad", "a
 static const char *const exchanges[] = {"same", "fp32", NULL};
 static const char *const fused_words[] = {"interaction", "mlp", "lookup", NULL};
 static const char *const partials[] = {"all", "present", NULL};
+static const char *const node_sums[] = {"apart", "added", NULL};
 static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", NULL};
 
 #define COLUMN(type, name, kind, ...)                                                                                  \
@@ -81,6 +82,9 @@ static const struct stagesim_field fields[] = {
           .doc = "precision in which sums of rows are sent: same, that of the products, or fp32; default same"),
     FIELD("node", node, STAGESIM_FIELD_COUNT, .least = 1, .most = 4096,
           .doc = "ranks of a node; all-to-alls then have two steps, within nodes and between them; default: one step"),
+    FIELD("node_sums", node_sums, STAGESIM_FIELD_NAME, .names = node_sums,
+          .doc = "sums of parts of a table whose ranks are one node: apart, each crosses to other nodes, or added, in "
+                 "one of its ranks before they cross; default apart"),
     FIELD("prefetch", prefetch, STAGESIM_FIELD_FLAG,
           .doc = "whether the indices of the next batch are sent during this iteration; default true"),
     FIELD("fused", fused, STAGESIM_FIELD_NAMES, .names = fused_words,
@@ -134,6 +138,7 @@ static const struct stagesim_need needs[] = {
     {"exchange", "parallel.data>1", true},
     {"partial", "parallel.data>1", true},
     {"node", "parallel.data>1", true},
+    {"node_sums", "dlrm.node>1", true},
     {"prefetch", "parallel.data>1", true},
     {"bucket", "communication.overlap=true", true},
     {"bucket", "parallel.data>1", true},

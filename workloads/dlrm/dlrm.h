@@ -17,6 +17,8 @@ enum dlrm_exchange_precision { DLRM_EXCHANGE_SAME, DLRM_EXCHANGE_FP32 };
 enum dlrm_fused { DLRM_FUSED_INTERACTION = 1, DLRM_FUSED_MLP = 2, DLRM_FUSED_LOOKUP = 4 };
 /* What a rank with a part of a table's rows sends: sums of all samples, or of those with a row there. */
 enum dlrm_partial { DLRM_PARTIAL_ALL, DLRM_PARTIAL_PRESENT };
+/* Sums of parts of a table on one node: each goes to other nodes, or they are added on their node first. */
+enum dlrm_node_sums { DLRM_NODE_APART, DLRM_NODE_ADDED };
 
 /* A row of dlrm.sharding. */
 struct dlrm_rule {
@@ -35,7 +37,7 @@ struct dlrm_occurrences {
 struct dlrm_parameters {
     struct stagesim_rows tables, rules, histogram;
     struct stagesim_list bottom, top;
-    unsigned interaction, optimizer, exchange, fused, partial, precision;
+    unsigned interaction, optimizer, exchange, fused, partial, node_sums, precision;
     uint64_t cross_layers, cross_rank;
     uint64_t node; /* ranks of a node; 0: all-to-alls go in one step */
     uint64_t published_parameters, published_rows, published_multiply_adds; /* 0: not checked */
@@ -125,6 +127,12 @@ double dlrm_sparse_seconds(const struct dlrm_job *job, double bytes);
 double dlrm_sparse_replicas(const struct dlrm_job *job, enum stagesim_collective collective);
 /* Numbers of a sample of tables whose rows are divided among all ranks: their sums are reduced and scattered. */
 double dlrm_sparse_reduced(const struct dlrm_job *job);
+/* Whether sums are added on their node before they go to others. */
+bool dlrm_sparse_adds(const struct dlrm_job *job);
+/* Numbers of a sample that ranks[first .. first + count) have together when sums of parts of a table are added. */
+double dlrm_sparse_added(const struct dlrm_job *job, uint32_t first, uint32_t count);
+/* Seconds in which a rank adds: it reads `parts` numbers and writes `sums`. */
+double dlrm_sparse_add_seconds(const struct dlrm_job *job, double parts, double sums);
 
 /* ---- iteration.c ---- */
 

@@ -17,7 +17,8 @@ enum direction { FROM_TABLES, TO_TABLES };
 
 struct maker {
     const struct dlrm_job *j;
-    const double *each; /* [rank]: bytes of a rank's tables for the samples of one rank */
+    const double *each;  /* [rank]: bytes of a rank's tables for the samples of one rank */
+    const double *added; /* [rank]: of those of its node, where they are added; NULL: they are not */
     enum direction direction;
     uint32_t node; /* ranks of a node; that of all where exchanges have one step */
 };
@@ -64,6 +65,8 @@ static double member_bytes(const struct maker *m, enum span span, uint32_t rank)
     if (span != ACROSS)
         return m->each[rank] * (span == WITHIN ? m->j->ranks / m->node : 1);
     double sum = 0;
+    if (m->added)
+        return m->added[rank];
     for (uint32_t i = 0; i < m->node; i++)
         sum += m->each[rank - rank % m->node + i];
     return sum;
@@ -135,6 +138,34 @@ static void add_whole(const struct maker *m, struct dlrm_exchanges *list, enum s
         exchange->costs[rank] = entry;
 }
 
+/* Sums meet on their node, each rank adds those for its place, and then they cross to others. */
+static void add_added(struct maker *m, struct dlrm_traffic *traffic, const struct dlrm_rank *ranks)
+{
+    const struct dlrm_job *j = m->j;
+    double samples = j->samples * (j->ranks / m->node);
+    traffic->add = array_zeroed(j->ranks, sizeof *traffic->add);
+    m->direction = FROM_TABLES;
+    add_all_to_all(m, &traffic->node, WITHIN, false);
+    add_all_to_all(m, &traffic->sums, ACROSS, false);
+    for (uint32_t first = 0; first < j->ranks; first += m->node) {
+        double parts = 0;
+        for (uint32_t i = first; i < first + m->node; i++)
+            parts += samples * ranks[i].sums;
+        double seconds = dlrm_sparse_add_seconds(j, parts, samples * dlrm_sparse_added(j, first, m->node));
+        for (uint32_t i = first; i < first + m->node; i++)
+            traffic->add[i] = seconds;
+    }
+}
+
+/* [rank]: bytes for the samples of one rank of all tables of its node, sums of parts added. */
+static double *added_bytes(const struct dlrm_job *j, uint32_t node)
+{
+    double *bytes = array_zeroed(j->ranks, sizeof *bytes);
+    for (uint32_t i = 0; i < j->ranks; i++)
+        bytes[i] = i % node ? bytes[i - 1] : j->samples * j->exchange_bytes * dlrm_sparse_added(j, i, node);
+    return bytes;
+}
+
 void dlrm_traffic_init(struct dlrm_traffic *traffic, const struct dlrm_job *j, const struct dlrm_rank *ranks)
 {
     *traffic = (struct dlrm_traffic){.sums = {.count = 0}};
@@ -147,12 +178,20 @@ void dlrm_traffic_init(struct dlrm_traffic *traffic, const struct dlrm_job *j, c
     }
     struct maker maker = {.j = j, .node = j->parameters->node ? (uint32_t)j->parameters->node : j->ranks};
     double reduced = dlrm_sparse_reduced(j) * j->batch * j->exchange_bytes;
-    add_pairs(&maker, &traffic->sums, FROM_TABLES, sums);
+    double *added = dlrm_sparse_adds(j) ? added_bytes(j, maker.node) : NULL;
+    maker.each = sums;
+    maker.added = added;
+    if (added)
+        add_added(&maker, traffic, ranks);
+    else
+        add_pairs(&maker, &traffic->sums, FROM_TABLES, sums);
     add_whole(&maker, &traffic->sums, STAGESIM_REDUCE_SCATTER, reduced);
     add_pairs(&maker, &traffic->gradients, TO_TABLES, sums);
     add_whole(&maker, &traffic->gradients, STAGESIM_ALL_GATHER, reduced + dlrm_sparse_replicas(j, STAGESIM_ALL_GATHER));
     add_whole(&maker, &traffic->gradients, STAGESIM_ALL_REDUCE, dlrm_sparse_replicas(j, STAGESIM_ALL_REDUCE));
+    maker.added = NULL;
     add_pairs(&maker, &traffic->indices, TO_TABLES, indices);
+    free(added);
     free(sums);
     free(indices);
 }
@@ -167,6 +206,8 @@ static void finish_list(struct dlrm_exchanges *list)
 
 void dlrm_traffic_finish(struct dlrm_traffic *traffic)
 {
+    free(traffic->add);
+    finish_list(&traffic->node);
     finish_list(&traffic->sums);
     finish_list(&traffic->gradients);
     finish_list(&traffic->indices);

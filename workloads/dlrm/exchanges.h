@@ -22,7 +22,9 @@ struct dlrm_exchanges {
 
 /* All of an iteration; without items where there is one rank. */
 struct dlrm_traffic {
+    struct dlrm_exchanges node; /* of sums, before they are added on their node; empty where they are not */
     struct dlrm_exchanges sums, gradients, indices;
+    double *add; /* [rank]: seconds in which it adds what comes by `node`; NULL where that is empty */
 };
 
 /* What `ranks` (of all ranks) exchange. To be freed by dlrm_traffic_finish. */

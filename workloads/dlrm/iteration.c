@@ -18,6 +18,7 @@ struct iteration {
     uint32_t *forward, *backward; /* [layer]: costs */
     uint32_t *sync;               /* [layer]: cost of the all-reduce behind the layer's backward; NONE: none */
     uint32_t *lookup, *update;    /* [rank]: costs; NONE: the rank has no tables */
+    uint32_t *add;                /* [rank]: cost of adding sums of its node; NONE: it adds none */
     uint32_t *prefetched;         /* [rank * DLRM_EXCHANGES_MAX]: exchanges of the indices of the next iteration */
     uint32_t *prefetched_count;   /* [rank] */
     uint32_t *move;               /* [rank]: cost of rows from and to host memory; NONE: no table is there */
@@ -74,12 +75,15 @@ static void add_rank_costs(struct iteration *it, const struct dlrm_rank *costs)
     it->prefetched = array_zeroed((size_t)j->ranks * DLRM_EXCHANGES_MAX, sizeof *it->prefetched);
     it->prefetched_count = array_zeroed(j->ranks, sizeof *it->prefetched_count);
     it->last = array_zeroed(j->ranks, sizeof *it->last);
+    it->add = array_zeroed(j->ranks, sizeof *it->add);
     it->move = array_zeroed(j->ranks, sizeof *it->move);
     it->stored = array_zeroed(j->ranks, sizeof *it->stored);
     for (uint32_t i = 0; i < j->ranks; i++) {
         bool any = costs[i].lookups > 0;
         it->move[i] = costs[i].moved > 0 ? cost_entry(it, (struct stagesim_cost){.bytes = costs[i].moved}) : NONE;
         it->stored[i] = NONE;
+        double add = it->traffic.add ? it->traffic.add[i] : 0;
+        it->add[i] = add > 0 ? cost_entry(it, (struct stagesim_cost){.seconds = add}) : NONE;
         it->lookup[i] = any ? cost_entry(it, (struct stagesim_cost){.seconds = costs[i].lookup}) : NONE;
         it->update[i] = any ? cost_entry(it, (struct stagesim_cost){.seconds = costs[i].update}) : NONE;
         it->last[i] = NONE;
@@ -182,11 +186,21 @@ static void add_lookup(const struct iteration *it, uint32_t rank)
         *count = exchange(it, indices, rank, arrived);
 }
 
+/* Sums of the ranks of a node meet, and are added by a kernel: what is computed after it waits for them, too. */
+static void add_node_sums(const struct iteration *it, uint32_t rank)
+{
+    uint32_t arrived[DLRM_EXCHANGES_MAX];
+    uint32_t count = exchange(it, &it->traffic.node, rank, arrived);
+    if (it->add[rank] != NONE)
+        wait_for(it, rank, add_compute(it, rank, STAGESIM_FORWARD, 0, it->add[rank]), arrived, count);
+}
+
 static void add_forward(const struct iteration *it, uint32_t rank)
 {
     const struct dlrm_job *j = it->j;
     uint32_t arrived[DLRM_EXCHANGES_MAX];
     add_lookup(it, rank);
+    add_node_sums(it, rank);
     uint32_t count = exchange(it, &it->traffic.sums, rank, arrived);
     for (uint32_t layer = 0; layer < j->layer_count; layer++) {
         uint32_t id = add_compute(it, rank, STAGESIM_FORWARD, layer + 1, it->forward[layer]);
@@ -229,7 +243,7 @@ static void add_rank(const struct iteration *it, uint32_t rank, uint32_t *syncs)
 
 static void finish(struct iteration *it)
 {
-    void *arrays[] = {it->forward,    it->backward,         it->sync, it->lookup, it->update,
+    void *arrays[] = {it->forward,    it->backward,         it->sync, it->lookup, it->update, it->add,
                       it->prefetched, it->prefetched_count, it->last, it->move,   it->stored};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
@@ -245,8 +259,8 @@ bool dlrm_build(struct dlrm_job *j)
         costs[i] = dlrm_sparse_cost(j, i);
     add_layer_costs(&it);
     add_buckets(&it);
-    add_rank_costs(&it, costs);
     dlrm_traffic_init(&it.traffic, j, costs);
+    add_rank_costs(&it, costs);
     for (it.number = 0; it.number < j->api->iterations(j->job); it.number++)
         for (uint32_t i = 0; i < j->ranks; i++)
             add_rank(&it, i, syncs);

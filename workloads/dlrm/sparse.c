@@ -25,11 +25,16 @@ double dlrm_sparse_seconds(const struct dlrm_job *j, double bytes)
     return memory_curve_seconds(&j->curve, bytes) + (j->parameters->launch > 0 ? j->parameters->launch : 0);
 }
 
+bool dlrm_sparse_adds(const struct dlrm_job *j)
+{
+    return j->parameters->node_sums == DLRM_NODE_ADDED && j->parameters->node > 1 && j->parameters->node < j->ranks;
+}
+
 static bool reduces(const struct dlrm_job *j, uint32_t table)
 {
     const struct dlrm_place *place = &j->placement.places[table];
     return place->split == DLRM_ROWS && place->count == j->ranks && j->ranks > 1 &&
-           j->parameters->partial == DLRM_PARTIAL_ALL;
+           j->parameters->partial == DLRM_PARTIAL_ALL && !dlrm_sparse_adds(j);
 }
 
 double dlrm_sparse_reduced(const struct dlrm_job *j)
@@ -53,6 +58,31 @@ static double present_share(const struct dlrm_job *j, uint32_t index, const stru
     if (j->placement.places[index].split != DLRM_ROWS || j->parameters->partial == DLRM_PARTIAL_ALL)
         return 1;
     return 1 - rounded_pow(1 - share->pooling / table->pooling, table->pooling);
+}
+
+double dlrm_sparse_added(const struct dlrm_job *j, uint32_t first, uint32_t count)
+{
+    double numbers = 0;
+    for (uint32_t i = 0; i < j->table_count; i++) {
+        struct dlrm_share all = {.any = false};
+        for (uint32_t rank = first; rank < first + count; rank++) {
+            struct dlrm_share share = dlrm_placement_share(&j->placement, &j->tables[i], i, rank);
+            if (!share.any)
+                continue;
+            bool rows = all.any && j->placement.places[i].split == DLRM_ROWS;
+            all = (struct dlrm_share){.any = true,
+                                      .pooling = fmin(j->tables[i].pooling, all.pooling + share.pooling),
+                                      .sums = rows ? share.sums : all.sums + share.sums};
+        }
+        numbers += all.any ? all.sums * present_share(j, i, &all) : 0;
+    }
+    return numbers;
+}
+
+double dlrm_sparse_add_seconds(const struct dlrm_job *j, double parts, double sums)
+{
+    struct transformer_operator add = {.name = "add", .bytes = (parts + sums) * j->exchange_bytes};
+    return parts > 0 ? efficiency_operator_time(&j->device, &add) : 0;
 }
 
 static struct lookup lookup_of(const struct dlrm_job *j, uint32_t index, const struct dlrm_share *share)

@@ -286,6 +286,60 @@ def check_two_steps(folder):
             near(found, 2 * (2 + 2) * sums / RATE + reduce / ranks / RATE, f"time of two steps, {engine}", 1e-4)
 
 
+def node_numbers(split, pooling, present, place):
+    """Numbers of a sample that one rank has of a table of width 32 over all 4 ranks, or over the 2 of a node, and that
+    its node has when they are added; per rank."""
+    held = [rank for rank in range(4) if place == "all" or rank < 2]
+    share = lambda parts: 1 - (1 - parts / len(held)) ** pooling if present else 1
+    own = [(32 * share(1) if split == "row" else 32 / len(held)) * (rank in held) for rank in range(4)]
+    parts = [sum(rank // 2 == node for rank in held) for node in (0, 0, 1, 1)]
+    return own, [(32 * share(count) if split == "row" else 32 * count / len(held)) * (count > 0) for count in parts]
+
+
+def check_node_sums(folder):
+    """HugeCTR's hierarchical exchange: sums of parts that lie on one node are added before they cross to the other, in
+    the forward and, as gradients, once for each table and node in the backward. In 16 bits all of it is half."""
+    ranks, batch = 4, 4096
+    for split, pooling, place, present, element in itertools.product(("row", "column"), (1, 3), ("all", "0-1"),
+                                                                     (True, False), (4, 2)):
+        job = Job(ranks, batch, [(10**6, 32, pooling)], speed=1e19, memory=1e18)
+        own, node = node_numbers(split, pooling, present, place)
+        rules = [{"table": "'*'", "split": split, "ranks": place}]
+        words = [f"dlrm.partial={'present' if present else 'all'}"] + ["compute.precision=fp16"] * (element == 2)
+        piece = batch / ranks * element
+        for added in (True, False):
+            summary = job.run(folder, "dlrm.node=2", f"dlrm.node_sums={'added' if added else 'apart'}", *words,
+                              sharding=rules)
+            # Each rank sends two pieces to the rank beside it, and one to the other node.
+            across = [node[rank] if added else own[rank] + own[rank ^ 1] for rank in range(ranks)]
+            sums = piece * (2 * sum(own) + sum(across))
+            if split == "row" and place == "all" and not present and not added:
+                sums = (ranks - 1) * batch * 32 * element  # a reduce-scatter takes the place of both steps
+            held = 4 if place == "all" else 2
+            indices = batch / ranks * 8 * (2 + 2) * pooling * (1 if split == "row" else held)
+            dense = 2 * (ranks - 1) * element * job.parameters()
+            near(summary["communication"]["sent_bytes"], 2 * sums + indices + dense,
+                 f"bytes, {split}, {pooling} lookups, ranks {place}, present {present}, {element}, added {added}")
+
+
+def check_node_time(folder):
+    """The sums of a node meet, then a kernel adds them, and only what crosses to the other node is beside the bottom
+    layers."""
+    ranks, batch = 4, 16384
+    job = Job(ranks, batch, [(10**6, 32, 1)] * 4, memory=1e11)
+    rules = [{"table": "'*'", "split": "row"}]
+    bottom, _, _ = job.dense()
+    found = [job.run(folder, "dlrm.node=2", f"dlrm.node_sums={word}", "dlrm.partial=present", "dlrm.bucket=1GB",
+                     sharding=rules, engine=engine)["time"]["iteration_s"]
+             for engine in ("simgrid", "analytic") for word in ("added", "apart")]
+    numbers = batch / ranks * 2 * 32  # of the samples of a place; each rank has a quarter of them, a node half
+    within, across = numbers * 4 / RATE, numbers * 4 / RATE
+    add = 4 * (2 * numbers + 2 * numbers) / 1e11
+    for i in (0, 2):
+        near(found[i] - found[i + 1], add + within + max(bottom[0], across) - max(bottom[0], within + across),
+             "the kernel that adds, and what the bottom layers no longer hide", 2e-3)
+
+
 def check_host(folder):
     """A table in host memory: the rows that a batch reads come over PCI Express, 24 GB/s, and go back with their
     optimizer state; nothing hides that on one rank. Weights and state are not the GPU's."""
@@ -346,7 +400,8 @@ def check_overlap(folder):
 with tempfile.TemporaryDirectory() as name:
     place = pathlib.Path(name)
     for check in (check_models, check_one_rank, check_different_rows, check_memory, check_exchanges, check_unequal,
-                  check_rows, check_present, check_two_steps, check_host, check_copies, check_overlap):
+                  check_rows, check_present, check_two_steps, check_node_sums,
+                  check_node_time, check_host, check_copies, check_overlap):
         check(place)
 for fault in faults:
     print(fault)
