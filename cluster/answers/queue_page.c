@@ -78,6 +78,8 @@ static void put_jobs(struct queue_page *page, const struct queue_view *view, str
     for (int i = 0; i < QUEUE_FIGURES; i++)
         table_column(table, queue_figure_titles[i], '>');
     table_column(table, "changes", '>');
+    if (view->queue->options.migrate)
+        table_column(table, "moves", '>');
     for (uint32_t number = 0; number < count && number < JOBS_MAX_SHOWN; number++) {
         const struct queue_job *job = &view->run->request->jobs[number];
         table_cell(table, "%s", job->name);
@@ -87,6 +89,8 @@ static void put_jobs(struct queue_page *page, const struct queue_view *view, str
         for (enum queue_figure i = 0; i < QUEUE_FIGURES; i++)
             queue_figure_cell(table, i, view->figures->values[i][number]);
         table_cell(table, "%u", view->run->records[number].changes);
+        if (view->queue->options.migrate)
+            table_cell(table, "%u", view->run->records[number].moves);
     }
     struct queue_section *section = queue_page_table(page, "Jobs", table);
     if (count > JOBS_MAX_SHOWN)

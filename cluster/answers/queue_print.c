@@ -69,6 +69,8 @@ static void print_remarks(FILE *out, const struct queue_view *view, enum table_f
     print_use(remarks, view);
     if (figures->changes)
         fprintf(remarks, "%u %s\n", figures->changes, queue_policy_changes(view->queue->options.policy));
+    if (view->queue->options.migrate)
+        fprintf(remarks, "jobs moved to better nodes %u times\n", figures->moves);
     if (view->queue->log->passed_over)
         fprintf(remarks, "%zu jobs of the log passed over: they never ran, or had not ended\n",
                 view->queue->log->passed_over);
@@ -170,7 +172,7 @@ void queue_jobs_csv(FILE *out, const struct queue_view *view)
     bool fails = run->request->failures != NULL;
     text_string(writer, fails ? ",changes,stops,requeues,saving_s,lost_s" : ",changes");
     put_energy_titles(writer, &view->figures->energy);
-    text_char(writer, '\n');
+    text_string(writer, view->queue->options.migrate ? ",moves\n" : "\n");
     for (uint32_t job = 0; job < run->request->job_count; job++) {
         const struct queue_job *asked = &run->request->jobs[job];
         text_string(writer, csv_cell(asked->name, arena));
@@ -189,6 +191,8 @@ void queue_jobs_csv(FILE *out, const struct queue_view *view)
         if (fails)
             put_stops(writer, &run->records[job]);
         put_energy(writer, view, job);
+        if (view->queue->options.migrate)
+            put(writer, run->records[job].moves);
         text_char(writer, '\n');
     }
     text_writer_destroy(writer);
@@ -265,6 +269,8 @@ void queue_json(FILE *out, const struct queue_view *view)
         json_number(&json, "block_fragmentation", figures->fragments.blocks);
     json_integer(&json, "most_waiting", figures->longest);
     json_integer(&json, "changes", figures->changes);
+    if (view->queue->options.migrate)
+        json_integer(&json, "moves", figures->moves);
     json_object_begin(&json, "node_time", false);
     for (enum queue_part part = 0; part < QUEUE_PARTS; part++)
         json_number(&json, queue_part_names[part], figures->parts[part]);

@@ -51,11 +51,11 @@ static void check_keys(const struct queue_scenario *queue, const struct training
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].wrong)
             diag_error(diag, node_place(root, rules[i].path), "%s", rules[i].text);
-    if (settings->fails && !queue_policy_endures(queue->options.policy))
+    if ((settings->fails || queue->options.migrate) && !queue_policy_endures(queue->options.policy))
         diag_error(diag, node_place(root, "queue.policy"),
-                   "with policy %s no node may fail; expected fcfs, easy, conservative, shortest, fair or priority "
-                   "beside failures",
-                   queue_policy_name(queue->options.policy));
+                   "with policy %s no %s; expected fcfs, easy, conservative, shortest, fair or priority beside %s",
+                   queue_policy_name(queue->options.policy), settings->fails ? "node may fail" : "job may move",
+                   settings->fails ? "failures" : "migration");
 }
 
 void queue_take_failures(struct queue_scenario *queue, const struct node *root, const struct scenario *shell,
@@ -65,7 +65,8 @@ void queue_take_failures(struct queue_scenario *queue, const struct node *root, 
     const struct node *section = node_get(root, "failures");
     check_keys(queue, settings, root, diag);
     check_components(&settings->plan, root, diag);
-    queue->training = settings->fails || queue_policy_preempts(queue->options.policy) ? settings : NULL;
+    bool stands = queue_policy_preempts(queue->options.policy) || queue->options.migrate;
+    queue->training = settings->fails || stands ? settings : NULL;
     queue->spares_given = section && section->kind == NODE_MAP && node_get(section, "spares");
     queue->spares_at = node_place(root, "failures.spares");
 }

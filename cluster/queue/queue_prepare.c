@@ -125,6 +125,7 @@ static bool put_job(struct preparing *preparing, uint32_t index, uint32_t **size
     *job = (struct queue_job){.name = arrival->name,
                               .submit = arrival->submit,
                               .kind = type,
+                              .placed = type != UINT32_MAX,
                               .user = arrival->user,
                               .priority = arrival->priority};
     if (!put_size(preparing, arrival, job) || !put_work(preparing, arrival, type, job, &figures))

@@ -16,7 +16,7 @@
 struct queue_values {
     double slice, change, grow, shrink, half_life, save, resume;
     uint64_t rows, jobs, processors, seed, runs, block, quota, together, sets;
-    bool contention;
+    bool contention, migration;
     double gpu_hour, electricity;
     bool alternatives;
     const char *currency;
@@ -34,9 +34,11 @@ static const struct stagesim_field fields[] = {
     {"shrink", STAGESIM_FIELD_TIME, offsetof(struct queue_values, shrink), .least = 0, .most = 1e7,
      .doc = "policy elastic: how long a job stands still when it gives nodes back; default 30s"},
     {"save", STAGESIM_FIELD_TIME, offsetof(struct queue_values, save), .least = 0, .most = 1e7,
-     .doc = "policy priority: how long a job that gives way saves its state; default 30s"},
+     .doc = "how long a job that gives way or moves saves its state; default 30s"},
     {"resume", STAGESIM_FIELD_TIME, offsetof(struct queue_values, resume), .least = 0, .most = 1e7,
-     .doc = "policy priority: how long it takes to go on when it has nodes again; default 5min"},
+     .doc = "how long it takes to go on when it has nodes again; default 5min"},
+    {"migration", STAGESIM_FIELD_FLAG, offsetof(struct queue_values, migration),
+     .doc = "whether jobs that run move to free nodes on which they end earlier; default false"},
     {"half_life", STAGESIM_FIELD_TIME, offsetof(struct queue_values, half_life), .least = 1, .most = 1e10,
      .doc = "policy fair: after which time what a user has used counts half; default 7d"},
     {"quota", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, quota), .least = 1, .most = RANKS_MAX,
@@ -350,6 +352,7 @@ static void read_queue(struct reading *reading, const struct scenario *beside)
                                .half_life = values.half_life,
                                .save = values.save,
                                .resume = values.resume,
+                               .migrate = values.migration,
                                .slice = values.slice,
                                .change = values.change,
                                .rows = (uint32_t)values.rows,

@@ -156,6 +156,7 @@ static void find_use(const struct queue_run *run, struct queue_figures *figures)
     for (uint32_t job = 0; job < request->job_count; job++) {
         last = fmax(last, run->records[job].end);
         figures->changes += run->records[job].changes;
+        figures->moves += run->records[job].moves;
     }
     figures->makespan = last - request->jobs[0].submit;
     figures->allocated = sum_total(&had) / (request->nodes * figures->makespan);

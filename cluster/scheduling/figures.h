@@ -64,9 +64,9 @@ struct queue_figures {
     double running;                   /* allocated, without the time in which jobs stand still */
     struct queue_fragments fragments;
     struct queue_mean means[QUEUE_FIGURES];
-    uint32_t changes, longest; /* of all jobs; most that waited at one time */
-    uint32_t stops, requeues;  /* of all jobs */
-    double node_hours;         /* that jobs had */
+    uint32_t changes, longest;       /* of all jobs; most that waited at one time */
+    uint32_t moves, stops, requeues; /* of all jobs */
+    double node_hours;               /* that jobs had */
     double parts[QUEUE_PARTS];
     struct queue_energy energy;
     double *values[QUEUE_FIGURES]; /* by job */

@@ -86,6 +86,18 @@ double outages_end(struct queue *queue, uint32_t job)
     return progress_advance(&ahead, task->since, INFINITY, &finished);
 }
 
+double outages_left(const struct queue *queue, uint32_t job)
+{
+    const struct queue_task *task = &queue->tasks[job];
+    struct progress ahead = queue->outages->stays[job].progress;
+    struct training_run counts = {0};
+    bool finished;
+    ahead.run = &counts;
+    if (queue->now > task->since)
+        progress_advance(&ahead, task->since, queue->now, &finished);
+    return fmax(0, queue->request->failures->jobs[job].work - ahead.done);
+}
+
 bool outages_stopped(const struct queue *queue, uint32_t job)
 {
     return queue->outages->stays[job].stopped;

@@ -150,15 +150,13 @@ static void hit(struct queue *queue, uint32_t job, const struct queue_outage *ou
         policy->postponed(queue, job);
 }
 
-void outages_yield(struct queue *queue, uint32_t job)
+/* It works, saves its state, and what comes then is seen to in outages_noticed. */
+static void save_state(struct queue *queue, uint32_t job)
 {
     struct queue_task *task = &queue->tasks[job];
     struct stay *stay = &queue->outages->stays[job];
     const struct queue_options *options = &queue->request->options;
     bool finished;
-    task->yields = true;
-    if (stay->stopped) /* it waits again when that is noticed */
-        return;
     queue_close_span(queue, job);
     double still = queue->now < task->since ? 0 : options->save;
     if (queue->now >= task->since) {
@@ -172,6 +170,20 @@ void outages_yield(struct queue *queue, uint32_t job)
     task->due = task->since + outages_expected(queue, job);
     if (options->policy->postponed)
         options->policy->postponed(queue, job);
+}
+
+void outages_yield(struct queue *queue, uint32_t job)
+{
+    queue->tasks[job].yields = true;
+    if (!queue->outages->stays[job].stopped) /* otherwise it waits again when that is noticed */
+        save_state(queue, job);
+}
+
+void outages_move(struct queue *queue, uint32_t job)
+{
+    queue->tasks[job].moves = true;
+    queue->moving = job;
+    save_state(queue, job);
 }
 
 /* Free nodes leave at once; jobs are stopped. False where all nodes are away. */
@@ -253,6 +265,17 @@ static uint32_t part(struct queue *queue, uint32_t job)
     return asked;
 }
 
+/* It moves: its nodes are as good as any others. */
+static void leave_all(struct queue *queue, uint32_t job)
+{
+    struct queue_task *task = &queue->tasks[job];
+    outages_own(queue, job, NO_JOB);
+    node_pool_give(queue->pool, task->nodes, task->count);
+    task->count = 0;
+    task->moves = false;
+    queue->moving = NO_JOB;
+}
+
 static void wait_again(struct queue *queue, uint32_t job)
 {
     const struct queue_policy *policy = queue->request->options.policy;
@@ -274,8 +297,11 @@ bool outages_noticed(struct queue *queue, uint32_t job)
     stay->stopped = false;
     queue_close_span(queue, job);
     bool left = stay->leaving_count > 0;
-    uint32_t asked = part(queue, job), missing = asked - task->count;
+    uint32_t asked = part(queue, job);
     stay->leaving_count = 0;
+    if (task->moves)
+        leave_all(queue, job);
+    uint32_t missing = asked - task->count;
     if (missing <= node_pool_free(queue->pool) && !task->yields) {
         if (missing)
             node_pool_take(queue->pool, missing, task->nodes + task->count);

@@ -18,6 +18,10 @@ bool outages_pass(struct queue *queue);
 bool outages_noticed(struct queue *queue, uint32_t job);
 /* A job that runs gives way: it saves its state and waits again. */
 void outages_yield(struct queue *queue, uint32_t job);
+/* It moves: it saves its state and has other nodes then. */
+void outages_move(struct queue *queue, uint32_t job);
+/* Seconds of its steps that are left to it now, at full speed. */
+double outages_left(const struct queue *queue, uint32_t job);
 /* It ends now. */
 void outages_ended(struct queue *queue, uint32_t job);
 

@@ -63,6 +63,8 @@ static void pass_time(struct queue *queue)
             queue_enlist(queue, coming);
         if (happened)
             request->options.policy->decide(queue);
+        if (happened && request->options.migrate)
+            queue_migrate(queue);
         if (happened && queue->watts)
             watts_divide(queue);
         queue_beside_settle(queue);
@@ -87,6 +89,7 @@ bool queue_run(const struct queue_request *request, struct arena *arena, struct 
                           .pool = node_pool_create(request->nodes, request->options.placement, request->options.block),
                           .wake = INFINITY,
                           .joins = INFINITY,
+                          .moving = NO_JOB,
                           .failed = NO_JOB};
     for (uint32_t job = 0; job < request->job_count; job++)
         queue.tasks[job].left = request->jobs[job].work;

@@ -29,6 +29,7 @@ struct queue_job {
     double share;      /* of its nodes' devices that it uses */
     const char *user;  /* NULL: not known */
     uint32_t priority; /* for policies that preempt */
+    bool placed;       /* how fast it is depends on which nodes it has */
     uint32_t account;  /* its user's, for policies with shares */
 };
 
@@ -44,9 +45,11 @@ struct queue_policy;
 struct queue_options {
     const struct queue_policy *policy;
     enum node_choice placement;
-    uint32_t block;       /* nodes of one, for NODES_BLOCK */
-    double save, resume;  /* priority: seconds in which a job saves its state, and until it goes on when it is back */
-    double half_life;     /* fair: seconds after which what was used counts half */
+    uint32_t block;      /* nodes of one, for NODES_BLOCK */
+    double save, resume; /* of a job that gives way or moves: seconds in which it saves its state, and until it goes on
+                          * when it has nodes again */
+    bool migrate;        /* jobs that run move to better nodes; then a request has failures, maybe without components */
+    double half_life;    /* fair: seconds after which what was used counts half */
     double slice, change; /* gang: seconds that a row has the cluster, of which the first go into changing over */
     uint32_t rows;        /* gang: at most */
     double grow, shrink;  /* elastic: seconds in which a job that changes its size does nothing */
@@ -121,6 +124,7 @@ struct queue_record {
     uint32_t spans;
     uint32_t changes; /* gang: times that it got the cluster again; elastic: changes of its size; priority: times that
                  it gave way */
+    uint32_t moves;   /* to other nodes, while it ran */
     uint32_t stops, requeues; /* by failures; of these, those after which it waited for nodes again */
     double saving, lost;      /* seconds in which it saved its state; of steps that it had to do again */
     double joules, grams;     /* of its nodes while it had them; of carbon dioxide */

@@ -11,7 +11,7 @@
 void queue_beside_enter(struct queue *queue, uint32_t job)
 {
     struct queue_task *task = &queue->tasks[job];
-    if (!queue->request->beside)
+    if (!queue->request->beside && !queue->request->options.migrate)
         return;
     queue->beside = array_grow(queue->beside, &queue->beside_capacity, queue->beside_count + 1, sizeof *queue->beside);
     task->seat = queue->beside_count;
@@ -66,7 +66,7 @@ static uint32_t list_working(struct queue *queue, struct queue_neighbour *workin
 
 void queue_beside_settle(struct queue *queue)
 {
-    if (!queue->moved && queue->now < queue->joins)
+    if (!queue->request->beside || (!queue->moved && queue->now < queue->joins))
         return;
     queue->moved = false;
     struct queue_neighbour *working = array_zeroed(queue->beside_count + (size_t)1, sizeof *working);

@@ -26,6 +26,7 @@ struct queue_task {
     uint32_t next, previous; /* of those that wait, in order of submission */
     bool runs, waits, seated;
     bool yields; /* it will wait again, and has its nodes until its state is saved */
+    bool moves;  /* it will have other nodes, and has its own until its state is saved */
 };
 
 struct outages;
@@ -50,7 +51,8 @@ struct queue {
     uint32_t failed;         /* NO_JOB: none has */
     struct outages *outages; /* NULL: nothing fails */
     struct watts *watts;     /* NULL: nothing is known of them */
-    uint32_t *beside;        /* beside_count jobs that run, where they slow each other down */
+    uint32_t moving;         /* the job that moves; NO_JOB: none does */
+    uint32_t *beside;        /* beside_count jobs that run, where they slow each other down or move */
     uint32_t beside_count;
     size_t beside_capacity;
     bool moved;   /* and others run, or under another cap, than when their rates were asked for */
@@ -102,6 +104,8 @@ void queue_close_span(struct queue *queue, uint32_t job);
 void queue_beside_enter(struct queue *queue, uint32_t job);
 void queue_beside_leave(struct queue *queue, uint32_t job);
 void queue_beside_settle(struct queue *queue);
+/* Where jobs may move and none does: the one that gains most by it begins to, if any gains. */
+void queue_migrate(struct queue *queue);
 /* The next of them that still holds; NULL: nothing runs. And it goes. */
 const struct queue_end *queue_next_end(struct queue *queue);
 void queue_pop_end(struct queue *queue);

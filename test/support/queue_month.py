@@ -165,7 +165,8 @@ class Job:
         self.stopped, self.leaving, self.again, self.replacement, self.replaced = False, {}, 0.0, 0.0, 0.0
         self.stops = self.requeues = 0
         self.standing = self.stands = self.charged = self.joules = self.grams = 0.0
-        self.slow = 1.0
+        self.slow = self.rate = 1.0
+        self.moving, self.moves = False, 0
 
     def left(self):
         work = self.progress.work
@@ -174,13 +175,19 @@ class Job:
 
 class Month:
     """`failures` are (time, nodes, planned, detection, replacement, restart, repairs or None). `beside` says of the
-    jobs that work at a time how much longer each takes than alone."""
+    jobs that work at a time how much longer each takes than alone, `rate` of a job how fast it is on some nodes: then
+    jobs move."""
 
-    def __init__(self, nodes, spares, placement, policy, jobs, failures, load, power=None, beside=None):
+    def __init__(self, nodes, spares, placement, policy, jobs, failures, load, power=None, beside=None, rate=None):
         self.count, self.spares, self.place, self.policy = nodes, spares, PLACEMENTS[placement], policy
         self.jobs, self.failures, self.load = jobs, list(failures), load
         self.free, self.away, self.now, self.waiting, self.spans = set(range(nodes)), {}, 0.0, [], []
-        self.repairs, self.power, self.beside = [], power, beside
+        self.repairs, self.power, self.beside, self.rate = [], power, beside, rate
+
+    @staticmethod
+    def at_first(placement, nodes, count):
+        """Nodes of a job in an empty cluster."""
+        return PLACEMENTS[placement](set(range(nodes)), count)
 
     def available(self):
         busy = self.count - len(self.free) - len(self.away)
@@ -223,7 +230,7 @@ class Month:
 
     def set_speed(self, job):
         idle = self.power.watts(False)
-        job.progress.speed = self.power.speed() / job.slow
+        job.progress.speed = self.power.speed() * job.rate / job.slow
         job.watts = idle + (self.power.watts(True) - idle) / job.slow
         job.event = job.progress.end(job.since)
 
@@ -242,7 +249,7 @@ class Month:
         job.since, job.replaced = self.now + job.again, self.now + job.replacement
         job.due, job.stopped = self.now + job.left(), False
         job.stands, job.charged = job.since, self.now
-        job.slow = 1.0
+        job.slow, job.rate = 1.0, self.rate(job, nodes) if self.rate else 1.0
         self.set_speed(job)
 
     def start(self, job):
@@ -284,6 +291,9 @@ class Month:
         kept = [node for node in job.nodes if node not in job.leaving]
         for node, repair in job.leaving.items():
             self.send(node, repair)
+        if job.moving:
+            self.free |= set(kept)
+            kept, job.moving = [], False
         missing, job.leaving = job.asked - len(kept), {}
         if missing <= len(self.free) and not job.yields:
             self.resume(job, sorted(kept + (self.place(self.free, missing) if missing else [])))
@@ -334,6 +344,7 @@ class Month:
         while coming and coming[0].submit <= self.now:
             self.waiting.append(coming.pop(0))
         getattr(self, self.policy)()
+        self.migrate()
         self.divide()
         self.share()
 
@@ -404,8 +415,10 @@ class Month:
     def give_way(self, job):
         job.changes += 1
         job.yields = True
-        if job.stopped:
-            return
+        if not job.stopped:
+            self.save(job)
+
+    def save(self, job):
         self.span(job)
         wait = 0.0
         if self.now >= job.since:
@@ -415,6 +428,26 @@ class Month:
         job.stopped, job.begun, job.replacement, job.again = True, self.now, 0.0, RESUME
         job.since = job.event = job.stands = self.now + wait
         job.due = job.since + job.left()
+
+    def migrate(self):
+        """One at a time, the job that gains most by it moves to the nodes that it would be given now."""
+        if not self.rate or not self.free or any(job.moving for job in self.running()):
+            return
+        best, most = None, 0.0
+        for job in self.running():
+            if job.stopped or self.now < job.since:
+                continue
+            rate = self.rate(job, self.place(self.free | set(job.nodes), job.asked))
+            progress = copy.copy(job.progress)
+            progress.go(job.since, self.now)
+            left = progress.work - progress.done
+            gain = left / job.rate - left / rate - SAVING - RESUME
+            if rate > job.rate and gain > most:
+                best, most = job, gain
+        if best:
+            best.moves += 1
+            best.moving = True
+            self.save(best)
 
     def priority(self):
         while self.waiting:

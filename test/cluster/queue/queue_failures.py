@@ -5,7 +5,6 @@ node; what must hold of any month (no node is two jobs' or in repair meanwhile, 
 nodes' time adds up, Little's law); figures by size and user; one job on all nodes against `train`; a month without
 failures against the same queue; many months; fair share of one user."""
 import csv
-import json
 import math
 import os
 import pathlib
@@ -17,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 from queue_identities import identities
 from queue_month import (BLOCK, HALF_LIFE, QUOTA, QUOTAS, RESUME, SAVING, SHARES, Job, Month, Power,
                          Progress)
-from queue_tables import nodes_of, rows_of
+from queue_tables import Run, nodes_of, rows_of
 from tool import Checker, binary_argument, run, sampled
 
 check = Checker()
@@ -38,7 +37,6 @@ COMPONENTS = """failures:
   detect: {uniform: [0s, 10s]}
   restart: {uniform: [2s, 20s]}
 """
-PLANNED = {"firmware"}
 IDLE, FULL, PUE, HOURS = 60.0, 700.0, 1.25, [100 + hour * 37 % 24 * 20 for hour in range(24)]
 COUNTS = ("stops", "requeues", "changes")
 USERS = ("ann", "bob", "")
@@ -82,22 +80,6 @@ def random_month(folder, seed):
 
 def list_hours():
     return "[" + ", ".join(map(str, HOURS)) + "]"
-
-
-class Run:
-    def __init__(self, stagesim, folder, file="month.yaml", *arguments):
-        out = folder / "out"
-        run(stagesim, "run", file, "-o", out, *arguments, "--quiet", "--trace", "csv,paje", cwd=folder)
-        self.jobs, self.spans = rows_of(out / "jobs.csv"), rows_of(out / "spans.csv")
-        self.failures = [failure_of(row) for row in rows_of(out / "failures.csv")]
-        self.summary = json.loads((out / "summary.json").read_text())
-        self.paje = (out / "timeline.paje").read_text()
-
-
-def failure_of(row):
-    repairs = [float(text) for text in row["repair_s"].split()]
-    return (float(row["time_s"]), nodes_of(row["nodes"]), row["what"] in PLANNED, float(row["detection_s"]),
-            float(row["replacement_s"]), float(row["restart_s"]), repairs or None)
 
 
 def replay(result, jobs, policy, placement, spares, estimates, every, power):
@@ -259,7 +241,7 @@ def one_user(stagesim, folder):
     random_month(folder, 7)
     text = (folder / "jobs.csv").read_text().replace("bob", "").replace("ann", "")
     (folder / "jobs.csv").write_text(text)
-    easy = Run(stagesim, folder)
+    easy = Run(stagesim, folder, "month.yaml")
     fair = Run(stagesim, folder, "month.yaml", "--set", "queue.policy=fair")
     check.that(easy.summary["policy"] == "easy" and easy.jobs == fair.jobs and easy.spans == fair.spans, "one user")
 
@@ -268,7 +250,7 @@ def months(stagesim, folder):
     failures = stops = requeues = 0
     for seed in sampled(range(MONTHS)):
         setting = random_month(folder, seed)
-        result = Run(stagesim, folder)
+        result = Run(stagesim, folder, "month.yaml")
         month = replay(result, *setting)
         same_month(f"month {seed} {setting[1:]}", result, month)
         identities(check, f"month {seed} {setting[1:]}", result, NODES, month.repairs, setting[0],

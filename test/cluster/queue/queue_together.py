@@ -3,7 +3,6 @@
 """queue_together.py STAGESIM: jobs of a queue that slow each other down, beside failures, preemption, caps and many
 months. Months of two jobs at a time replayed by the rules of doc/queue.md; what must hold of any month; where jobs
 cannot meet, the same as without contention; jobs under a cap against jobs that are so much slower by themselves."""
-import json
 import math
 import os
 import pathlib
@@ -14,66 +13,15 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 from queue_identities import identities
 from queue_month import RESUME, SAVING, Job, Month, Power, Progress
-from queue_tables import nodes_of, rows_of
-from tool import Checker, binary_argument, run, sampled
+from queue_tables import Run, nodes_of
+from queue_types import (AWAY, CHECKPOINT, EVERY, FAILURES, FULL, IDLE, LOAD, NODES, POLICIES, SAVE, WRITE, job_type,
+                         write)
+from tool import Checker, binary_argument, sampled
 
 check = Checker()
-NODES, HALF = 8, 4
+HALF = NODES // 2
 # Each takes some 60 ms, so that CI tries a few; STAGESIM_MONTHS=500 tries as many.
 MONTHS = int(os.environ.get("STAGESIM_MONTHS", 24))
-EVERY, SAVE, WRITE, LOAD = 20.0, 0.5, 4.0, 3.0
-IDLE, FULL = 60.0, 700.0
-FAILURES = {"components": [{"name": "software", "unit": "node", "every": "1500s", "replace": False},
-                           {"name": "leaf", "unit": "switch", "every": "2000s", "replace": False, "detect": "5s"},
-                           {"name": "firmware", "unit": "node", "every": "4000s", "effect": "planned"}],
-            "switch": 2, "detect": {"uniform": ["0s", "10s"]}, "restart": {"uniform": ["2s", "20s"]}}
-AWAY = {**FAILURES, "components": [*FAILURES["components"], {"name": "GPU", "unit": "gpu", "every": "20000s"}],
-        "repair": "60s", "replacement": {"uniform": ["1s", "6s"]}}
-CHECKPOINT = {"every": f"{EVERY}s", "save": f"{SAVE}s", "write": f"{WRITE}s", "load": f"{LOAD}s"}
-POLICIES = ("fcfs", "easy", "conservative", "shortest", "fair", "priority")
-
-
-def job_type(slower=1.0, gradient="2GB"):
-    return {"workload": "stages", "stages": {"forward": f"{0.05 * slower!r}s", "backward": f"{0.1 * slower!r}s",
-                                             "gradient": gradient},
-            "parallel": {"pipeline": 1, "data": 8}, "batch": {"micro_batches": 2, "micro": 1}, "schedule": "gpipe",
-            "platform": "dgx-h100:1"}
-
-
-def write(folder, jobs, oversubscription=8, types=None, **keys):
-    """Jobs as (submit, nodes, iterations, type, priority)."""
-    for name, described in {"wide": job_type(), **(types or {})}.items():
-        (folder / f"{name}.yaml").write_text(json.dumps(described))
-    (folder / "log.csv").write_text("submit,nodes,run,type,iterations,priority\n" + "".join(
-        f"{submit!r},{nodes},,{kind},{iterations},{priority or ''}\n"
-        for submit, nodes, iterations, kind, priority in jobs))
-    queue = {"log": "log.csv", "placement": "spread", "contention": True,
-             "types": {name: {"scenario": f"{name}.yaml", "iterations": 1} for name in ("wide", *(types or {}))}}
-    beside = {key: keys.pop(key) for key in ("failures", "checkpoint", "power") if key in keys}
-    (folder / "month.yaml").write_text(json.dumps(
-        {"platform": {"preset": "dgx-h100", "nodes": NODES, "pod": 2, "oversubscription": oversubscription},
-         "engine": "simgrid", "queue": {**queue, **keys}, **beside}))
-
-
-class Run:
-    def __init__(self, stagesim, folder, *arguments):
-        run(stagesim, "run", "month.yaml", "-o", folder / "out", "--quiet", "--trace", "csv,paje", *arguments,
-            cwd=folder)
-        self.jobs, self.spans = rows_of(folder / "out" / "jobs.csv"), rows_of(folder / "out" / "spans.csv")
-        self.summary = json.loads((folder / "out" / "summary.json").read_text())
-        self.paje = (folder / "out" / "timeline.paje").read_text()
-        self.failures = []
-        if (folder / "out" / "failures.csv").exists():
-            self.failures = [failure_of(row) for row in rows_of(folder / "out" / "failures.csv")]
-
-    def seconds(self):
-        return [float(row["end_s"]) - float(row["start_s"]) for row in self.jobs]
-
-
-def failure_of(row):
-    repairs = [float(text) for text in row["repair_s"].split()]
-    return (float(row["time_s"]), nodes_of(row["nodes"]), row["what"] == "firmware", float(row["detection_s"]),
-            float(row["replacement_s"]), float(row["restart_s"]), repairs or None)
 
 
 def random_month(folder, seed, failures, sizes=(HALF,), oversubscription=8, power=None):
@@ -93,9 +41,9 @@ def random_month(folder, seed, failures, sizes=(HALF,), oversubscription=8, powe
 def measured(stagesim, folder):
     """Seconds of an iteration alone, and how much longer it takes beside another job."""
     write(folder, [(0.0, HALF, 40, "wide", 0)])
-    alone = Run(stagesim, folder).seconds()[0] / 40
+    alone = Run(stagesim, folder, "month.yaml").seconds()[0] / 40
     write(folder, [(0.0, HALF, 40, "wide", 0)] * 2)
-    slow = Run(stagesim, folder).seconds()[0] / 40 / alone
+    slow = Run(stagesim, folder, "month.yaml").seconds()[0] / 40 / alone
     check.that(slow > 1.1, f"jobs meet: {slow}")
     return alone, slow
 
@@ -107,7 +55,7 @@ def replayed(stagesim, folder):
     stops = slowed = 0
     for seed in sampled(range(MONTHS)):
         jobs, policy, every = random_month(folder, seed, FAILURES)
-        result = Run(stagesim, folder)
+        result = Run(stagesim, folder, "month.yaml")
         tasks = []
         for number, (submit, nodes, iterations, _, priority) in enumerate(jobs):
             progress = Progress(iterations * alone, every, SAVE, WRITE)
@@ -135,7 +83,7 @@ def apart(stagesim, folder):
     for seed in sampled(range(12)):
         random_month(folder, seed, AWAY, (1, 2, 3, HALF), 1,
                      {"idle": f"{IDLE}W", "full": f"{FULL}W", "budget": "30kW", "carbon": 300} if seed % 2 else None)
-        runs = [Run(stagesim, folder, "--set", "queue.runs=3", "--set", f"queue.contention={word}")
+        runs = [Run(stagesim, folder, "month.yaml", "--set", "queue.runs=3", "--set", f"queue.contention={word}")
                 for word in ("true", "false")]
         check.that(runs[0].spans == runs[1].spans and runs[0].jobs == runs[1].jobs and
                    runs[0].summary["months"] == runs[1].summary["months"], f"month {seed}: jobs that cannot meet")
@@ -149,7 +97,7 @@ def mixed(stagesim, folder):
     for seed in sampled(range(MONTHS // 2)):
         jobs, policy, _ = random_month(folder, 100 + seed, AWAY, (2, 3, HALF), 64,
                                        {"idle": f"{IDLE}W", "full": f"{FULL}W", "budget": "30kW"} if seed % 2 else None)
-        result = Run(stagesim, folder, "--set", "queue.sets=20")
+        result = Run(stagesim, folder, "month.yaml", "--set", "queue.sets=20")
         counts = result.summary["contention"]
         check.that(counts["sets"] == counts["simulated"] + counts["known"] + counts["estimated"], f"{counts}")
         check.that(counts["simulated"] + counts["parts_simulated"] + counts["uneven"] + counts["failed"] <= 20,
@@ -157,7 +105,7 @@ def mixed(stagesim, folder):
         slowest = max(slowest, counts["largest_slow_down"])
         check_any(f"mixed month {seed} {policy}", result, jobs)
         if seed < 2:
-            many = Run(stagesim, folder, "--set", "queue.sets=20", "--set", "queue.runs=3")
+            many = Run(stagesim, folder, "month.yaml", "--set", "queue.sets=20", "--set", "queue.runs=3")
             check.that(many.spans == result.spans and many.jobs == result.jobs, f"mixed month {seed}: of three")
             low, high = (many.summary["months"]["completion_s"][key] for key in ("p10", "p90"))
             check.that(low < high, f"mixed month {seed}: months differ")
@@ -186,9 +134,9 @@ def capped(stagesim, folder):
         stretch = ((FULL - IDLE) / (watts - IDLE)) ** (1 / 3)
         jobs = [(0.0, pair, 40, "wide", 0)] * 2
         write(folder, jobs, 64, power={**power, "budget": f"{budget}W"})
-        found = Run(stagesim, folder)
+        found = Run(stagesim, folder, "month.yaml")
         write(folder, jobs, 64, types={"wide": job_type(stretch)})
-        wanted = Run(stagesim, folder)
+        wanted = Run(stagesim, folder, "month.yaml")
         error = abs(found.seconds()[0] / wanted.seconds()[0] - 1)
         slow = wanted.summary["contention"]["largest_slow_down"]
         check.that(error < (1e-6 if pair == HALF else 0.01) and slow > 1.1,
@@ -202,7 +150,7 @@ def energy(stagesim, folder):
         for word in ("true", "false"):
             write(folder, [(0.0, HALF, 40, "wide", 0)] * 2, 64,
                   power={"idle": f"{IDLE}W", "full": f"{FULL}W", "cap": f"{cap}W"})
-            result = Run(stagesim, folder, "--set", f"queue.contention={word}")
+            result = Run(stagesim, folder, "month.yaml", "--set", f"queue.contention={word}")
             joules.append(float(result.jobs[0]["energy_j"]))
             seconds.append(result.seconds()[0])
         check.that(seconds[0] > 1.1 * seconds[1], f"{cap} W: {seconds}")
