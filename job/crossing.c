@@ -28,14 +28,6 @@ static bool comes_back(const struct scenario *scenario, struct platform *platfor
     return found;
 }
 
-static uint64_t operations_of(const struct program *program)
-{
-    uint64_t operations = 0;
-    for (uint32_t position = 0; position < program->mesh->positions; position++)
-        operations += program->positions[position].operation_count;
-    return operations;
-}
-
 /* Tries with more and more. 0 after a mistake was reported. */
 uint32_t job_crossing(const struct scenario *scenario, struct platform *platform, struct diag *diag)
 {
@@ -44,7 +36,7 @@ uint32_t job_crossing(const struct scenario *scenario, struct platform *platform
         struct arena *scratch = arena_create();
         struct job *job = job_create(scenario, platform, crossing, scratch, diag);
         bool enough = job && comes_back(scenario, platform, job, scratch);
-        bool possible = job && 2 * operations_of(job->program) <= OPERATIONS_MAX && 2 * crossing <= ITERATIONS_MAX;
+        bool possible = job && 2 * program_operations(job->program) <= OPERATIONS_MAX && 2 * crossing <= ITERATIONS_MAX;
         arena_destroy(scratch);
         if (!job)
             return 0;
@@ -57,7 +49,7 @@ uint32_t job_crossing(const struct scenario *scenario, struct platform *platform
 
 bool job_may_double(const struct job *job, uint32_t iterations)
 {
-    return ends_more(iterations) <= ENDS_MOST && 2 * operations_of(job->program) <= OPERATIONS_MAX;
+    return ends_more(iterations) <= ENDS_MOST && 2 * program_operations(job->program) <= OPERATIONS_MAX;
 }
 
 /* Whether the time between ends stands without contention. A failure counts: the run itself reports it. */

@@ -9,14 +9,6 @@
 #include "simulator/run/folded_run.h"
 #include "studies/describe.h"
 
-uint64_t count_operations(const struct program *program)
-{
-    uint64_t count = 0;
-    for (uint32_t position = 0; position < program->mesh->positions; position++)
-        count += program->positions[position].operation_count;
-    return count;
-}
-
 /* NULL with the mistakes reported. */
 static struct scenario *load(const struct evaluation_request *request, struct arena *arena, struct diag *diag)
 {

@@ -42,7 +42,4 @@ bool evaluate(const struct evaluation_request *request, struct platform *platfor
 bool evaluate_outline(const struct evaluation_request *request, struct platform *platform, enum job_bounds bounds,
                       struct arena *arena, struct diag *diag, struct job_outline *outline);
 
-/* Operations of one replica. */
-uint64_t count_operations(const struct program *program);
-
 #endif

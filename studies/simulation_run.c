@@ -238,7 +238,7 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     if (code != EXIT_DONE)
         return code;
     if (last)
-        levers_find(run->scenario, run->platform, (double)count_operations(run->job->program), report, run->arena);
+        levers_find(run->scenario, run->platform, (double)program_operations(run->job->program), report, run->arena);
     if (run->alone)
         report->contention = contention_create(run->alone, frame, run->platform, run->job->hosts, run->arena);
     struct comparison_row row = comparison_row_of(report);

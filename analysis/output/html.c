@@ -160,3 +160,52 @@ bool html_chart(FILE *out, html_draw *draw, void *user, const char *prefix, cons
     fputs("</div>\n</figure>\n", out);
     return done;
 }
+
+/* ---- texts and tables ---- */
+
+static void put_text(FILE *out, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        const char one[] = {text[i], '\0'};
+        html_text(out, one);
+    }
+}
+
+void html_lines(FILE *out, const char *before, const char *text, const char *behind)
+{
+    for (size_t length; *text; text += length + (text[length] == '\n')) {
+        length = strcspn(text, "\n");
+        fputs(before, out);
+        put_text(out, text, length);
+        fputs(behind, out);
+    }
+}
+
+static void put_cell(FILE *out, const struct table *table, size_t row, size_t column)
+{
+    double value = table_number(table, row, column);
+    fputs(table_align(table, column) == '>' ? "<td class=\"n\"" : "<td", out);
+    if (!isnan(value))
+        fprintf(out, " data-v=\"%.17g\"", value);
+    fputc('>', out);
+    html_text(out, table_text(table, row, column));
+    fputs("</td>", out);
+}
+
+void html_table(FILE *out, const struct table *table, bool sorts)
+{
+    fprintf(out, "<div class=\"wide\"><table%s>\n<thead><tr>", sorts ? " class=\"sort\"" : "");
+    for (size_t column = 0; column < table_column_count(table); column++) {
+        fputs(table_align(table, column) == '>' ? "<th class=\"n\">" : "<th>", out);
+        html_text(out, table_title(table, column));
+        fputs("</th>", out);
+    }
+    fputs("</tr></thead>\n<tbody>\n", out);
+    for (size_t row = 0; row < table_row_count(table); row++) {
+        fputs("<tr>", out);
+        for (size_t column = 0; column < table_column_count(table); column++)
+            put_cell(out, table, row, column);
+        fputs("</tr>\n", out);
+    }
+    fputs("</tbody>\n</table></div>\n", out);
+}

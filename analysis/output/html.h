@@ -9,6 +9,7 @@
 #include "analysis/figures/report.h"
 #include "analysis/pictures/picture_form.h"
 #include "base/diagnostics.h"
+#include "base/table.h"
 
 #include <stdio.h>
 
@@ -30,6 +31,11 @@ void html_idle_legend(FILE *out);
 
 /* A box of a value and what it is, within a <div class="tiles">. */
 void html_tile(FILE *out, const char *value, const char *name);
+
+/* Each line of a text between two tags. */
+void html_lines(FILE *out, const char *before, const char *text, const char *behind);
+/* A table as wide as it is; `sorts`: by its columns. */
+void html_table(FILE *out, const struct table *table, bool sorts);
 
 /* A bar of one share of the full width. */
 void html_share_bar(FILE *out, double share);

@@ -9,8 +9,8 @@
 
 enum { JOBS_MAX_SHOWN = 500 };
 
-/* Nodes are not drawn with more. */
-enum { BOXES_MAX = 20000 };
+/* Nodes are not drawn with more boxes; levels are joined where there are more. */
+enum { BOXES_MAX = 20000, LEVELS_MAX = 32768 };
 
 /* ---- texts ---- */
 
@@ -135,6 +135,27 @@ static size_t list_boxes(const struct queue_run *run, struct queue_box *boxes)
     return count;
 }
 
+/* The highest of each slice of time, of a month of any length as many. */
+static void join_levels(struct queue_drawing *drawing, struct arena *arena)
+{
+    const struct queue_level *all = drawing->levels;
+    struct queue_level *joined = arena_array(arena, LEVELS_MAX + 1, sizeof *joined);
+    size_t count = 0, slice = 0;
+    for (size_t i = 0; i < drawing->level_count; i++) {
+        size_t own = (size_t)((all[i].time - drawing->begin) / drawing->span * (LEVELS_MAX - 1));
+        if (count && own == slice) {
+            struct queue_level *last = &joined[count - 1];
+            last->waiting = all[i].waiting > last->waiting ? all[i].waiting : last->waiting;
+            last->nodes = all[i].nodes > last->nodes ? all[i].nodes : last->nodes;
+        } else {
+            joined[count++] = all[i];
+        }
+        slice = own;
+    }
+    drawing->levels = joined;
+    drawing->level_count = count;
+}
+
 static struct queue_drawing drawing_of(const struct queue_view *view, struct arena *arena)
 {
     const struct queue_run *run = view->run;
@@ -146,6 +167,8 @@ static struct queue_drawing drawing_of(const struct queue_view *view, struct are
                                     .span = view->figures->makespan,
                                     .levels = view->figures->levels,
                                     .level_count = view->figures->level_count};
+    if (drawing.level_count > LEVELS_MAX)
+        join_levels(&drawing, arena);
     drawing.box_count = list_boxes(run, NULL);
     drawing.draws = drawing.box_count <= BOXES_MAX;
     if (!drawing.draws) {

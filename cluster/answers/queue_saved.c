@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* queue.json, written and read back. */
+#include "analysis/output/saved/kept_fields.h"
 #include "base/arena.h"
 #include "cluster/answers/queue_page.h"
-#include "cluster/jobs/kept_fields.h"
 
 #include <stdlib.h>
 #include <string.h>

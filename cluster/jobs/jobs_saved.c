@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads jobs.json back. */
+#include "analysis/output/saved/kept_fields.h"
 #include "base/arena.h"
 #include "cluster/jobs/jobs_view.h"
-#include "cluster/jobs/kept_fields.h"
 
 #include <math.h>
 #include <stdlib.h>

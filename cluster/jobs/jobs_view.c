@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/jobs/jobs_view.h"
 
+#include "analysis/output/saved/kept_fields.h"
 #include "analysis/pictures/picture_timeline.h"
 #include "base/arena.h"
-#include "cluster/jobs/kept_fields.h"
 
 #include <math.h>
 #include <stdlib.h>

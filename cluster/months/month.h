@@ -68,5 +68,8 @@ struct month_summary {
     double jobs_per_day, mean_run, gpu_hours_per_day, failed;
 };
 struct month_summary month_summary(const struct month *month);
+/* The same of jobs of a log, `count` of them in order, at least two: as a month that is fitted to them says it of how
+ * many come on a day. */
+struct month_summary month_summary_of(const struct arrival *jobs, size_t count);
 
 #endif

@@ -84,7 +84,7 @@ static void fit_coming(const struct coming *coming, struct month *month, struct 
         known += spent[i] > 0;
     }
     month->days = (coming->end - coming->begin) / DAY;
-    month->jobs_per_day = all * MONTH_HOURS / known;
+    month->jobs_per_day = all * MONTH_HOURS / known; /* each hour of a day counts alike, however often it is there */
     fit_together(coming, rates, month, errors);
     double wider = sqrt(2 * month->together - 1); /* than of jobs that come alone */
     for (int i = 0; i < MONTH_HOURS; i++) {
@@ -378,10 +378,15 @@ const char *month_refuses(const struct arrival_log *log)
     return NULL;
 }
 
+static struct coming coming_of(const struct arrival *jobs, size_t count)
+{
+    return (struct coming){jobs, count, floor(jobs[0].submit / HOUR) * HOUR,
+                           jobs[count - 1].submit + 1}; /* its second included */
+}
+
 struct month *month_fit(const struct arrival_log *log, size_t count, struct month_errors *errors, struct arena *arena)
 {
-    struct coming coming = {log->arrivals, count, floor(log->arrivals[0].submit / HOUR) * HOUR,
-                            log->arrivals[count - 1].submit + 1}; /* its second included */
+    struct coming coming = coming_of(log->arrivals, count);
     struct month *month = arena_alloc(arena, sizeof *month);
     memset(errors, 0, sizeof *errors);
     *month = (struct month){.source = arena_print(arena, "fitted to %zu jobs of %s", coming.count, log->file)};
@@ -404,5 +409,24 @@ struct month_summary month_summary(const struct month *month)
         summary.gpu_hours_per_day +=
             size->share * run / 3600 * (double)(size->gpus ? size->gpus : size->nodes) * month->jobs_per_day;
     }
+    return summary;
+}
+
+struct month_summary month_summary_of(const struct arrival *jobs, size_t count)
+{
+    struct coming coming = coming_of(jobs, count);
+    struct month month = {.days = 0};
+    struct month_errors errors = {0};
+    double known = 0;
+    fit_coming(&coming, &month, &errors);
+    struct month_summary summary = {.jobs_per_day = month.jobs_per_day};
+    for (size_t i = 0; i < count; i++) {
+        summary.mean_run += jobs[i].run / (double)count;
+        summary.gpu_hours_per_day += jobs[i].run / 3600 * (jobs[i].processors ? jobs[i].processors : jobs[i].nodes) *
+                                     month.jobs_per_day / (double)count;
+        known += jobs[i].status != STATUS_UNKNOWN;
+        summary.failed += jobs[i].status == STATUS_FAILED;
+    }
+    summary.failed = known > 0 ? summary.failed / known : 0;
     return summary;
 }

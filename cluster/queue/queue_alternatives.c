@@ -2,6 +2,7 @@
 #include "cluster/queue/queue_alternatives.h"
 
 #include "base/arena.h"
+#include "base/bulk.h"
 #include "base/document.h"
 #include "cluster/queue/queue_prepare.h"
 #include "cluster/queue/slowing.h"
@@ -157,9 +158,9 @@ struct queue_alternatives queue_alternatives_run(const struct scenario *scenario
         struct arena *own = arena_create();
         char *reports = NULL;
         size_t size = 0;
-        struct diag diag = {.out = open_memstream(&reports, &size)};
+        struct diag diag = {.out = memory_stream_open(&reports, &size)};
         bool good = run_row(&all.rows[i], scenario, platform, own, &diag);
-        fclose(diag.out);
+        memory_stream_close(diag.out);
         if (!good)
             all.rows[i].reason = first_line(reports, arena);
         free(reports);

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,24 +17,36 @@ static bool comes_before(const struct slow_point *a, const struct slow_point *b)
     return a->load < b->load;
 }
 
+/* The first of them that does not come before the point. */
+static size_t place_of(const struct slow_points *points, const struct slow_point *point)
+{
+    size_t low = 0, high = points->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (comes_before(&points->items[middle], point))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 void slow_points_add(struct slow_points *points, struct slow_point point)
 {
     points->items = array_grow(points->items, &points->capacity, points->count + 1, sizeof *points->items);
-    size_t place = points->count++;
-    for (; place > 0 && comes_before(&point, &points->items[place - 1]); place--)
-        points->items[place] = points->items[place - 1];
+    size_t place = place_of(points, &point);
+    while (place < points->count && !comes_before(&point, &points->items[place]))
+        place++; /* behind those that are equal */
+    memmove(points->items + place + 1, points->items + place, (points->count - place) * sizeof *points->items);
     points->items[place] = point;
+    points->count++;
 }
 
 /* The points of a kind follow each other. */
 static size_t find(const struct slow_points *points, uint32_t type, uint32_t nodes, size_t *count)
 {
-    size_t first = 0;
-    while (first < points->count && (points->items[first].type != type || points->items[first].nodes != nodes))
-        first++;
-    for (*count = 0; first + *count < points->count && points->items[first + *count].type == type &&
-                     points->items[first + *count].nodes == nodes;)
-        ++*count;
+    size_t first = place_of(points, &(struct slow_point){.type = type, .nodes = nodes, .load = -INFINITY});
+    *count = place_of(points, &(struct slow_point){.type = type, .nodes = nodes, .load = INFINITY}) - first;
     return first;
 }
 
@@ -66,9 +79,9 @@ static struct slow_point mean_at(const struct slow_point *items, size_t count, s
 
 static double between(const struct slow_point *items, size_t count, double load)
 {
-    size_t above = 0;
-    while (above < count && items[above].load < load)
-        above++;
+    const struct slow_points all = {.items = (struct slow_point *)(uintptr_t)items, .count = count};
+    const struct slow_point at = {count ? items->type : 0, count ? items->nodes : 0, load, 0};
+    size_t above = place_of(&all, &at);
     struct slow_point low = {.load = 0, .slow = 1}, high;
     if (above > 0)
         low = mean_at(items, count, above - 1);

@@ -82,14 +82,6 @@ static void list_all(struct listing *listing)
     key_table_finish(&listing->number_of);
 }
 
-static double count_operations(const struct program *program)
-{
-    double count = 0;
-    for (uint32_t i = 0; i < program->mesh->positions; i++)
-        count += (double)program->positions[i].operation_count * program->mesh->replicas;
-    return count;
-}
-
 bool traffic_create(struct throughput *throughput, uint32_t type, const uint32_t *hosts, uint32_t host_count,
                     double stretch, struct arena *arena, struct diag *diag, struct traffic *traffic)
 {
@@ -103,7 +95,7 @@ bool traffic_create(struct throughput *throughput, uint32_t type, const uint32_t
     if (done) {
         struct listing listing = {.run = &run, .program = run.job->program};
         list_all(&listing);
-        traffic->operations = count_operations(run.job->program);
+        traffic->operations = (double)program_operations(run.job->program) * run.job->program->mesh->replicas;
         traffic->count = listing.count;
         traffic->transfers = arena_array(arena, listing.count + 1, sizeof *traffic->transfers);
         if (listing.count)

@@ -33,24 +33,6 @@ static bool write_log(FILE *out, void *user, struct fault *fault)
 
 /* ---- fit ---- */
 
-/* What a half of the log comes to. */
-static struct month_summary summarise(const struct arrival_log *log, size_t from, size_t past)
-{
-    struct month_summary summary = {0};
-    double days = (log->arrivals[past - 1].submit - log->arrivals[from].submit) / 86400, known = 0, hours = 0;
-    for (size_t i = from; i < past; i++) {
-        const struct arrival *job = &log->arrivals[i];
-        summary.mean_run += job->run / (double)(past - from);
-        hours += job->run / 3600 * (job->processors ? job->processors : job->nodes);
-        known += job->status != STATUS_UNKNOWN;
-        summary.failed += job->status == STATUS_FAILED;
-    }
-    summary.jobs_per_day = days > 0 ? (double)(past - from) / days : 0;
-    summary.gpu_hours_per_day = days > 0 ? hours / days : 0;
-    summary.failed = known > 0 ? summary.failed / known : 0;
-    return summary;
-}
-
 static void put_row(struct table *table, const char *name, double fitted, double there)
 {
     table_cell(table, "%s", name);
@@ -75,7 +57,7 @@ static void print_halves(FILE *out, const struct arrival_log *log, struct arena 
     }
     struct month_errors *errors = arena_alloc(arena, sizeof *errors);
     struct month_summary fitted = month_summary(month_fit(log, half, errors, arena));
-    struct month_summary there = summarise(log, half, log->count);
+    struct month_summary there = month_summary_of(log->arrivals + half, log->count - half);
     struct table *table = table_create();
     fprintf(out, "\nFitted to the first half of the jobs, beside what the second half was\n\n");
     table_columns(table, "<figure", ">fitted", ">second half", ">bias", NULL);

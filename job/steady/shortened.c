@@ -29,14 +29,6 @@ struct shorter {
     struct beats *beats;
 };
 
-static double count_operations(const struct program *program)
-{
-    double count = 0;
-    for (uint32_t position = 0; position < program->mesh->positions; position++)
-        count += program->positions[position].operation_count;
-    return count;
-}
-
 /* A scenario with fewer micro-batches; it is told apart only by that. Jobs refer to their scenario: it lives as long as
  * the arena. */
 static struct scenario *with(const struct scenario *scenario, uint32_t micro_batches, struct arena *arena)
@@ -78,7 +70,8 @@ static bool build_shorter(struct attempt *attempt, uint32_t micro_batches, struc
         shorter->beats = extension_beats(next->program, shorter->job->program, 1, attempt->arena);
     if (!shorter->beats || next->program->uneven)
         return false;
-    double operations = count_operations(shorter->job->program), beat = count_operations(next->program) - operations;
+    double operations = (double)program_operations(shorter->job->program);
+    double beat = (double)program_operations(next->program) - operations;
     attempt->shortened->operations = operations + shorter->more * beat;
     return true;
 }

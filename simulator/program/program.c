@@ -290,6 +290,14 @@ bool program_has_group(const struct program_builder *builder, uint32_t group)
     return group < builder->group_count;
 }
 
+uint64_t program_operations(const struct program *program)
+{
+    uint64_t count = 0;
+    for (uint32_t position = 0; position < program->mesh->positions; position++)
+        count += program->positions[position].operation_count;
+    return count;
+}
+
 uint64_t program_builder_operations(const struct program_builder *builder)
 {
     return builder->operation_count;

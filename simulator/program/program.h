@@ -187,6 +187,9 @@ struct program *program_finish(struct program_builder *builder, struct arena *ar
 
 /* ---- reading ---- */
 
+/* Operations of one replica. */
+uint64_t program_operations(const struct program *program);
+
 static inline const struct stagesim_cost *operation_cost(const struct program *program,
                                                          const struct operation *operation)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cluster/jobs/kept_fields.h"
+#include "analysis/output/saved/kept_fields.h"
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
