@@ -8,7 +8,7 @@
 #include "base/diagnostics.h"
 #include "base/path_near.h"
 #include "base/quantity.h"
-#include "cluster/answers/queue_page.h"
+#include "cluster/answers/queue_comparison.h"
 #include "cluster/jobs/jobs_view.h"
 #include "commands/cli/command.h"
 #include "commands/cli/option_next.h"
@@ -26,11 +26,12 @@
 struct directory {
     const char *path;
     bool is_comparison;
-    const char **names;         /* [count]: "NAME/" of each run, "" where the directory is the run's own */
-    struct saved_run *runs;     /* [count] */
-    struct jobs_view **jobs;    /* [count]: of a run of several jobs; NULL: it is none */
-    struct queue_page **queues; /* [count]: of a queue; NULL: it is none */
-    struct saved_row *rows;     /* [count], of a comparison */
+    const char **names;            /* [count]: "NAME/" of each run, "" where the directory is the run's own */
+    struct saved_run *runs;        /* [count] */
+    struct jobs_view **jobs;       /* [count]: of a run of several jobs; NULL: it is none */
+    struct queue_page **queues;    /* [count]: of a queue; NULL: it is none */
+    struct saved_row *rows;        /* [count], of a comparison */
+    struct comparison_row *queued; /* the same of queues */
     size_t count;
     struct output *output; /* open until all directories are written */
 };
@@ -63,11 +64,17 @@ static bool list_runs(struct reporting *reporting, struct directory *directory)
     directory->is_comparison = exists(reporting, directory->path, "comparison.json");
     if (directory->is_comparison) {
         const char *file = arena_print(arena, "%s/comparison.json", directory->path);
-        directory->rows = saved_comparison_read(file, &directory->count, arena, &reporting->diag);
+        unsigned errors = reporting->diag.errors;
+        directory->queued = queue_comparison_read(file, &directory->count, arena, &reporting->diag);
+        if (!directory->queued && reporting->diag.errors == errors)
+            directory->rows = saved_comparison_read(file, &directory->count, arena, &reporting->diag);
+        if (!directory->queued && !directory->rows)
+            return false;
         directory->names = arena_array(arena, directory->count, sizeof *directory->names);
-        for (size_t i = 0; i < directory->count && directory->rows; i++)
-            directory->names[i] = arena_print(arena, "%s/", directory->rows[i].directory);
-        return directory->rows != NULL;
+        for (size_t i = 0; i < directory->count; i++)
+            directory->names[i] = arena_print(
+                arena, "%s/", directory->queued ? directory->queued[i].directory : directory->rows[i].directory);
+        return true;
     }
     if (!exists(reporting, directory->path, "summary.json") && !exists(reporting, directory->path, JOBS_SAVED) &&
         !exists(reporting, directory->path, QUEUE_SAVED)) {
@@ -126,10 +133,12 @@ static void read_directory(struct reporting *reporting, struct directory *direct
             continue;
         }
         if (exists(reporting, path, QUEUE_SAVED)) {
-            if (directory->is_comparison)
-                diag_error(&reporting->diag, (struct place){directory->path, 0, 0},
-                           "comparisons of queues are not drawn again; expected the directory of one of its runs");
             directory->queues[i] = read_queue(reporting, path);
+            continue;
+        }
+        if (directory->queued) {
+            diag_error(&reporting->diag, (struct place){path, 0, 0}, "there is no %s; expected that of a queue's run",
+                       QUEUE_SAVED);
             continue;
         }
         saved_run_read(path, &directory->runs[i], reporting->arena, &reporting->diag);
@@ -166,6 +175,32 @@ static bool write_run(const struct reporting *reporting, struct directory *direc
                                        : run_files_draw(&files, run->report, run->gantt, fault));
 }
 
+/* Of a comparison of queues. */
+static bool write_top_of_queues(const struct reporting *reporting, struct directory *directory, struct fault *fault)
+{
+    struct arena *arena = reporting->arena;
+    struct gantt **gantts = arena_array(arena, directory->count, sizeof *gantts);
+    const char **links = arena_array(arena, directory->count, sizeof *links);
+    const struct nearest **nearest = arena_array(arena, directory->count, sizeof *nearest), none = {0};
+    for (size_t i = 0; i < directory->count; i++) {
+        gantts[i] = queue_aligned(&directory->queues[i]->drawing, directory->queued[i].schedule);
+        links[i] = arena_print(arena, "%sreport.html", directory->names[i]);
+        nearest[i] = &none;
+    }
+    struct comparison_view view = {directory->queued[0].scenario,
+                                   (const struct gantt **)(void *)gantts,
+                                   directory->queued,
+                                   links,
+                                   nearest,
+                                   directory->count};
+    bool done = comparison_write_pictures(&view, pictures_of(reporting, directory->path, "", "comparison"),
+                                          &reporting->form, directory->output, fault) &&
+                comparison_write_report(&view, directory->output, fault);
+    for (size_t i = 0; i < directory->count; i++)
+        gantt_destroy(gantts[i]);
+    return done;
+}
+
 /* Of several jobs on one platform. */
 static struct comparison_row row_of_jobs(const struct saved_row *saved)
 {
@@ -181,6 +216,8 @@ static struct comparison_row row_of_jobs(const struct saved_row *saved)
 
 static bool write_top(const struct reporting *reporting, struct directory *directory, struct fault *fault)
 {
+    if (directory->queued)
+        return write_top_of_queues(reporting, directory, fault);
     struct arena *arena = reporting->arena;
     struct comparison_row *rows = arena_array(arena, directory->count, sizeof *rows);
     const struct gantt **gantts = arena_array(arena, directory->count, sizeof *gantts);

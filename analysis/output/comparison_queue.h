@@ -8,6 +8,9 @@
 /* Whether all that were run are queues, and one was. */
 bool comparison_is_of_queues(const struct comparison_row *rows, size_t count);
 
+/* Sets the figure that comparison.json calls so; false: a queue has none of that name. */
+bool comparison_queue_set(struct comparison_row *row, const char *key, double value);
+
 /* Errors stay on the stream. */
 void comparison_queue_print(FILE *out, const struct comparison_row *rows, size_t count, enum table_format format);
 

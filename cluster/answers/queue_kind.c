@@ -4,15 +4,13 @@
 #include "base/exit_code.h"
 #include "base/isolate.h"
 #include "base/table.h"
+#include "cluster/answers/queue_comparison.h"
 #include "cluster/answers/queue_output.h"
 #include "cluster/queue/queue_prepare.h"
 #include "studies/simulation.h"
 
 #include <math.h>
 #include <stdio.h>
-
-/* More nodes have no rows in the aligned picture of comparisons. */
-enum { ALIGNED_NODES_MAX = 64 };
 
 static int check(struct simulation_context *context)
 {
@@ -35,7 +33,8 @@ static int check(struct simulation_context *context)
     return good ? EXIT_DONE : EXIT_BAD_INPUT;
 }
 
-static bool write_files(const struct simulation_context *context, const struct queue_view *view, struct fault *fault)
+static bool write_files(const struct simulation_context *context, const struct queue_view *view,
+                        const struct queue_page *page, struct fault *fault)
 {
     const struct run_files *files = context->request->files;
     queue_json(files->summary, view);
@@ -47,35 +46,9 @@ static bool write_files(const struct simulation_context *context, const struct q
         queue_failures_csv(files->tables[2], view);
     if (files->paje)
         queue_paje(files->paje, view);
-    struct queue_page page = queue_page_create(view, context->arena);
     if (files->saved)
-        queue_page_write(files->saved, &page);
-    bool done = queue_page_draw(files, &page, fault) && output_flush(context->request->output, fault);
-    queue_page_finish(&page);
-    return done;
-}
-
-/* Nodes as rows and what they are given to as boxes, for pictures of several runs. */
-static struct gantt *aligned(const struct queue_view *view)
-{
-    const struct queue_run *run = view->run;
-    struct gantt *gantt = gantt_create(queue_policy_title(view->queue->options.policy), "", GANTT_SECONDS);
-    double begin = run->request->jobs[0].submit;
-    for (uint32_t node = 0; node < run->request->nodes && node < ALIGNED_NODES_MAX; node++) {
-        char label[24];
-        snprintf(label, sizeof label, "node %u", node);
-        gantt_add_row(gantt, label, -1);
-    }
-    for (size_t i = 0; i < run->span_count; i++)
-        for (uint32_t k = 0; k < run->spans[i].count; k++)
-            if (run->spans[i].nodes[k] < gantt->row_count)
-                gantt_add_box(gantt, &(struct gantt_box){.start = run->spans[i].from - begin,
-                                                         .end = run->spans[i].to - begin,
-                                                         .row = run->spans[i].nodes[k],
-                                                         .number = GANTT_NO_NUMBER,
-                                                         .kind = GANTT_COMPUTE});
-    gantt_finish(gantt);
-    return gantt;
+        queue_page_write(files->saved, page);
+    return queue_page_draw(files, page, fault) && output_flush(context->request->output, fault);
 }
 
 /* The median of many months, or that of one. */
@@ -84,7 +57,8 @@ static double value_of(const struct queue_view *view, enum month_figure figure, 
     return view->months.runs > 1 ? view->months.figures[figure].middle : one;
 }
 
-static void hand_over(const struct simulation_context *context, const struct queue_view *view)
+static void hand_over(const struct simulation_context *context, const struct queue_view *view,
+                      const struct queue_page *page)
 {
     const struct queue_figures *figures = view->figures;
     const struct queue_energy *energy = &figures->energy;
@@ -115,7 +89,7 @@ static void hand_over(const struct simulation_context *context, const struct que
     snprintf(row.schedule, sizeof row.schedule, "%s", context->scenario->schedule_name);
     snprintf(row.engine, sizeof row.engine, "%s",
              context->scenario->engine == ENGINE_ANALYTIC ? "analytic" : "simgrid");
-    struct gantt *gantt = aligned(view);
+    struct gantt *gantt = queue_aligned(&page->drawing, row.schedule);
     simulation_hand_over(context, &row, NULL, 0, gantt);
     gantt_destroy(gantt);
 }
@@ -153,11 +127,13 @@ static int run(struct simulation_context *context)
                                   slowing_counts(slowing)};
         if (queue->alternatives)
             view.alternatives = queue_alternatives_run(context->scenario, context->platform, &run, context->arena);
-        hand_over(context, &view);
+        struct queue_page page = queue_page_create(&view, context->arena);
+        hand_over(context, &view, &page);
         if (context->request->print)
             queue_print(context->self->results, &view, context->request->format);
-        if (context->request->files && !write_files(context, &view, &fault))
+        if (context->request->files && !write_files(context, &view, &page, &fault))
             diag_print(context->diag.out, "stagesim: %s\n", fault.text);
+        queue_page_finish(&page);
     }
     if (!good && (run.stuck || other.stuck))
         diag_error(&context->diag, queue->log_at,

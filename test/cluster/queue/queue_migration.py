@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""queue_migration.py STAGESIM: jobs of a queue that move to better nodes while they run. Months replayed by the rules of
-doc/queue.md, with how fast jobs are on nodes from `jobs:`; what must hold of any month; one job by hand; and where
+"""queue_migration.py STAGESIM: jobs of a queue that move to better nodes while they run. Months replayed by the rules
+of doc/queue.md, with how fast jobs are on nodes from `jobs:`; what must hold of any month; one job by hand; and where
 nodes are as good as each other, nothing changes."""
 import json
 import math
@@ -96,14 +96,15 @@ def by_hand(stagesim, folder):
     one = oracle.iteration([0])
     check.that(far > 1.2 * near, f"{far} over two switches, {near} over one")
     jobs = [(0.0, 1, 100, "wide", 0), (0.0, 2, 2000, "wide", 0), (0.0, 4, 2500, "wide", 0)]
-    write(folder, jobs, OVERSUBSCRIPTION, {"wide": WIDE}, policy="fcfs", placement="first", migration=True, contention=False, **COST)
+    write(folder, jobs, OVERSUBSCRIPTION, {"wide": WIDE}, policy="fcfs", placement="first", migration=True,
+          contention=False, **COST)
     result = Run(stagesim, folder, "month.yaml")
     first = 100 * one
     left = 2000 - first / far
     check.near(float(result.jobs[1]["end_s"]), first + SAVING + RESUME + left * near, "the job that moved", 1e-6)
     check.that([row["moves"] for row in result.jobs] == ["0", "1", "0"], f"moves: {result.jobs}")
-    write(folder, jobs, OVERSUBSCRIPTION, {"wide": WIDE}, policy="fcfs", placement="first", migration=True, contention=False,
-          save=f"{left * (far - near)}s", resume="1s")
+    write(folder, jobs, OVERSUBSCRIPTION, {"wide": WIDE}, policy="fcfs", placement="first", migration=True,
+          contention=False, save=f"{left * (far - near)}s", resume="1s")
     result = Run(stagesim, folder, "month.yaml")
     check.near(float(result.jobs[1]["end_s"]), 2000 * far, "the job that stayed", 1e-6)
 

@@ -108,11 +108,24 @@ def zoomed(binary, folder):
 
 
 def compared(binary, folder):
-    """Of a comparison of queues that is said, and one run of it is drawn."""
-    tool.run(binary, "compare", "plain.yaml", "gang.yaml", "-o", "both", "--report", "--trace", "csv", "--quiet",
-             cwd=folder)
-    said = tool.run(binary, "report", "both", cwd=folder, expect=1).stderr
-    check.that("comparisons of queues are not drawn again; expected" in said, said)
+    """A comparison of queues is drawn again as it was, with each of its queues."""
+    for number, more in enumerate(([], ["--set", "queue.gpu_hour=2", "--set", "power.carbon=300"])):
+        both = folder / f"both{number}"
+        tool.run(binary, "compare", "plain.yaml", "gang.yaml", "-o", both, "--report", "--picture", "svg", "--quiet",
+                 *more, cwd=folder)
+        drawn = {path: path.read_bytes() for path in both.rglob("*") if path.suffix in (".html", ".svg")}
+        check.that(len(drawn) == 6, f"{sorted(drawn)}")
+        for path in drawn:
+            path.write_text("")
+        tool.run(binary, "report", both, cwd=folder)
+        for path, content in drawn.items():
+            check.that(path.read_bytes() == content, f"{path} is another one")
+    rows = json.loads((both / "comparison.json").read_text())
+    for key, value, expected in (("completion", "soon", "a number"), ("haste", 1, "a figure of a queue"),
+                                 ("directory", "../both0", "the directory of its run")):
+        (both / "comparison.json").write_text(json.dumps([{**rows[0], key: value}, rows[1]]))
+        said = tool.run(binary, "report", both, cwd=folder, expect=1).stderr
+        check.that(expected in said, f"{key}: {value}: {said}")
     for more, titles in (([], {"energy"}), (["--set", "queue.gpu_hour=2", "--set", "power.carbon=300"],
                                             {"energy", "kg_of_co2", "price"})):
         rows = json.loads(tool.run(binary, "compare", "plain.yaml", "gang.yaml", "--format", "json", "--quiet", *more,
@@ -123,9 +136,9 @@ def compared(binary, folder):
             energy = json.loads((folder / "single/summary.json").read_text())["energy"]
             for title, key in (("energy", "energy_j"), ("kg_of_co2", "carbon_kg"), ("price", "price")):
                 check.that(row.get(title) == energy.get(key), f"{name}, {title}: {row}, alone {energy}")
-    page = (folder / "both/report.html").read_text()
+    page = (folder / "both0/report.html").read_text()
     check.that('<th class="n">energy</th>' in page and "kg of CO2" not in page, "the page of the comparison")
-    one = next(path.parent for path in (folder / "both").glob("*/queue.json"))
+    one = next(path.parent for path in (folder / "both0").glob("*/queue.json"))
     tool.run(binary, "report", one, "--quiet", cwd=folder)
     check.that((one / "report.html").exists(), "one of its runs")
 
