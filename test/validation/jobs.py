@@ -183,8 +183,8 @@ def torchtitan(row, model, folder):
 
 def bridge(row, model, folder):
     """NVIDIA's recipes: sequence parallelism with its communication beside the products, nothing recomputed, forced
-    balance. B300 and GB300 are no presets; fine-tuning is left out. Each row has the profile of its release. One
-    number, the host's time for each expert before 26.06, is fitted to the rows with experts that a hash gives. So is
+    balance. B300 and GB300 are no presets; fine-tuning is left out. Each row has the profile of its release. The host's
+    time for each expert, before 26.02 and before 26.06, is fitted to the rows with experts that a hash gives. So is
     that GPT-OSS has no fused attention with sinks on H100: given rows are 42 and 46 % too fast with one."""
     if row["precision"] == "NVFP4" or row["gpu"] not in PRESETS or row["task"] != "pre-training":
         return None
@@ -271,9 +271,9 @@ MEASURED = {
     ("torchtitan", "dense, fp8, others"): (0.0983, -0.0983),
     ("torchtitan", "memory"): (0.0934, -0.0934),
     ("bridge", "dense"): (0.0477, 0.0320),
-    ("bridge", "MoE, before 26.06"): (0.1286, 0.0318),
-    ("bridge", "MoE, before 26.06, fitted"): (0.1357, 0.0324),
-    ("bridge", "MoE, before 26.06, others"): (0.1236, 0.0314),
+    ("bridge", "MoE, before 26.06"): (0.1321, -0.0117),
+    ("bridge", "MoE, before 26.06, fitted"): (0.1355, -0.0022),
+    ("bridge", "MoE, before 26.06, others"): (0.1297, -0.0185),
     ("bridge", "MoE, 26.06 and later"): (0.1849, -0.1849),
     ("bridge", "MoE, 26.06 and later, fitted"): (0.1983, -0.1983),
     ("bridge", "MoE, 26.06 and later, others"): (0.1742, -0.1742),

@@ -110,13 +110,10 @@ static void set_profile_times(const struct transformer_job *j, enum transformer_
     part->weight = share * layer.backward / 2;
 }
 
-/* Seconds in which a part waits for its exchanges while the host goes on issuing operators; those of its first worker
- * stand for all. */
-static double exchanges_time(const struct transformer_job *j, const struct stagesim_exchanges *exchanges)
+double transformer_exchanges_seconds(const struct transformer_job *j, const struct stagesim_exchanges *exchanges)
 {
     double seconds = 0;
-    for (unsigned i = 0;
-         i < STAGESIM_EXCHANGES_MAX && exchanges->items[i].bytes > 0 && j->device.efficiency->dispatch > 0; i++) {
+    for (unsigned i = 0; i < STAGESIM_EXCHANGES_MAX && exchanges->items[i].bytes > 0; i++) {
         const struct stagesim_exchange *exchange = &exchanges->items[i];
         double buffers = fmax(exchange->buffers, 1);
         if (exchange->moment == STAGESIM_AFTER || exchange->moment == STAGESIM_BEFORE)
@@ -126,11 +123,10 @@ static double exchanges_time(const struct transformer_job *j, const struct stage
     return seconds;
 }
 
-/* What the host does for the experts of a rank, which are launched and cast one by one. */
-static double expert_host(const struct transformer_job *j, enum transformer_block block)
+/* Seconds in which the host goes on issuing operators while a part waits for its exchanges. */
+static double hidden_time(const struct transformer_job *j, const struct stagesim_exchanges *exchanges)
 {
-    double experts = block == BLOCK_EXPERTS ? (double)j->model.experts / j->layout.expert : 0;
-    return experts * j->parameters->expert_dispatch;
+    return j->device.efficiency->dispatch > 0 ? transformer_exchanges_seconds(j, exchanges) : 0;
 }
 
 /* Kernels that are not fused write and read what others hand on. */
@@ -191,10 +187,8 @@ static struct stagesim_part compute_part(const struct transformer_job *j, enum t
         set_profile_times(j, block, &part);
         return part;
     }
-    double host = expert_host(j, block);
-    part.forward = efficiency_time(&j->device, &forward, exchanges_time(j, &part.forward_exchanges) - host, NULL);
-    part.backward =
-        efficiency_time(&j->device, &backward, exchanges_time(j, &part.backward_exchanges) - 2 * host, &part.weight);
+    part.forward = efficiency_time(&j->device, &forward, hidden_time(j, &part.forward_exchanges), NULL);
+    part.backward = efficiency_time(&j->device, &backward, hidden_time(j, &part.backward_exchanges), &part.weight);
     return part;
 }
 

@@ -372,7 +372,10 @@ const struct stagesim_field transformer_fields[] = {
      "each one (CUDA_LAUNCH_BLOCKING=1); default: that of the table"},
     {"compute.expert_dispatch", STAGESIM_FIELD_TIME, offsetof(struct transformer_parameters, expert_dispatch), false, 0,
      1, NULL,
-     "time that the host takes for each expert of a rank, in a forward and in each half of a backward; default 0"},
+     "time that the host takes for each expert of a rank, in a forward and in each half of a backward, less what it "
+     "hides; default 0"},
+    {"compute.expert_dispatch_most", STAGESIM_FIELD_COUNT, offsetof(struct transformer_parameters, dispatched_most),
+     false, 1, 1e6, NULL, "experts of a rank that take the host such a time at most; default: all of them"},
     RATIO("compute.flash", flash, 0.01, 1,
           "share of the peak that flash attention reaches; it replaces that of the table or of the measured kernels"),
     RATIO("compute.unfused", unfused, 0.1, 100,

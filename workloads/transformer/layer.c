@@ -369,6 +369,28 @@ static void add_shared_exchanges(const struct transformer_job *j, uint32_t layer
     add_exchanges(&shared->backward_exchanges, &dense.backward_exchanges);
 }
 
+/* The experts of a layer take at least what the host needs to launch and cast them one by one, less what it hides: in
+ * the forward it waits for the router, for it has to know how many tokens each expert gets, and then works while the
+ * tokens travel; in the backward it waits for nothing and works while all else of the layer runs. */
+static void add_host(const struct transformer_job *j, const struct expert_layer *layer, uint32_t number)
+{
+    double experts = (double)j->model.experts / j->layout.expert, most = (double)j->parameters->dispatched_most;
+    double host = (most > 0 ? fmin(experts, most) : experts) * j->parameters->expert_dispatch;
+    if (host <= 0 || j->profile.rows[PROFILE_LAYER])
+        return;
+    struct stagesim_exchanges tokens = {0};
+    dispatch(j, &tokens, STAGESIM_BEFORE);
+    double travel = transformer_exchanges_seconds(j, &tokens);
+    layer->experts->forward = fmax(layer->experts->forward, host - travel);
+    double rest = layer->router->backward + layer->sum->backward + (layer->shared ? layer->shared->backward : 0) +
+                  plain_part(j, BLOCK_ATTENTION, number).backward + 2 * travel;
+    double longer = (2 * host - rest) / layer->experts->backward;
+    if (longer > 1) {
+        layer->experts->backward *= longer;
+        layer->experts->weight *= longer;
+    }
+}
+
 static uint32_t expert_parts(const struct transformer_job *j, uint32_t number, struct stagesim_part *parts)
 {
     uint32_t count = 0;
@@ -392,6 +414,7 @@ static uint32_t expert_parts(const struct transformer_job *j, uint32_t number, s
     }
     add_forward(j, &layer);
     add_backward(j, &layer);
+    add_host(j, &layer, number);
     if (layer.shared)
         add_shared_exchanges(j, number, layer.shared);
     return count;

@@ -142,6 +142,8 @@ const struct stagesim_need transformer_needs[] = {
     {"compute.launch", "compute.efficiency-", true},
     {"compute.launch", "compute.profile-", true},
     {"compute.expert_dispatch", "model.experts?", true},
+    {"compute.expert_dispatch_most", "compute.expert_dispatch?", true},
+    {"compute.expert_dispatch_most", "model.experts?", true},
     {"compute.flash", "compute.efficiency-", true},
     {"compute.flash", "compute.profile-", true},
     {"compute.flash", "transformer.attention=flash", true},

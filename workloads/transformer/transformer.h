@@ -54,6 +54,7 @@ struct transformer_parameters {
     const char *source;                   /* of measured kernels; NULL: the first of each */
     double clock, dispatch, step, launch; /* negative: not given */
     double expert_dispatch;               /* seconds of the host for each expert of a rank and pass */
+    uint64_t dispatched_most;             /* experts of a rank that take it; 0: all */
     double times[KERNEL_CLASSES];         /* of its kernels, over what tables and measurements say */
     double flash;                         /* share of the peak that flash attention reaches; 0: not given */
     double cast_bytes;                    /* moved for each element of an operand in 8 bits; negative: not given */
@@ -159,6 +160,9 @@ bool transformer_find_kinds(struct transformer_job *job);
 struct transformer_job transformer_at_layer(const struct transformer_job *job, uint32_t layer);
 /* What one block costs; `layer`: its number, or STAGESIM_NONE. */
 struct stagesim_part transformer_part(const struct transformer_job *job, enum transformer_block block, uint32_t layer);
+
+/* Seconds of exchanges before or behind a part; those of its first worker stand for all. */
+double transformer_exchanges_seconds(const struct transformer_job *job, const struct stagesim_exchanges *exchanges);
 /* Parameters on one rank, before any sharding among replicas: of a block, and of the routed experts of one layer. */
 double transformer_block_parameters(const struct transformer_job *job, enum transformer_block block);
 double transformer_expert_parameters(const struct transformer_job *job);

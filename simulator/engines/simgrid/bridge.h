@@ -44,6 +44,8 @@ void *bridge_actor_start(struct platform *platform, uint32_t host, void (*body)(
 /* Events no more than that many seconds apart are one, unless the configuration said so before; returns what holds.
  * Before the simulation runs. */
 double bridge_set_precision(double seconds);
+/* SimGrid's maxmin/precision becomes at least this, unless the scenario or the platform file sets it. */
+void bridge_raise_solver_precision(double precision);
 /* Makes room for very many actors: small stacks without guard pages. Before the first actor is started. */
 void bridge_expect_many_actors(void);
 /* "3.32", of the library in use. */

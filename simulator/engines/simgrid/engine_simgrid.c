@@ -15,6 +15,7 @@
 #include "simulator/engines/simgrid/bridge.h"
 #include "simulator/program/stream_route.h"
 
+#include <float.h>
 #include <math.h>
 #include <simgrid/actor.h>
 #include <simgrid/engine.h>
@@ -176,6 +177,24 @@ static void set_precision(struct run *runs, uint32_t count)
     }
 }
 
+/* A link's flows are weighed by the inverse of their latencies. SimGrid adds the weights up and takes those off whose
+ * flows have their share; where what rounding leaves of the sum exceeds maxmin/precision, a link without flows counts
+ * as one with flows, and SimGrid ends. n weights w leave about n^2 w epsilon / 4. */
+static void set_solver(const struct run *runs, uint32_t count)
+{
+    static const double most = 1e-3, safety = 4;
+    double latency = INFINITY;
+    uint32_t flows = 0;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < runs[i].program->pairs_count; k++)
+            flows = runs[i].program->pairs[k].members > flows ? runs[i].program->pairs[k].members : flows;
+    for (uint32_t i = 0; i < runs[0].site->link_count && flows; i++)
+        if (runs[0].site->links[i].latency > 0)
+            latency = fmin(latency, runs[0].site->links[i].latency);
+    double left = safety * flows * flows / latency * DBL_EPSILON / 4;
+    bridge_raise_solver_precision(fmin(left, most));
+}
+
 /* A site with host memories. What SimGrid has read itself has its hosts for good. */
 static bool add_memories(struct run *run, struct fault *fault)
 {
@@ -214,6 +233,7 @@ static bool prepare(struct run *runs, uint32_t count, struct fault *fault)
     if (!ready)
         return false;
     set_precision(runs, count);
+    set_solver(runs, count);
     if (offloads && !add_memories(&runs[0], fault))
         return false;
     for (uint32_t i = 1; i < count; i++)

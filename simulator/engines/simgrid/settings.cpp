@@ -143,6 +143,13 @@ double bridge_set_precision(double seconds)
     return simgrid::config::get_value<double>(versions::precision_option);
 }
 
+void bridge_raise_solver_precision(double precision)
+{
+    constexpr auto key = "maxmin/precision";
+    if (simgrid::config::is_default(key) && simgrid::config::get_value<double>(key) < precision)
+        simgrid::config::set_value(key, precision);
+}
+
 const char *bridge_version(struct arena *arena)
 {
     int major, minor, patch;

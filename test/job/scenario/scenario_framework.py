@@ -114,7 +114,8 @@ def releases(folder):
     (folder / "job.yaml").write_text(JOB.replace("data: 4", "data: 4, expert: 2").replace(
         "model: llama3-8b", "model: {layers: 4, hidden: 512, heads: 8, vocabulary: 1024, sequence: 512, experts: 8}"))
     wanted = {"nemo": ("nemo@26.08", "0s"), "nemo@26.06": ("nemo@26.06", "0s"), "nemo@26.02.01":
-              ("nemo@26.02.01", "0.11ms"), "nemo@26.04": ("nemo@26.04", "0.11ms"), "megatron": ("megatron@0.20", None),
+              ("nemo@26.02.01", "0.00018s"), "nemo@26.04": ("nemo@26.04", "0.00018s"), "nemo@25.09":
+              ("nemo@25.09", "0.3ms"), "megatron": ("megatron@0.20", None),
               "megatron@0.15": ("megatron@0.15", None), "megatron@0.15.2": ("megatron@0.15.2", None)}
     for name, (release, dispatch) in wanted.items():
         done = subprocess.run([STAGESIM, "run", "job.yaml", "--set", f"framework={name}", "-o", "out"], cwd=folder,

@@ -117,6 +117,13 @@ def experts(folder):
     check.near(two - one, LAYERS * 3 * 4 / 3, "compute.expert_dispatch, of 4 experts", 1e-6)
     plain = busy(folder, **routed)
     check.near(busy(folder, ", expert_dispatch: 1ns", **routed), plain, "what a busy device hides", 1e-12)
+    few = busy(folder, ", expert_dispatch: 0.5s, expert_dispatch_most: 2", **routed)
+    check.near(few, busy(folder, ", expert_dispatch: 0.25s", **routed), "2 of 4 experts at most", 1e-12)
+    # The host waits in the forward, and in the backward attention hides as much of its time as it takes.
+    slow, fast = (busy(folder, f", expert_dispatch: 1ms, flash: {share}", **routed) for share in (0.25, 0.5))
+    check.near(slow - fast, LAYERS * 4 * S * S * H / 2 * (4 - 2) / WIDE, "attention beside the host", 1e-6)
+    ways, narrow = (busy(folder, ", expert_dispatch: 1ms", more, **routed) for more in ("", ", dispatch: fp8"))
+    check.that(narrow > ways, "tokens that travel for a shorter time hide less")
 
 
 def tensor(folder):
