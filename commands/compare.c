@@ -45,13 +45,14 @@ static struct scenario *load(struct comparison *comparison, const char *file, co
     return scenario_load(&request, arena, diag);
 }
 
-/* Runs of other characters than letters, digits, '.', '_' and '-' become one '-'. */
+/* Runs of other characters than letters, digits, '.', '_' and '-' become one '-'. Nothing begins with '.', for such a
+ * directory is hidden. */
 static void make_plain(char *name)
 {
     char *to = name;
     for (const char *at = name; *at; at++) {
         bool plain = isalnum((unsigned char)*at) || strchr("._-", *at) || (unsigned char)*at >= 128;
-        if (plain)
+        if (plain && (to > name || *at != '.'))
             *to++ = *at;
         else if (to > name && to[-1] != '-')
             *to++ = '-';

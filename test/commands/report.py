@@ -214,13 +214,29 @@ def kinds(check, binary, folder):
         (folder / "kind/summary.json").write_text(text)
         said = tool.run(binary, "report", folder / "kind", expect=1).stderr
         check.that("of which nothing is kept to draw from" in said and "operations.csv" not in said, said)
+    (folder / "list-idle").mkdir()
+    (folder / "list-idle/comparison.json").write_text('[{"scenario": "a", "decided_by": "equal", "directory": "b"}]')
+    said = tool.run(binary, "report", folder / "list-idle", expect=1).stderr
+    check.that("elastic jobs on idle nodes, of which nothing is kept to draw from" in said, said)
+
+
+def hidden(check, binary, folder):
+    """Scenarios of one name are told apart by their folders, of which the one where one is has the name '.'."""
+    (folder / "beside").mkdir()
+    for path in ("same.yaml", "beside/same.yaml"):
+        (folder / path).write_text("platform: dgx-a100:1\nworkload: stages\nparallel: {pipeline: 2}\nengine: analytic\n"
+                                   "schedule: gpipe\nbatch: {micro_batches: 2}\n"
+                                   "stages: {forward: 1ms, backward: 2ms}\n")
+    tool.run(binary, "compare", "same.yaml", "beside/same.yaml", "-o", "seen", "--quiet", cwd=folder)
+    check.that(sorted(path.name for path in (folder / "seen").iterdir() if path.is_dir()) ==
+               ["beside-same-gpipe", "same-gpipe"], sorted(map(str, (folder / "seen").iterdir())))
 
 
 def main():
     check, binary = tool.Checker(), tool.binary_argument()
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        for part in (runs, comparisons, several_jobs, formats, damaged, damaged_comparison, usage, kinds):
+        for part in (runs, comparisons, several_jobs, formats, damaged, damaged_comparison, usage, kinds, hidden):
             part(check, binary, folder)
     return check.done()
 

@@ -105,6 +105,13 @@ struct saved_row *saved_comparison_read(const char *file, size_t *count, struct 
     if (!list)
         return NULL;
     struct saved_row *rows = arena_array(arena, list->count + 1, sizeof *rows);
+    if (list->first && list->first->kind == NODE_MAP && node_get(list->first, "decided_by")) {
+        diag_error(
+            diag, list->at,
+            "this is a comparison of elastic jobs on idle nodes, of which nothing is kept to draw from; `compare` "
+            "of the scenario.yaml in each directory below this one draws it with --report");
+        return NULL;
+    }
     for (const struct node *row = list->first; row; row = row->next) {
         const struct node *name = row->kind == NODE_MAP ? node_get(row, "directory") : NULL;
         if (!name && *count && row->kind == NODE_MAP && is_job_of(row, &rows[*count - 1]))
