@@ -80,19 +80,16 @@ def sums(errors):
 MEASURED = {
     ("simumax", "B200-180GB", "MoE"): (0.041, 0.027), ("simumax", "B200-180GB", "dense"): (0.031, 0.017),
     ("torchtitan", "H100-96GB-HBM2e-500W", "dense"): (0.105, -0.101),
-    ("bridge", "B200", "MoE, before 26.06"): (0.102, -0.102), ("bridge", "B200", "dense"): (0.018, 0.018),
-    ("bridge", "GB200", "MoE, before 26.06"): (0.132, 0.116), ("bridge", "GB200", "MoE, 26.06 and later"):
+    ("bridge", "B200", "MoE, before 26.06"): (0.128, -0.128), ("bridge", "B200", "dense"): (0.018, 0.018),
+    ("bridge", "GB200", "MoE, before 26.06"): (0.078, -0.016), ("bridge", "GB200", "MoE, 26.06 and later"):
     (0.093, -0.093), ("bridge", "GB200", "dense"): (0.062, 0.056),
-    ("bridge", "H100", "MoE, before 26.06"): (0.276, 0.185),
+    ("bridge", "H100", "MoE, before 26.06"): (0.300, 0.188),
     ("bridge", "H100", "dense"): (0.080, 0.080), ("nemo", "H100", "dense"): (0.015, 0.015),
 }
 BARS = {"dense": 0.08, "MoE": 0.15}  # of the mean that is aimed at; no row beyond WORST
 WORST = 0.35
-# Where that is missed, and why: bf16 and fp8 share a profile; recipes of several releases do. Of GB200 the calibrating
-# row (Qwen3-30B on 8 GPUs, 9 % too slow) waits for the host, and what makes it faster makes GPT-OSS on
-# 64 GPUs 40 % too fast.
-MISSED = {("torchtitan", "H100-96GB-HBM2e-500W", "dense"), ("bridge", "H100", "MoE, before 26.06"),
-          ("bridge", "GB200", "MoE, before 26.06")}
+# Where that is missed, and why: bf16 and fp8 share a profile; recipes of several releases do.
+MISSED = {("torchtitan", "H100-96GB-HBM2e-500W", "dense"), ("bridge", "H100", "MoE, before 26.06")}
 
 
 def main():
