@@ -284,7 +284,6 @@ static void add(const struct decoding *decoding, struct list *list, uint64_t val
 static bool read_list(const struct decoding *decoding, const struct protobuf_field *field, const uint8_t *at,
                       struct list *list)
 {
-    struct protobuf_reader reader = {field->bytes, field->bytes + field->size};
     uint64_t value;
     if (field->wire == PROTOBUF_VARINT) {
         add(decoding, list, field->value);
@@ -292,6 +291,7 @@ static bool read_list(const struct decoding *decoding, const struct protobuf_fie
     }
     if (!expect(decoding, field, PROTOBUF_BYTES, at))
         return false;
+    struct protobuf_reader reader = {field->bytes, field->bytes + field->size};
     while (reader.at < reader.end) {
         if (!protobuf_read_varint(&reader, &value))
             return refuse(decoding, reader.at, "a list of nodes is cut off");
