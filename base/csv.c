@@ -216,9 +216,10 @@ static bool report_unknown(struct csv *csv, struct csv_field field)
 
 static bool add_column(struct csv *csv, struct csv_field field)
 {
-    size_t column = find_column(csv, field);
-    bool good = column < csv->columns->count || report_unknown(csv, field);
-    if (good && csv_has(csv, column))
+    bool passed_over = csv->columns->nameless && field.size == 0;
+    size_t column = passed_over ? csv->columns->count : find_column(csv, field);
+    bool good = passed_over || column < csv->columns->count || report_unknown(csv, field);
+    if (good && !passed_over && csv_has(csv, column))
         good = mistake(csv, field.text - field.quoted, "column '%s' is there twice", csv->columns->names[column]);
     csv->order = array_grow(csv->order, &csv->order_capacity, csv->field_count + 1, sizeof *csv->order);
     csv->order[csv->field_count++] = column;

@@ -20,6 +20,7 @@ struct csv_columns {
     const char *what;         /* "a schedule": for messages */
     bool comments;            /* lines that begin with '#' do not count either */
     const char *page;         /* of the manual, which has all columns; NULL: none */
+    bool nameless;            /* columns without a name, however many, are passed over */
 };
 
 /* Some bytes of the text, not terminated; without the quotes around them. */

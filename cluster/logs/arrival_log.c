@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const arrival_format_names[] = {"swf", "sacct", "csv", "helios", "philly", "pai", NULL};
+const char *const arrival_format_names[] = {"swf", "sacct", "csv", "helios", "philly", "pai", "lingjun", NULL};
 
 /* Six fields, none of which is the name of a column. */
 static bool is_pai(const char *line, size_t size)
@@ -40,6 +40,8 @@ static enum arrival_format format_of(const char *text, size_t size)
         return ARRIVALS_SWF;
     if (memchr(text + i, '|', line))
         return ARRIVALS_SACCT;
+    if (memmem(text + i, line, "gmt_job_submitted", strlen("gmt_job_submitted")))
+        return ARRIVALS_LINGJUN;
     return memmem(text + i, line, "submit_time", strlen("submit_time")) ? ARRIVALS_HELIOS : ARRIVALS_CSV;
 }
 
@@ -55,9 +57,10 @@ struct arrival_log *arrival_log_parse(const struct arrival_text *text, const str
                                       enum arrival_format format, struct arena *arena, struct diag *diag)
 {
     static void (*const readers[])(struct arrival_reader *) = {
-        [ARRIVALS_SWF] = arrival_read_swf,       [ARRIVALS_SACCT] = arrival_read_sacct,
-        [ARRIVALS_CSV] = arrival_read_csv,       [ARRIVALS_HELIOS] = arrival_read_helios,
-        [ARRIVALS_PHILLY] = arrival_read_philly, [ARRIVALS_PAI] = arrival_read_pai};
+        [ARRIVALS_SWF] = arrival_read_swf,        [ARRIVALS_SACCT] = arrival_read_sacct,
+        [ARRIVALS_CSV] = arrival_read_csv,        [ARRIVALS_HELIOS] = arrival_read_helios,
+        [ARRIVALS_PHILLY] = arrival_read_philly,  [ARRIVALS_PAI] = arrival_read_pai,
+        [ARRIVALS_LINGJUN] = arrival_read_lingjun};
     unsigned errors = diag->errors;
     struct arrival_log *log = arena_alloc(arena, sizeof *log);
     struct arrival_reader reader = {
@@ -92,13 +95,13 @@ static char *load(struct arrival_text *text, struct place at, struct diag *diag)
     return loaded;
 }
 
-/* The table of tasks beside one of jobs, which is named alike; NULL: the name has no "job". */
-static const char *tasks_beside(const char *file, struct arena *arena)
+/* The table of tasks or workers beside one of jobs, which is named alike; NULL: the name has no "job". */
+static const char *named_beside(const char *file, const char *what, struct arena *arena)
 {
     const char *base = strrchr(file, '/'), *found = NULL;
     for (const char *at = base ? base : file; (at = strstr(at, "job")); at++)
         found = at;
-    return found ? arena_print(arena, "%.*stask%s", (int)(found - file), file, found + strlen("job")) : NULL;
+    return found ? arena_print(arena, "%.*s%s%s", (int)(found - file), file, what, found + strlen("job")) : NULL;
 }
 
 struct arrival_log *arrival_log_load(const char *file, struct place at, enum arrival_format format, struct arena *arena,
@@ -108,8 +111,9 @@ struct arrival_log *arrival_log_load(const char *file, struct place at, enum arr
     char *loaded = load(&text, at, diag), *second = NULL;
     if (!loaded)
         return NULL;
-    if (format == ARRIVALS_PAI || (format == ARRIVALS_UNKNOWN && format_of(loaded, text.size) == ARRIVALS_PAI)) {
-        beside.name = tasks_beside(file, arena);
+    enum arrival_format told = format == ARRIVALS_UNKNOWN ? format_of(loaded, text.size) : format;
+    if (told == ARRIVALS_PAI || told == ARRIVALS_LINGJUN) {
+        beside.name = named_beside(file, told == ARRIVALS_PAI ? "task" : "worker", arena);
         second = beside.name ? load(&beside, at, diag) : NULL;
     }
     struct arrival_log *log =

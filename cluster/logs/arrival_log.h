@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Logs of a batch system: which jobs came when, how large they were and how long they ran. Read from the Standard
  * Workload Format, from what Slurm's `sacct -P` prints, from published logs of GPU clusters (Helios, Acme, Philly,
- * Alibaba's PAI), or from a table of our own (doc/arrival-logs.md). */
+ * Alibaba's PAI and Lingjun), or from a table of our own (doc/arrival-logs.md). */
 #ifndef STAGESIM_ARRIVAL_LOG_H
 #define STAGESIM_ARRIVAL_LOG_H
 
@@ -19,6 +19,7 @@ enum arrival_format {
     ARRIVALS_HELIOS,
     ARRIVALS_PHILLY,
     ARRIVALS_PAI,
+    ARRIVALS_LINGJUN,
     ARRIVALS_UNKNOWN
 };
 extern const char *const arrival_format_names[ARRIVALS_UNKNOWN + 1]; /* "swf", "sacct", ..., NULL */
@@ -66,7 +67,8 @@ struct arrival_text {
 };
 
 /* Reads text in memory; memory from the arena. ARRIVALS_UNKNOWN: the format is told from the text. `beside` is a second
- * file, which PAI has; NULL: there is none. NULL after mistakes, all of which are reported, also where no job ran. */
+ * file, which PAI and Lingjun have; NULL: there is none. NULL after mistakes, all of which are reported, also where no
+ * job ran. */
 struct arrival_log *arrival_log_parse(const struct arrival_text *text, const struct arrival_text *beside,
                                       enum arrival_format format, struct arena *arena, struct diag *diag);
 /* The same for a file; why it cannot be read at all is reported at `at`. */
@@ -92,9 +94,10 @@ void arrival_read_csv(struct arrival_reader *reader);
 void arrival_read_helios(struct arrival_reader *reader);
 void arrival_read_philly(struct arrival_reader *reader);
 void arrival_read_pai(struct arrival_reader *reader);
+void arrival_read_lingjun(struct arrival_reader *reader);
 
-/* What others call it: COMPLETED, Pass, Terminated; CANCELLED, Killed; whatever else there is has failed, and nothing
- * is unknown. */
+/* What others call it: COMPLETED, Pass, Terminated, Succeeded; CANCELLED, Killed, Stopped; whatever else there is has
+ * failed, and nothing is unknown. */
 enum arrival_status arrival_status_of(const char *text, size_t size);
 
 #endif

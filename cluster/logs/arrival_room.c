@@ -22,8 +22,9 @@ enum arrival_status arrival_status_of(const char *text, size_t size)
     static const struct {
         const char *word;
         enum arrival_status status;
-    } words[] = {{"COMPLETED", STATUS_DONE},      {"Pass", STATUS_DONE},        {"Terminated", STATUS_DONE},
-                 {"CANCELLED", STATUS_CANCELLED}, {"Killed", STATUS_CANCELLED}, {"PREEMPTED", STATUS_CANCELLED}};
+    } words[] = {{"COMPLETED", STATUS_DONE},   {"Pass", STATUS_DONE},          {"Terminated", STATUS_DONE},
+                 {"Succeeded", STATUS_DONE},   {"Stopped", STATUS_CANCELLED},  {"CANCELLED", STATUS_CANCELLED},
+                 {"Killed", STATUS_CANCELLED}, {"PREEMPTED", STATUS_CANCELLED}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (size >= strlen(words[i].word) && !memcmp(text, words[i].word, strlen(words[i].word)))
             return words[i].status;

@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <math.h>
 
+static const int month_days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+
 /* Days from 1970-01-01 to a day of the Gregorian calendar; years begin in March, so that leap days come last. */
 static int64_t days_of(int year, int month, int day)
 {
@@ -34,7 +36,6 @@ static bool read_zone(const char *text, size_t size, double *seconds)
 
 bool arrival_time(const char *text, size_t size, char middle, bool zone, double *seconds)
 {
-    static const int month_days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     enum { LENGTH = 19 };
     double off = 0;
     if (size < LENGTH || text[4] != '-' || text[7] != '-' || text[10] != middle || text[13] != ':' || text[16] != ':')
@@ -47,6 +48,30 @@ bool arrival_time(const char *text, size_t size, char middle, bool zone, double 
         minute < 0 || minute > 59 || second < 0 || second > 60)
         return false;
     *seconds = (double)((days_of(year, month, day) * 24 + hour) * 3600 + minute * 60 + second) - off;
+    return true;
+}
+
+/* A number of one digit or up to `most`, and what stands behind it, which is skipped; -1: it is none. */
+static int number_before(const char **text, const char *end, int most, char behind)
+{
+    int value = 0, count = 0;
+    for (; *text < end && count < most && isdigit((unsigned char)**text); count++)
+        value = value * 10 + (*(*text)++ - '0');
+    bool good = count && (behind ? *text < end && **text == behind : *text == end);
+    *text += good && behind;
+    return good ? value : -1;
+}
+
+bool arrival_minute(const char *text, size_t size, double *seconds)
+{
+    const char *at = text, *end = text + size;
+    int year = number_before(&at, end, 4, '/'), month = number_before(&at, end, 2, '/');
+    int day = number_before(&at, end, 2, ' '), hour = number_before(&at, end, 2, ':');
+    int minute = number_before(&at, end, 2, '\0');
+    if (year < 1970 || month < 1 || month > 12 || day < 1 || day > month_days[month - 1] || hour < 0 || hour > 23 ||
+        minute < 0 || minute > 59)
+        return false;
+    *seconds = (double)((days_of(year, month, day) * 24 + hour) * 3600 + minute * 60);
     return true;
 }
 

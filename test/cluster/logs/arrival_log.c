@@ -232,6 +232,51 @@ Test(arrival_log, pai_mistakes)
     refuse_pai("a,b,c,d,1,2\n", "a,b,1e9,d,1,2,3,4,5,T4\n", "tasks:1:5: error: expected a number");
 }
 
+static const char lingjun[] =
+    "id,job_name,model,status,user_id,gmt_job_submitted,gmt_job_running,gmt_job_stopped,gmt_job_finished\n"
+    "1,j1,gpt,Succeeded,u7,2023/7/15 02:19,2023/7/15 02:21,,2023/7/15 03:21\n"
+    "2,j2,gpt,Failed,u7,2023/12/31 23:59,2024/1/1 00:00,2024/1/1 00:02,\n"
+    "3,j3,,Stopped,,2023/7/15 02:18,2023/7/15 02:18,,2023/7/16 2:18\n"
+    "4,running,,Running,,2023/7/15 02:18,2023/7/15 02:18,,\n"
+    "5,never,,Failed,,2023/7/15 02:18,,2023/7/15 02:20,\n"
+    "6,before,,Succeeded,,2023/7/15 02:18,2023/7/5 02:18,,2023/7/16 02:18\n"
+    "7,nothing,,Succeeded,,2023/7/15 02:18,2023/7/15 02:18,,2023/7/16 02:18\n";
+static const char workers[] = "job_name,worker_name,replica_type,RES,,\n"
+                              "j1,a,worker,\"{\"\"cpu\"\": \"\"96\"\", \"\"nvidia.com/gpu\"\": \"\"8\"\"}\",,\n"
+                              "j2,b,worker,\"{\"\"nvidia.com/gpu\"\":1}\",,\n"
+                              "j1,c,worker,\"{\"\"nvidia.com/gpu\"\":\"\"8\"\"}\",,\n"
+                              "j1,c,worker,\"{\"\"nvidia.com/gpu\"\":\"\"8\"\"}\",,\n"
+                              "j3,d,master,\"{\"\"cpu\"\":\"\"4\"\"}\",,\n"
+                              "j3,e,worker,\"{\"\"nvidia.com/gpu\"\":\"\"2\"\"}\",,\n"
+                              "running,f,worker,\"{\"\"nvidia.com/gpu\"\":\"\"2\"\"}\",,\n"
+                              "never,g,worker,\"{\"\"nvidia.com/gpu\"\":\"\"2\"\"}\",,\n"
+                              "before,h,worker,\"{\"\"nvidia.com/gpu\"\":\"\"2\"\"}\",,\n"
+                              "nothing,i,worker,,,\n";
+
+Test(arrival_log, lingjun)
+{
+    struct arena *arena = arena_create();
+    const struct arrival_log *log = parse_pai(lingjun, workers, arena, stderr);
+    const struct arrival *a = &log->arrivals[0], *b = &log->arrivals[1], *c = &log->arrivals[2];
+    cr_assert(log->format == ARRIVALS_LINGJUN && log->count == 3 && log->passed_over == 4);
+    cr_assert(a->submit == 0 && a->wait == 0 && a->run == 86400 && a->processors == 2 && a->status == STATUS_CANCELLED);
+    cr_assert(b->submit == 60 && b->wait == 120 && b->run == 3600 && b->processors == 16 && b->status == STATUS_DONE);
+    cr_assert(c->submit == 169.0 * 86400 + (21 * 60 + 41) * 60 && c->wait == 60 && c->run == 120 &&
+              c->processors == 1 && c->status == STATUS_FAILED);
+    cr_assert(strcmp(b->name, "j1") == 0 && strcmp(b->user, "u7") == 0 && !a->user && b->at.line == 2);
+    arena_destroy(arena);
+}
+
+Test(arrival_log, lingjun_mistakes)
+{
+    refuse_pai(lingjun, "job_name,worker_name\n", "tasks: error: there is no column RES; expected a table of Lingjun");
+    refuse_pai("job_name,gmt_job_submitted\n", workers, "jobs: error: there is no column gmt_job_running");
+    refuse_pai(lingjun, "job_name,worker_name,RES\nj1,a,\"{\"\"nvidia.com/gpu\"\": many}\"\n",
+               "tasks:2:6: error: RES does not say how many GPUs");
+    refuse_pai("job_name,gmt_job_submitted,gmt_job_running,gmt_job_finished\nj1,2023/7/15 02:60,,\n", workers,
+               "jobs:2:4: error: gmt_job_submitted is no time; expected one such as 2023/7/15 02:19");
+}
+
 /* How jobs ended, in every format. */
 Test(arrival_log, statuses)
 {
