@@ -113,4 +113,7 @@ Test(measured, rows_that_nccl_tests_prints)
     is_refused("log.txt", HEAD "1x 2 3 50.0 1 1 0 49.0 1 1 0\n", "'1x' is no size in bytes");
     is_refused("log.txt", HEAD "1 2 3 fast 1 1 0 49.0 1 1 0\n", "'fast' is no time in microseconds");
     is_refused("log.txt", HEAD "1 2 3 0 1 1 0 49.0 1 1 0\n", "expected a time from");
+    is_taken("log.txt", HEAD "1e18 2 3 1e12 1 1 0 49.0 1 1 0\n", STAGESIM_ALL_REDUCE, 2, 1);
+    is_refused("log.txt", HEAD "1.1e18 2 3 1e12 1 1 0 49.0 1 1 0\n", "'1.1e18' is no size in bytes");
+    is_refused("log.txt", HEAD "1 2 3 1.1e12 1 1 0 49.0 1 1 0\n", "'1.1e12' is no time in microseconds");
 }
