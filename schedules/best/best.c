@@ -7,6 +7,7 @@
 #include "schedules/best/improve.h"
 #include "schedules/best/learn.h"
 #include "schedules/best/periodic.h"
+#include "schedules/best/relax.h"
 #include "schedules/best/window.h"
 
 #include <math.h>
@@ -29,6 +30,7 @@ struct search {
     struct exact *exact;
     struct learn *prove, *raise; /* for what is shorter than the best, and for what is much shorter; NULL: too large */
     struct periodic *periodic;
+    struct relax *relax; /* NULL: no limit */
     struct improve *improve;
     struct window *window;
     struct words *best, *found;
@@ -227,6 +229,16 @@ static void repeat_patterns(struct search *search, uint32_t turn, int64_t slice)
         offer(search, search->found);
 }
 
+/* What limits of stashes tell, and orders that keep them full. */
+static void relax_round(struct search *search, int64_t slice)
+{
+    budget_begin(&search->budget, 2 * slice);
+    relax_raise(search->relax, &search->least, below(search), &search->budget);
+    budget_begin(&search->budget, slice);
+    if (!is_done(search) && relax_order(search->relax, below(search), &search->budget, search->found))
+        offer(search, search->found);
+}
+
 static void run(struct search *search)
 {
     int64_t slice = SLICE_FIRST + 2 * (int64_t)search->instance->operations;
@@ -235,7 +247,10 @@ static void run(struct search *search)
         attempt(search, below(search), slice);
     search->gains = true;
     for (uint32_t width = BEAM_FIRST, turn = 0; !is_done(search); search->round++, turn++) {
-        repeat_patterns(search, turn, slice);
+        if (search->relax && search->makespan < INT64_MAX)
+            relax_round(search, slice);
+        if (!is_done(search))
+            repeat_patterns(search, turn, slice);
         if (!is_done(search) && search->makespan < INT64_MAX)
             improve_best(search, slice / 2);
         if (!is_done(search) && search->makespan < INT64_MAX && search->prove && search->raise)
@@ -330,6 +345,7 @@ bool best_search(const struct best_request *request, struct best_result *result)
     search.prove = learn_create(instance, arena);
     search.raise = learn_create(instance, arena);
     search.periodic = periodic_create(instance, arena);
+    search.relax = relax_create(instance, arena);
     search.improve = improve_create(instance, arena);
     search.window = window_create(instance, arena);
     search.best = words_create(instance, arena);

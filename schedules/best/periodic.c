@@ -59,7 +59,7 @@ static void give_back(struct periodic *p)
     p->patterns = p->others = NULL;
     p->memory = NULL;
     p->placements = NULL;
-    p->placement_room = 0;
+    p->placement_count = p->placement_room = 0; /* of a try that was given up, some may be left */
 }
 
 static size_t cells(const struct periodic *p)

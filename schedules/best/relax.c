@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schedules/best/relax.h"
+
+#include "base/arena.h"
+#include "schedules/best/layers.h"
+
+#include <stdlib.h>
+
+enum { WIDTH_FIRST = 64, WIDTH_MOST = 1 << 14 };
+
+struct relax {
+    const struct instance *instance;
+    uint32_t *workers; /* those whose limit presses most first */
+    uint32_t level;    /* relaxations that are done with, see keeps_of */
+    uint32_t width, turn;
+    enum layers_keeps *keeps; /* scratch */
+};
+
+/* What the stashes of a micro-batch take of the limit of a worker. */
+static double *find_pressures(const struct instance *instance, struct arena *arena)
+{
+    double *pressures = arena_array(arena, instance->workers, sizeof *pressures);
+    int64_t *stays = array_zeroed(instance->stages, sizeof *stays);
+    instance_stays(instance, stays);
+    for (uint32_t stage = 0; stage < instance->stages; stage++)
+        if (instance_limit(instance, stage))
+            pressures[instance->worker_of[stage]] += (double)stays[stage] / instance_limit(instance, stage);
+    free(stays);
+    return pressures;
+}
+
+struct relax *relax_create(const struct instance *instance, struct arena *arena)
+{
+    const double *pressures = find_pressures(instance, arena);
+    struct relax *relax = arena_alloc(arena, sizeof *relax);
+    *relax = (struct relax){.instance = instance, .width = WIDTH_FIRST};
+    relax->workers = arena_array(arena, instance->workers, sizeof *relax->workers);
+    relax->keeps = arena_array(arena, instance->workers, sizeof *relax->keeps);
+    for (uint32_t worker = 0; worker < instance->workers; worker++) {
+        uint32_t place = worker;
+        for (; place && pressures[relax->workers[place - 1]] < pressures[worker]; place--)
+            relax->workers[place] = relax->workers[place - 1];
+        relax->workers[place] = worker;
+    }
+    return pressures[relax->workers[0]] > 0 ? relax : NULL;
+}
+
+/* The first worker keeps to all. One worker more each time does one thing at a time; when all do, one more each time
+ * keeps to all. False: there are no more. */
+static bool find_keeps(struct relax *relax)
+{
+    uint32_t workers = relax->instance->workers, level = relax->level;
+    for (uint32_t i = 0; i < workers; i++) {
+        bool all = i == 0 || i + workers <= level;
+        relax->keeps[relax->workers[i]] = all ? LAYERS_ALL : i <= level ? LAYERS_ONE_AT_A_TIME : LAYERS_DELAY;
+    }
+    return level < 2 * workers - 1;
+}
+
+void relax_raise(struct relax *relax, int64_t *least, int64_t most, struct budget *budget)
+{
+    enum layers_end end = LAYERS_FOUND;
+    while (end != LAYERS_GIVEN_UP && *least <= most && find_keeps(relax) && !budget_is_spent(budget)) {
+        int64_t earliest = 0;
+        struct layers *layers = layers_create(relax->instance, relax->keeps);
+        end = layers_try(layers, &(struct layers_request){.most = most}, budget, &earliest, NULL);
+        layers_finish(layers);
+        earliest = end == LAYERS_IMPOSSIBLE ? most + 1 : earliest;
+        *least = earliest > *least ? earliest : *least;
+        relax->level += end != LAYERS_GIVEN_UP;
+    }
+}
+
+bool relax_order(struct relax *relax, int64_t most, struct budget *budget, struct words *words)
+{
+    static const double leans[] = {0.2, 1, 0.5, 2};
+    struct layers_request request = {most, relax->width, leans[relax->turn++ % (sizeof leans / sizeof *leans)]};
+    if (request.width > WIDTH_MOST)
+        return false;
+    for (uint32_t worker = 0; worker < relax->instance->workers; worker++)
+        relax->keeps[worker] = LAYERS_ALL;
+    int64_t end;
+    struct layers *layers = layers_create(relax->instance, relax->keeps);
+    enum layers_end found = layers_try(layers, &request, budget, &end, words);
+    layers_finish(layers);
+    if (!budget_is_spent(budget))
+        relax->width += relax->width / (relax->turn % 2 ? 2 : 1);
+    return found == LAYERS_FOUND;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What limits of stashes alone make impossible, and orders that use such limits well: layers (see layers.h) of
+ * relaxations that keep to more and more, and of the whole with a width. */
+#ifndef STAGESIM_BEST_RELAX_H
+#define STAGESIM_BEST_RELAX_H
+
+#include "schedules/best/budget.h"
+#include "schedules/best/instance.h"
+
+struct relax;
+
+/* Memory is the arena's. NULL where no worker has a limit. */
+struct relax *relax_create(const struct instance *instance, struct arena *arena);
+
+/* Raises `least`, which no order undercuts, up to `most` + 1 at most. Each call goes on where the one before ended. */
+void relax_raise(struct relax *relax, int64_t *least, int64_t most, struct budget *budget);
+
+/* Looks for an order that ends by `most`, more widely each time. True: `words` are one. */
+bool relax_order(struct relax *relax, int64_t most, struct budget *budget, struct words *words);
+
+#endif
