@@ -6,7 +6,7 @@
 packages_build=(gcc g++ meson ninja-build pkg-config libsimgrid-dev libhwloc-dev libyaml-dev libcairo2-dev
     libfontconfig-dev libexpat1-dev zlib1g-dev libsqlite3-dev libmimalloc-dev fonts-dejavu-core)
 packages_check=("${packages_build[@]}" libcriterion-dev python3 pajeng libxml2-utils clang lld binutils make valgrind
-    nodejs node-ajv node-js-yaml)
+    nodejs node-ajv node-js-yaml coinor-cbc)
 packages_ci=("${packages_check[@]}" chromium clang-format clang-tidy codespell git ccache man-db
     munge slurmctld slurmd slurm-client parallel mkdocs mkdocs-material)
 # The page in the browser, and its test; not for the command line.

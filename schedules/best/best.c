@@ -30,7 +30,7 @@ struct search {
     struct exact *exact;
     struct learn *prove, *raise; /* for what is shorter than the best, and for what is much shorter; NULL: too large */
     struct periodic *periodic;
-    struct relax *relax; /* NULL: no limit */
+    struct relax *relax; /* NULL: no limit that several stages share */
     struct improve *improve;
     struct window *window;
     struct words *best, *found;
@@ -229,12 +229,14 @@ static void repeat_patterns(struct search *search, uint32_t turn, int64_t slice)
         offer(search, search->found);
 }
 
-/* What limits of stashes tell, and orders that keep them full. */
+/* What limits of stashes tell, and orders that keep them full. Either begins anew each time, so it gets a share of what
+ * there was so far. */
 static void relax_round(struct search *search, int64_t slice)
 {
-    budget_begin(&search->budget, 2 * slice);
+    int64_t spent = (int64_t)search->request->effort - search->budget.total;
+    budget_begin(&search->budget, spent / 3 > 2 * slice ? spent / 3 : 2 * slice);
     relax_raise(search->relax, &search->least, below(search), &search->budget);
-    budget_begin(&search->budget, slice);
+    budget_begin(&search->budget, spent / 4 > slice ? spent / 4 : slice);
     if (!is_done(search) && relax_order(search->relax, below(search), &search->budget, search->found))
         offer(search, search->found);
 }
@@ -345,7 +347,7 @@ bool best_search(const struct best_request *request, struct best_result *result)
     search.prove = learn_create(instance, arena);
     search.raise = learn_create(instance, arena);
     search.periodic = periodic_create(instance, arena);
-    search.relax = relax_create(instance, arena);
+    search.relax = instance->one_each ? NULL : relax_create(instance, arena);
     search.improve = improve_create(instance, arena);
     search.window = window_create(instance, arena);
     search.best = words_create(instance, arena);

@@ -285,7 +285,8 @@ static bool follow(struct layers *layers, const struct layers_request *request, 
     }
     for (uint32_t i = 0; i < count; i++) {
         const struct step step = layers->steps[i];
-        if ((step.start < first_end || step.start == first) && !make(layers, request, parent, &step))
+        bool in_time = step.start < first_end || step.start + step.length == first_end || step.start == first;
+        if (in_time && !make(layers, request, parent, &step))
             return false;
     }
     return true;

@@ -4,6 +4,7 @@
 #include "schedules/best/best.h"
 
 #include "base/arena.h"
+#include "schedules/best/layers.h"
 #include "schedules/plan/plan_check.h"
 #include "schedules/plan/plan_stash.h"
 #include "schedules/plan/plan_timing.h"
@@ -257,6 +258,78 @@ Test(best, no_order_of_all_is_better_with_limits_of_each_worker)
         cr_assert_float_eq(result.makespan, least, 1e-9, "case %d: %g, of all orders %g", i, result.makespan, least);
         plan_destroy(result.plan);
     }
+}
+
+/* The earliest end of what workers keep to; INFINITY: there is none. */
+static double end_of_layers(const struct setting *setting, const enum layers_keeps *keeps)
+{
+    struct arena *arena = arena_create();
+    const struct instance *instance = instance_create(&setting->request.instance, arena);
+    struct layers *layers = layers_create(instance, keeps);
+    struct budget budget = {.total = INT64_MAX / 2, .slice = INT64_MAX / 2};
+    int64_t end = 0;
+    enum layers_end found = layers_try(layers, &(struct layers_request){.most = INT64_MAX / 4}, &budget, &end, NULL);
+    cr_assert_neq(found, LAYERS_GIVEN_UP);
+    double time = found == LAYERS_FOUND ? (double)end * instance->unit : INFINITY;
+    layers_finish(layers);
+    arena_destroy(arena);
+    return time;
+}
+
+/* Layers of the whole have the shortest order; those of relaxations have none that is longer. Also where passes take no
+ * time. */
+Test(best, layers_against_all_orders)
+{
+    uint64_t random = 5;
+    int lower = 0;
+    for (int i = 0; i < 90; i++) {
+        struct example example;
+        struct setting setting;
+        enum layers_keeps keeps[STAGES];
+        draw_example(&random, sizes[i % (sizeof sizes / sizeof *sizes)], &example);
+        for (uint32_t stage = 0; i % 3 == 0 && stage < example.workers * example.chunks; stage++) {
+            example.forward[stage] = draw(&random, 0, 2);
+            example.backward[stage] = draw(&random, 0, 2);
+            example.weight[stage] = example.weight[0] < 0 ? -1 : (double)draw(&random, 0, 1);
+        }
+        prepare(&example, 1, &setting);
+        for (uint32_t worker = 0; worker < example.workers; worker++) {
+            setting.limits[worker] =
+                draw(&random, 0, 3) ? draw(&random, example.chunks, example.chunks * example.batches) : 0;
+            keeps[worker] = LAYERS_ALL;
+        }
+        setting.request.instance.limits = setting.limits;
+        double least = least_of_all(&setting), whole = end_of_layers(&setting, keeps);
+        cr_assert(fabs(whole - least) < 1e-9, "case %d: %g, of all orders %g", i, whole, least);
+        for (uint32_t worker = 0; worker < example.workers; worker++)
+            keeps[worker] = draw(&random, worker ? LAYERS_DELAY : LAYERS_ONE_AT_A_TIME, LAYERS_ALL);
+        double relaxed = end_of_layers(&setting, keeps);
+        cr_assert_leq(relaxed, least + 1e-9, "case %d: %g, of all orders %g", i, relaxed, least);
+        lower += relaxed < least - 1e-9;
+    }
+    cr_assert_geq(lower, 10);
+}
+
+/* Input gradients that take no time: one that is there at once may still be delayed by a forward that lacks room. The
+ * optimum is that of the searches that know nothing of layers. */
+Test(best, layers_with_passes_of_no_time)
+{
+    struct example example = {.name = "no time", .workers = 4, .chunks = 3, .batches = 3, .limit = 4, .latency = 1};
+    enum layers_keeps keeps[STAGES];
+    struct setting setting;
+    for (uint32_t stage = 0; stage < 12; stage++) {
+        example.forward[stage] = 1;
+        example.weight[stage] = 3;
+    }
+    prepare(&example, 1, &setting);
+    for (uint32_t all = 0; all < 4; all++) {
+        for (uint32_t worker = 0; worker < 4; worker++)
+            keeps[worker] = worker == all ? LAYERS_ALL : LAYERS_ONE_AT_A_TIME;
+        cr_assert_leq(end_of_layers(&setting, keeps), 79, "worker %u", all);
+    }
+    for (uint32_t worker = 0; worker < 4; worker++)
+        keeps[worker] = LAYERS_ALL;
+    cr_assert_float_eq(end_of_layers(&setting, keeps), 79, 1e-9);
 }
 
 /* With less effort a result is no better and the bound no higher, and both hold; times scaled give the same order. */
