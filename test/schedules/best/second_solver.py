@@ -5,9 +5,10 @@
     second_solver.py SOLVE CBC [--count N] [--seed S]
 
 The program has the start of every operation and a 0/1 variable for every pair of operations of a worker whose order the
-model leaves open: which of them is first. Micro-batches are alike, so they follow each other in every stage and kind; nothing else is shared with the
-search. A limit of stashes is a sum: of the micro-batches' other stages, those whose forward is before a forward and
-whose release is not. `solve` (see solve.c) has to find the same time, and to prove it."""
+model leaves open: which of them is first. Micro-batches are alike, so they follow each other in every stage and kind;
+nothing else is shared. A limit of stashes is a sum over operations of a worker: forwards before a forward
+less releases before it. `solve` (see solve.c) has to find the same time, and to prove it.
+"""
 import argparse
 import concurrent.futures
 import os
