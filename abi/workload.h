@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The stagesim workload plug-in interface: the one installed header.
- *
  * A workload turns a job into a program. A position of the mesh is a coordinate along the axes on which the code
  * differs; a pipeline has one per worker. For every position the program has streams of operations that run in order,
  * and says what each operation waits for. Data-parallel and tensor-parallel replicas of a position share its program.
- *
  * A plug-in is a shared object that exports one symbol, `stagesim_workload_plugin`. If its `abi` differs, stagesim
  * refuses it and names both numbers and the path. Under one ABI number, structs with a `size` grow only at their end.
  * If a plug-in has the smaller size of an earlier version, stagesim reads the struct up to that size and takes the
@@ -86,8 +84,7 @@ struct stagesim_row_type {
 /* One key of a section. "key" is in the section with the workload's name; "section.key" is in another section of the
  * scenario, for instance "model.layers". The scenario may name a YAML file instead of such a section; the file then
  * holds the section. Names of stagesim's own sections are refused. A table ends with an entry whose key is NULL. A key
- * that is not given keeps its default (see stagesim_workload.defaults). `least` and `most` bound numbers, inclusively,
- * when least < most. */
+ * that is not given keeps its default. `least` and `most` bound numbers, inclusively, when least < most. */
 struct stagesim_field {
     const char *key;
     enum stagesim_field_type type;
@@ -207,11 +204,9 @@ struct stagesim_figures {
     double price;           /* of a GPU for an hour */
     bool bounds_known;      /* the report says what limits the job: */
     double memory_bound;    /* share of computing time in which memory, not arithmetic, sets the pace */
-    /* Layers of the pipeline's stages, as Megatron-LM's --pipeline-model-parallel-layout writes them; NULL: as many in
-     * each, or no layers. Copied. */
+    /* Layers of the stages as --pipeline-model-parallel-layout has them; NULL: as many in each, or none. Copied. */
     const char *pipeline_layout;
-    /* Different kernels that were looked up among measured ones, and of them those with sizes beyond what was measured;
-     * 0: none were. */
+    /* Kernels that were looked up among measured ones, of them those with sizes beyond what was measured; 0: none. */
     uint32_t kernels, kernels_outside;
     const char *choices; /* what the workload has chosen by itself, a line for people; NULL: nothing. Copied */
 };
@@ -222,8 +217,7 @@ enum stagesim_sharding {
     STAGESIM_SHARD_NOTHING,
     STAGESIM_SHARD_OPTIMIZER,  /* 1: reduce-scatter of gradients, all-gather of weights after the optimizer */
     STAGESIM_SHARD_GRADIENTS,  /* 2: the reduce-scatter after every backward */
-    STAGESIM_SHARD_PARAMETERS, /* 3: also an all-gather of weights before every forward and backward, none after the
-                                  optimizer, which the next one awaits */
+    STAGESIM_SHARD_PARAMETERS, /* 3: also an all-gather of weights before each use, none after the optimizer */
 };
 
 /* When a part's exchange runs, relative to the part's computation. The next part waits for all exchanges. */
@@ -231,8 +225,8 @@ enum stagesim_moment {
     STAGESIM_AFTER,         /* after the computation and everything beside it */
     STAGESIM_BEFORE,        /* before the computation, after everything earlier */
     STAGESIM_BESIDE,        /* starts when the computation could */
-    STAGESIM_BESIDE_WEIGHT, /* of a backward: starts when the input's gradient is complete, while the weight's is
-                               computed. Where a schedule splits its backwards, it is the same as AFTER */
+    STAGESIM_BESIDE_WEIGHT, /* of a backward: while the weight's gradient is computed; where that is split, as AFTER */
+    STAGESIM_TOGETHER,      /* begins with the exchange before it in the list, whose moment is AFTER or BEFORE */
 };
 
 /* A collective among ranks that share a part's work. These are the ranks along `axes`, comma-separated names of
@@ -340,6 +334,12 @@ struct stagesim_pipeline {
     const uint32_t *owned_counts;
     uint32_t factor_sets; /* parts that vary along `data` have so many sets of factors: micro-batch m set m; 0: one */
     bool unsliced;        /* what slices of sequences cost is not known: schedules that cut them are refused */
+    /* Islands of replicas (DiLoCo) that agree along outer_axes, which sync_axes and expert_axes leave out: after every
+     * outer_interval-th iteration a rank computes outer_before and all-reduces outer_bytes; outer_delay iterations
+     * later it computes outer_after and gathers the rest along the island's axes. [stage]; NULL: none. */
+    const char *outer_axes;
+    uint32_t outer_interval, outer_delay;
+    const double *outer_bytes, *outer_before, *outer_after, *outer_gathered, *outer_expert_gathered;
 };
 
 /* How iterations follow each other, if not one after the other with all ranks together. */

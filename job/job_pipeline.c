@@ -265,6 +265,27 @@ static bool check_micro_batches(struct stagesim_job *job, const struct stagesim_
     return !costs->unsliced || job->plan->slices <= 1;
 }
 
+/* Outer steps are taken between iterations, by the one worker that has a stage. */
+static bool check_outer(struct stagesim_job *job, const struct stagesim_pipeline *costs)
+{
+    const struct plan *plan = job->plan;
+    uint32_t axes;
+    if (!costs->outer_axes)
+        return true;
+    if (!job_expect(job, costs->outer_interval > 0 && costs->outer_delay <= costs->outer_interval,
+                    "outer steps of %u iterations with a delay of %u", costs->outer_interval, costs->outer_delay) ||
+        !job_expect(job, mesh_select(&job->job->mesh, costs->outer_axes, &axes), "the axes '%.60s' are not cut there",
+                    costs->outer_axes))
+        return false;
+    if (plan->pipelines == 1 && plan->iterations == 1 && !plan->steps_each && !plan_travels(plan))
+        return true;
+    diag_error(job->diag, scenario_place(job->scenario, "schedule"),
+               "%s: islands of replicas agree between iterations, and each stage is on one worker; expected another "
+               "schedule",
+               job->scenario->schedule_name);
+    return false;
+}
+
 bool job_plan_pipeline(struct stagesim_job *job, const struct stagesim_pipeline *costs)
 {
     if (!scenario_check_pipeline(job->scenario, job->diag))
@@ -294,6 +315,8 @@ bool job_plan_pipeline(struct stagesim_job *job, const struct stagesim_pipeline 
                    job->scenario->schedule_name);
         return false;
     }
+    if (!check_outer(job, costs))
+        return false;
     if (plan_travels(job->plan) && job->scenario->messages == MESSAGES_BLOCKING) {
         diag_error(job->diag, scenario_place(job->scenario, "communication.messages"),
                    "%s hands weights on beside the computing; messages are queued or pipelined, not blocking",

@@ -195,7 +195,18 @@ struct platform {
 /* What transfers take of their route, by enum platform_scope: ratios of its latency and of its rate. */
 struct platform_ratios {
     double latency[SCOPES], efficiency[SCOPES];
+    double far; /* in place of that of the latency on routes to other sites: 1, or 0 where all leaves at once */
 };
+
+/* Routes with as much latency lead to another site, and what a protocol adds to a hop is little beside it: networks of
+ * one site have microseconds. */
+#define PLATFORM_FAR_SECONDS 1e-3
+
+static inline double platform_latency_ratio(const struct platform_ratios *ratios, enum platform_scope scope,
+                                            double latency)
+{
+    return latency >= PLATFORM_FAR_SECONDS ? ratios->far : ratios->latency[scope];
+}
 
 /* Of a transfer from one host to another. */
 static inline enum platform_scope platform_scope_of(const struct platform *platform, uint32_t from, uint32_t to)

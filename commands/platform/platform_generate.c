@@ -29,23 +29,29 @@ static bool write_presets(FILE *out, void *user, struct fault *fault)
 }
 
 static const struct option generate_options[] = {
-    {"nodes", required_argument, NULL, 'n'},   {"gpus-per-node", required_argument, NULL, 'g'},
-    {"pod", required_argument, NULL, 'p'},     {"oversubscription", required_argument, NULL, 'r'},
-    {"rails", required_argument, NULL, 'R'},   {"one-process", no_argument, NULL, '1'},
-    {"launch", required_argument, NULL, 'l'},  {"library", required_argument, NULL, 'L'},
-    {"nic", required_argument, NULL, 'i'},     {"join", required_argument, NULL, 'j'},
-    {"routing", required_argument, NULL, 'e'}, {"paths", required_argument, NULL, 'P'},
-    {"flows", required_argument, NULL, 'f'},   {"seed", required_argument, NULL, 's'},
-    {"output", required_argument, NULL, 'o'},  {NULL, 0, NULL, 0},
+    {"nodes", required_argument, NULL, 'n'},        {"gpus-per-node", required_argument, NULL, 'g'},
+    {"pod", required_argument, NULL, 'p'},          {"oversubscription", required_argument, NULL, 'r'},
+    {"group", required_argument, NULL, 'G'},        {"group-oversubscription", required_argument, NULL, 'O'},
+    {"sites", required_argument, NULL, 'S'},        {"site-rate", required_argument, NULL, 'B'},
+    {"site-latency", required_argument, NULL, 'T'}, {"torus", required_argument, NULL, 't'},
+    {"rails", required_argument, NULL, 'R'},        {"one-process", no_argument, NULL, '1'},
+    {"launch", required_argument, NULL, 'l'},       {"library", required_argument, NULL, 'L'},
+    {"nic", required_argument, NULL, 'i'},          {"join", required_argument, NULL, 'j'},
+    {"routing", required_argument, NULL, 'e'},      {"paths", required_argument, NULL, 'P'},
+    {"flows", required_argument, NULL, 'f'},        {"seed", required_argument, NULL, 's'},
+    {"output", required_argument, NULL, 'o'},       {NULL, 0, NULL, 0},
 };
 
 /* 0 for a word that `rails` takes, else an exit code. */
 static int read_rails(const struct command *command, const char *word, enum fabric_rails *rails)
 {
-    if (strcmp(word, "spine") != 0 && strcmp(word, "nvlink") != 0)
-        return command_usage(command, "--rails meet in the 'spine' or over 'nvlink', not in '%s'", word);
-    *rails = strcmp(word, "spine") == 0 ? RAILS_SPINE : RAILS_NVLINK;
-    return 0;
+    static const char *const words[] = {[RAILS_SPINE] = "spine", [RAILS_NVLINK] = "nvlink", [RAILS_PLANES] = "planes"};
+    for (unsigned i = RAILS_SPINE; i < sizeof words / sizeof *words; i++)
+        if (strcmp(word, words[i]) == 0) {
+            *rails = (enum fabric_rails)i;
+            return 0;
+        }
+    return command_usage(command, "--rails meet in the 'spine' or over 'nvlink', or are 'planes', not '%s'", word);
 }
 
 /* 0 for a word that `routing` takes, else an exit code. */
@@ -76,20 +82,47 @@ static int read_seed(const struct command *command, const char *word, uint64_t *
     return command_usage(command, "'%s' is no seed; seeds are whole numbers from 0", word);
 }
 
+/* A quantity above 0; 0 when it is one, else an exit code. */
+static int read_quantity(const struct command *command, const char *word, enum quantity kind, const char *expected,
+                         double *value)
+{
+    if (quantity_parse(kind, word, value, &(struct quantity_reason){""}) && *value > 0)
+        return 0;
+    return command_usage(command, "'%s' is no %s", word, expected);
+}
+
+/* Of the level above the spines; 0 when it was understood, else an exit code. */
+static int level_option(const struct command *command, int option, struct platform_request *request)
+{
+    switch (option) {
+    case 'O':
+        if (platform_read_ratio(optarg, &request->group_oversubscription))
+            return 0;
+        return command_usage(command, "'%s' is no oversubscription; it is a number from 1 to 1000", optarg);
+    case 'B':
+        return read_quantity(command, optarg, QUANTITY_RATE, "rate, such as 400Gbps", &request->site_rate);
+    case 'T':
+        return read_quantity(command, optarg, QUANTITY_TIME, "latency, such as 30ms", &request->site_latency);
+    default:
+        request->torus = optarg;
+        return 0;
+    }
+}
+
 /* One option. 0 when it was understood, else an exit code. */
 static int generate_option(const struct command *command, int option, struct generate_arguments *arguments)
 {
     struct platform_request *request = &arguments->all;
-    uint32_t *counts[] = {['n'] = &request->nodes,
-                          ['g'] = &request->per_node,
-                          ['p'] = &request->pod,
-                          ['P'] = &request->paths,
-                          ['f'] = &request->flows};
+    uint32_t *counts[] = {
+        ['n'] = &request->nodes, ['g'] = &request->per_node, ['p'] = &request->pod,  ['G'] = &request->group,
+        ['S'] = &request->sites, ['P'] = &request->paths,    ['f'] = &request->flows};
     const char **texts[] = {['i'] = &request->nic, ['j'] = &arguments->join, ['o'] = &arguments->output};
     switch (option) {
     case 'n':
     case 'g':
     case 'p':
+    case 'G':
+    case 'S':
     case 'P':
     case 'f':
         if (platform_read_count(optarg, UINT32_MAX, counts[option]))
@@ -99,6 +132,11 @@ static int generate_option(const struct command *command, int option, struct gen
         if (platform_read_ratio(optarg, &request->oversubscription))
             return 0;
         return command_usage(command, "'%s' is no oversubscription; it is a number from 1 to 1000", optarg);
+    case 'O':
+    case 'B':
+    case 'T':
+    case 't':
+        return level_option(command, option, request);
     case 'R':
         return read_rails(command, optarg, &request->rails);
     case 'e':

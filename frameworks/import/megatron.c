@@ -305,8 +305,8 @@ static void read_optimizer(struct arguments *a)
                         "the optimizer %s is taken as adam: its state and time differ", name);
 }
 
-/* Products of experts are grouped here, and tokens travel in one all-to-all: Megatron-LM does so where it is told to.
- */
+/* Products of experts are grouped here, and tokens travel in one all-to-all, or by DeepEP: Megatron-LM does so where it
+ * is told to. */
 static void read_experts(struct arguments *a)
 {
     const struct argument *experts = argument_find(a, "num-experts"),
@@ -319,6 +319,12 @@ static void read_experts(struct arguments *a)
         settings_remark(a->settings, REMARK_PARTIAL, experts->at, experts->label,
                         "without --moe-grouped-gemm the products of a rank's experts run one after the other: "
                         "stagesim groups them");
+    if (!strcmp(type, "flex") && ranks > 1) {
+        settings_put(a->settings, "transformer.expert_exchange", "deepep", argument_source(a, dispatcher));
+        settings_remark(a->settings, REMARK_PARTIAL, dispatcher->at, dispatcher->label,
+                        "tokens travel once to each node where transformer.expert_node says how many of the ranks that "
+                        "share experts a node has");
+    }
     if (!strcmp(type, "allgather") && ranks > 1)
         settings_remark(a->settings, REMARK_PARTIAL, dispatcher ? dispatcher->at : experts->at,
                         "--moe-token-dispatcher-type",

@@ -154,7 +154,7 @@ static void write_experts(struct script *s)
     if (m->router_bias)
         word(s, "moe-router-score-function", "sigmoid"); /* no other goes with a bias for each expert */
     option(s, "moe-grouped-gemm");
-    word(s, "moe-token-dispatcher-type", "alltoall");
+    word(s, "moe-token-dispatcher-type", s->job->parameters->routing.exchange == EXCHANGE_DEEPEP ? "flex" : "alltoall");
 }
 
 /* Options of kinds of layers that the model has. */

@@ -89,6 +89,8 @@ void export_common(struct export_job *job)
               "the optimizer's place is a matter of further options: to be added");
     remark_if(job, p->routing.expert_imbalance > 1, "transformer.expert_imbalance",
               "comes about with the data; no option makes it");
+    remark_if(job, p->islands > 1, "transformer.islands",
+              "no option has replicas that agree now and then: here all synchronise their gradients");
     remark_if(job, p->routing.expert_node > 0, "transformer.expert_node",
               "how tokens travel between nodes is a matter of the dispatcher's library");
     remark_if(job, p->routing.dispatch != DISPATCH_SAME, "transformer.dispatch",

@@ -353,6 +353,8 @@ static void write_experts(const struct file *f)
         count(f, "expert_tensor_parallel_degree", 1);
     if (f->python && f->job->model.experts && f->job->tensor > 1 && !f->job->experts_whole)
         export_remark(f->job, "parallel.expert", "ranks of an expert axis hold whole experts");
+    if (f->job->parameters->routing.exchange == EXCHANGE_DEEPEP)
+        export_remark(f->job, "transformer.expert_exchange", "tokens travel in its standard all-to-all");
 }
 
 static void write_parallelism(const struct file *f)

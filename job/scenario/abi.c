@@ -22,7 +22,7 @@ static const struct {
                       {offsetof(struct stagesim_pipeline, sync_axes), offsetof(struct stagesim_pipeline, attention),
                        offsetof(struct stagesim_pipeline, gathers_ahead),
                        offsetof(struct stagesim_pipeline, tied_gradient), offsetof(struct stagesim_pipeline, owned),
-                       sizeof(struct stagesim_pipeline)}},
+                       offsetof(struct stagesim_pipeline, outer_axes), sizeof(struct stagesim_pipeline)}},
     [ABI_PACE] = {"struct stagesim_pace", {sizeof(struct stagesim_pace)}},
 };
 

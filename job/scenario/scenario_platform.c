@@ -97,7 +97,7 @@ static void read_file(struct loader *loader, const char *text, struct place at)
 /* What outputs call it: dgx-h100:64, and what is not the product's own in brackets. */
 static const char *describe(const struct platform_values *values, struct arena *arena)
 {
-    static const char *const rails[] = {"", ", rails over the spine", ", rails over nvlink"};
+    static const char *const rails[] = {"", ", rails over the spine", ", rails over nvlink", ", planes"};
     const char *more = rails[values->rails];
     if (values->routing == ROUTING_ECMP) {
         more = arena_print(arena, "%s, routing ecmp", more);
@@ -108,6 +108,15 @@ static const char *describe(const struct platform_values *values, struct arena *
         if (values->seed)
             more = arena_print(arena, "%s, seed %llu", more, (unsigned long long)values->seed);
     }
+    if (values->torus)
+        more = arena_print(arena, ", torus %s%s", values->torus, more);
+    if (values->sites > 1)
+        more = arena_print(arena, ", %u sites with %.10g Gb/s and %.10g ms%s", (unsigned)values->sites,
+                           values->site_rate * 8e-9, values->site_latency * 1e3, more);
+    if (values->group_oversubscription > 0)
+        more = arena_print(arena, ", group_oversubscription %.10g%s", values->group_oversubscription, more);
+    if (values->group)
+        more = arena_print(arena, ", group %u%s", (unsigned)values->group, more);
     if (values->oversubscription > 0)
         more = arena_print(arena, ", oversubscription %.10g%s", values->oversubscription, more);
     if (values->pod)
@@ -148,6 +157,12 @@ static void read_preset(struct loader *loader, const struct platform_values *val
                                                 .per_node = (uint32_t)values->gpus_per_node,
                                                 .pod = (uint32_t)values->pod,
                                                 .oversubscription = values->oversubscription,
+                                                .group = (uint32_t)values->group,
+                                                .group_oversubscription = values->group_oversubscription,
+                                                .sites = (uint32_t)values->sites,
+                                                .site_rate = values->site_rate,
+                                                .site_latency = values->site_latency,
+                                                .torus = values->torus,
                                                 .rails = (enum fabric_rails)values->rails,
                                                 .nic = values->nic,
                                                 .ecmp = values->routing == ROUTING_ECMP,

@@ -14,7 +14,7 @@ static const char *const folds[] = {"auto", "off", NULL};
 static const char *const steadies[] = {"auto", "off", NULL};
 static const char *const placements[] = {"order", "nic-aware", NULL};
 static const char *const loaders[] = {"auto", "simgrid", NULL};
-static const char *const rails[] = {"none", "spine", "nvlink", NULL};
+static const char *const rails[] = {"none", "spine", "nvlink", "planes", NULL};
 static const char *const routings[] = {"adaptive", "ecmp", NULL};
 const char *const scenario_recompute_names[] = {"none", "selective", "full", "operators", NULL};
 static const char *const traces[] = {"paje", "chrome", "csv", "perfetto", "chrome-gz", "chakra", "goal", NULL};
@@ -70,6 +70,20 @@ const struct stagesim_field platform_fields[] = {
      .most = 1000,
      .doc =
          "what the nodes of a pod can send, over the capacity of its links to the other pods; default: the product's"},
+    {"group", STAGESIM_FIELD_COUNT, offsetof(struct platform_values, group), .least = 1, .most = DESIGN_NODES_MAX,
+     .doc = "nodes in a group of pods, below a third level of switches; a multiple of pod; default: there is none"},
+    {"group_oversubscription", STAGESIM_FIELD_RATIO, offsetof(struct platform_values, group_oversubscription),
+     .least = 1, .most = 1000,
+     .doc = "what the pods of a group can send, over the capacity of its links to the other groups; default 1"},
+    {"sites", STAGESIM_FIELD_COUNT, offsetof(struct platform_values, sites), .least = 1, .most = DESIGN_NODES_MAX,
+     .doc = "places far apart, among which the nodes are divided, each with one way to the others; default 1"},
+    {"site_rate", STAGESIM_FIELD_RATE, offsetof(struct platform_values, site_rate), .least = 1e6, .most = 1e15,
+     .doc = "rate of a site's way to all others, such as 400Gbps"},
+    {"site_latency", STAGESIM_FIELD_TIME, offsetof(struct platform_values, site_latency), .least = 1e-6, .most = 10,
+     .doc = "latency from a site to another one, such as 30ms"},
+    {"torus", STAGESIM_FIELD_TEXT, offsetof(struct platform_values, torus),
+     .doc = "shape of a three-dimensional torus, such as 4x4x8: how optical switches join its cubes; default: the most "
+            "nearly cubic"},
     {"rails", STAGESIM_FIELD_NAME, offsetof(struct platform_values, rails), .names = rails,
      .doc = "rails: interface k of every node is on leaf switch k; the word says how data reach another rail; default "
             "none"},

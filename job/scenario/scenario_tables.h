@@ -60,9 +60,9 @@ struct tails_values {
 extern const struct tails_values tails_defaults;
 
 struct platform_values { /* NULL, 0: not given */
-    const char *file, *preset, *nic;
-    uint64_t nodes, gpus_per_node, pod;
-    double oversubscription;
+    const char *file, *preset, *nic, *torus;
+    uint64_t nodes, gpus_per_node, pod, group, sites;
+    double oversubscription, group_oversubscription, site_rate, site_latency;
     unsigned rails;   /* an enum fabric_rails */
     unsigned routing; /* an enum routing_policy */
     uint64_t paths, flows, seed;

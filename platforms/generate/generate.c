@@ -25,7 +25,7 @@ static void write_node_links(FILE *out, const struct layout *layout)
 
 static uint32_t pod_count(const struct design *design)
 {
-    return (design->nodes + design->fabric.pod - 1) / design->fabric.pod;
+    return design->nodes ? design_pod_of(design, design->nodes - 1) + 1 : 0;
 }
 
 /* The ways of all pods to their spine; only where there are several. */
@@ -37,36 +37,84 @@ static void write_spine_links(FILE *out, const struct layout *layout)
         xml_link(out, "spine", layout->first_pod + pod, NODE_NONE, bandwidth, design->fabric.hop);
 }
 
-static void write_design_pods(FILE *out, const struct layout *layout)
+static uint32_t least(uint32_t a, uint32_t b)
 {
-    uint32_t size = layout->design->fabric.pod, nodes = layout->design->nodes;
-    for (uint32_t first = 0; first < nodes; first += size)
-        layout_write_pod(out, layout, layout->first_pod + first / size, first,
-                         nodes - first < size ? nodes : first + size);
+    return a < b ? a : b;
 }
 
-/* From each pod to the zone spine-suffix. */
-static void write_spine_routes(FILE *out, const struct layout *layout, const char *suffix)
+/* The pods of the nodes `first` to `past` - 1, which begin a pod. */
+static void write_design_pods(FILE *out, const struct layout *layout, uint32_t first, uint32_t past)
 {
-    for (uint32_t i = 0; i < pod_count(layout->design); i++) {
+    const struct design *design = layout->design;
+    for (uint32_t size = design->fabric.pod; first < past; first += least(size, past - first))
+        layout->write_pod(out, layout, layout->first_pod + design_pod_of(design, first), first,
+                          first + least(size, past - first));
+}
+
+/* From the pods `first` to `past` - 1 of the design to the zone spine-suffix. */
+static void write_spine_routes(FILE *out, const struct layout *layout, uint32_t first, uint32_t past,
+                               const char *suffix)
+{
+    const char *gateway = layout->design->fabric.rails == RAILS_NONE ? "leaf" : "pod";
+    for (uint32_t i = first; i < past; i++) {
         uint32_t pod = layout->first_pod + i;
-        fprintf(out,
-                "    <zoneRoute src=\"pod-%u\" dst=\"spine%s\" gw_src=\"leaf-switch-%u\" gw_dst=\"spine-switch%s\">",
-                pod, suffix, pod, suffix);
+        fprintf(out, "    <zoneRoute src=\"pod-%u\" dst=\"spine%s\" gw_src=\"%s-switch-%u\" gw_dst=\"spine-switch%s\">",
+                pod, suffix, gateway, pod, suffix);
         xml_link_on_route(out, "spine", pod, NODE_NONE, true);
+        fputs("</zoneRoute>\n", out);
+    }
+}
+
+/* A group of pods around a spine of its own: the zone group-NUMBER. */
+static void write_group(FILE *out, const struct layout *layout, uint32_t group)
+{
+    const struct design *design = layout->design;
+    uint32_t nodes = design_group_nodes(design), first = group * nodes,
+             past = first + least(nodes, design->nodes - first);
+    char number[16];
+    snprintf(number, sizeof number, "-%u", group);
+    fprintf(out, "    <zone id=\"group-%u\" routing=\"Floyd\">\n", group);
+    layout_write_switch(out, "spine", "spine-switch", group);
+    write_design_pods(out, layout, first, past);
+    write_spine_routes(out, layout, design_pod_of(design, first), design_pod_of(design, past - 1) + 1, number);
+    fputs("    </zone>\n", out);
+}
+
+/* Groups around the switch on top. */
+static void write_groups(FILE *out, const struct layout *layout)
+{
+    const struct fabric_group *level = &layout->design->fabric.group;
+    for (uint32_t group = 0; group < design_groups(layout->design); group++)
+        write_group(out, layout, group);
+    for (uint32_t group = 0; group < design_groups(layout->design); group++) {
+        fprintf(out, "    <zoneRoute src=\"group-%u\" dst=\"core\" gw_src=\"spine-switch-%u\" gw_dst=\"core-switch\">",
+                group, group);
+        xml_link_on_route(out, level->links, group, NODE_NONE, true);
         fputs("</zoneRoute>\n", out);
     }
 }
 
 static void write_pods(FILE *out, const struct layout *layout)
 {
+    const struct design *design = layout->design;
+    const struct fabric_group *level = &design->fabric.group;
+    bool grouped = design_groups(design) > 1;
     fputs("  <zone id=\"cluster\" routing=\"Floyd\">\n", out);
-    layout_write_library(out, layout->design);
-    layout_write_switch(out, "spine", "spine-switch", NODE_NONE);
-    write_node_links(out, layout);
-    write_spine_links(out, layout);
-    write_design_pods(out, layout);
-    write_spine_routes(out, layout, "");
+    layout_write_library(out, design);
+    layout_write_switch(out, grouped ? "core" : "spine", grouped ? "core-switch" : "spine-switch", NODE_NONE);
+    if (design->fabric.rails == RAILS_NONE) {
+        write_node_links(out, layout);
+        write_spine_links(out, layout);
+    } else
+        rails_write_links(out, layout, pod_count(design));
+    for (uint32_t group = 0; grouped && group < design_groups(design); group++)
+        xml_link(out, level->links, group, NODE_NONE, level->rate, level->hop);
+    if (grouped)
+        write_groups(out, layout);
+    else
+        write_design_pods(out, layout, 0, design->nodes);
+    if (!grouped && pod_count(design) > 1)
+        write_spine_routes(out, layout, 0, pod_count(design), "");
     fputs("  </zone>\n", out);
 }
 
@@ -164,8 +212,8 @@ static void write_cluster(FILE *out, const struct design *design)
 /* SimGrid finds the routes of a Floyd zone in the cube of its children: seconds for a thousand of them. */
 static bool check_routing(const struct design *design, struct fault *fault)
 {
-    double limit = 4e9, nodes = design->nodes, pod = design->fabric.pod < nodes ? design->fabric.pod : nodes,
-           pods = ceil(nodes / pod);
+    double limit = 4e9, nodes = design_group_nodes(design),
+           pod = design->fabric.pod < nodes ? design->fabric.pod : nodes, pods = ceil(nodes / pod);
     if (design->fabric.kind != FABRIC_SWITCHED || pods * rounded_pow(pod + 1, 3) + rounded_pow(pods + 1, 3) <= limit)
         return true;
     double best = ceil(rounded_pow(1.5 * nodes * nodes, 0.2)); /* makes the sum of both cubes least */
@@ -198,15 +246,16 @@ static bool write_nodes(FILE *out, const struct design *design, struct fault *fa
         if (!rails_check(&layout, fault))
             return false;
         layout.exit_latency = design->fabric.hop;
+        layout.write_pod = rails_write_pod;
     }
     xml_head(out, design->title, design, 1, NULL);
     if (design->nodes == 1)
         layout_write_node(out, &layout, 0, true);
-    else if (design->fabric.rails != RAILS_NONE)
-        rails_write(out, &layout);
+    else if (design->fabric.rails == RAILS_PLANES)
+        rails_write_planes(out, &layout);
     else if (design->fabric.kind == FABRIC_RING)
         write_ring(out, &layout);
-    else if (design->nodes <= design->fabric.pod)
+    else if (design->nodes <= design->fabric.pod && design_groups(design) == 1 && design->fabric.rails == RAILS_NONE)
         write_one_pod(out, &layout);
     else
         write_pods(out, &layout);
@@ -264,14 +313,14 @@ static void write_joined(FILE *out, const struct layout *layouts, uint32_t count
         layout_write_joint_links(out, &layouts[i]);
     }
     for (uint32_t i = 0; i < count; i++)
-        write_design_pods(out, &layouts[i]);
+        write_design_pods(out, &layouts[i], 0, layouts[i].design->nodes);
     if (spines)
         layout_write_switch(out, "joint", "joint-switch", NODE_NONE);
     for (uint32_t i = 0; i < count; i++) {
         char number[16];
         snprintf(number, sizeof number, "-%u", i);
         if (pod_count(layouts[i].design) > 1)
-            write_spine_routes(out, &layouts[i], number);
+            write_spine_routes(out, &layouts[i], 0, pod_count(layouts[i].design), number);
     }
     for (uint32_t i = 0; i < count; i++)
         layout_write_joint_routes(out, &layouts[i]);

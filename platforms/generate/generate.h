@@ -21,6 +21,13 @@ enum fabric_kind {
     FABRIC_MESH       /* every device has a private link to every other; for studies */
 };
 
+/* A level of switches above the spines: each group of nodes has pods and a spine, and one way to the other groups. */
+struct fabric_group {
+    uint32_t nodes;    /* 0: there is no such level */
+    double rate, hop;  /* of that way: bytes per second, seconds */
+    const char *links; /* how links of this level begin: core, or site */
+};
+
 struct fabric {
     const char *name;
     enum fabric_kind kind;
@@ -28,8 +35,9 @@ struct fabric {
     double hop;              /* seconds a message spends between a node and a leaf, and between a leaf and the spine */
     uint32_t pod;            /* nodes around one leaf switch, or in one group */
     double oversubscription; /* injection of a pod over the capacity of its way to the spine */
-    enum fabric_rails rails; /* switched fabrics only */
-    uint32_t dimensions[4];  /* torus: sizes, 0-terminated; dragonfly: groups, chassis, blades, nodes of a blade */
+    struct fabric_group group; /* switched fabrics only */
+    enum fabric_rails rails;   /* likewise */
+    uint32_t dimensions[4];    /* torus: sizes, 0-terminated; dragonfly: groups, chassis, blades, nodes of a blade */
     const char *source;
     enum confidence confidence;
 };
@@ -74,6 +82,17 @@ struct design {
     const struct design_network *network; /* where the library's values over nodes are from; NULL: it has none */
     const char *interface;                /* value of the hosts' property `nic`; NULL: none is written */
 };
+
+/* Groups of a design, at least one: all is one where there is no level above the spines. Nodes and pods of a group, of
+ * which the last may have fewer nodes, and so may the last pod of each; the pod that a node is in. */
+uint32_t design_groups(const struct design *design);
+uint32_t design_group_nodes(const struct design *design);
+uint32_t design_group_pods(const struct design *design);
+static inline uint32_t design_pod_of(const struct design *design, uint32_t node)
+{
+    uint32_t group = design_group_nodes(design), pod = design->fabric.pod ? design->fabric.pod : group;
+    return node / group * design_group_pods(design) + node % group / pod;
+}
 
 /* Whether the design has devices, and neither too many nodes nor too many devices. False with the fault filled. */
 bool design_check(const struct design *design, struct fault *fault);

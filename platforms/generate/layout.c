@@ -9,6 +9,23 @@
 
 #define ROUTE_STEPS_MAX 64u
 
+uint32_t design_group_nodes(const struct design *design)
+{
+    return design->fabric.group.nodes ? design->fabric.group.nodes : design->nodes;
+}
+
+uint32_t design_groups(const struct design *design)
+{
+    uint32_t nodes = design_group_nodes(design);
+    return (design->nodes + nodes - 1) / nodes;
+}
+
+uint32_t design_group_pods(const struct design *design)
+{
+    uint32_t nodes = design_group_nodes(design), pod = design->fabric.pod ? design->fabric.pod : nodes;
+    return (nodes + pod - 1) / pod;
+}
+
 static bool keep_route(struct layout *layout, struct layout_route *route, uint32_t from, uint32_t to,
                        struct fault *fault)
 {
@@ -30,7 +47,7 @@ bool layout_create(struct layout *layout, const struct design *design, struct fa
 {
     const struct node_graph *node = design->node;
     uint32_t port = node_port(node), count = node_device_count(node);
-    *layout = (struct layout){.design = design, .devices = count};
+    *layout = (struct layout){.design = design, .write_pod = layout_write_pod, .devices = count};
     layout->pairs = arena_array(node->arena, (size_t)count * count, sizeof *layout->pairs);
     layout->out = arena_array(node->arena, count, sizeof *layout->out);
     layout->used = arena_array(node->arena, node->cable_count + 1, sizeof *layout->used);

@@ -17,6 +17,8 @@ struct layout_route {
 
 struct layout {
     const struct design *design;
+    /* The zone pod-NUMBER of the nodes `first` to `past` - 1 of the design. */
+    void (*write_pod)(FILE *out, const struct layout *layout, uint32_t pod, uint32_t first, uint32_t past);
     uint32_t devices;
     bool star, has_port;
     struct layout_route *pairs; /* [a * devices + b] for a < b */
@@ -65,6 +67,10 @@ void layout_write_joint_routes(FILE *out, const struct layout *layout);
 /* Interfaces of a node, each on a leaf switch of its own. False with the fault filled where the node has no use for
  * rails. */
 bool rails_check(const struct layout *layout, struct fault *fault);
-void rails_write(FILE *out, const struct layout *layout);
+/* Links of nodes and of `pods` pods; a pod as layout_write_pod. */
+void rails_write_links(FILE *out, const struct layout *layout, uint32_t pods);
+void rails_write_pod(FILE *out, const struct layout *layout, uint32_t pod, uint32_t first, uint32_t past);
+/* The whole zone of rails that do not meet, each with a spine of its own. */
+void rails_write_planes(FILE *out, const struct layout *layout);
 
 #endif

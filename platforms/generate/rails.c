@@ -31,12 +31,14 @@ bool rails_check(const struct layout *layout, struct fault *fault)
     if (design->fabric.kind != FABRIC_SWITCHED || !layout->has_port || !node_is_star(design->node))
         return fault_set(fault,
                          "rails need nodes whose devices all hang on one switch, with network interfaces of their own");
-    double hosts = (design->nodes < design->fabric.pod ? design->nodes : design->fabric.pod) * (double)layout->devices;
-    double pods = ceil((double)design->nodes / design->fabric.pod);
+    bool planes = design->fabric.rails == RAILS_PLANES; /* all of them are one zone */
+    double hosts =
+        (design->nodes < design->fabric.pod || planes ? design->nodes : design->fabric.pod) * (double)layout->devices;
+    double pods = planes ? 1 : ceil((double)design->nodes / design->fabric.pod);
     if (pods * rounded_pow(hosts, 3) > 8e9)
-        return fault_set(fault,
-                         "%u nodes in pods of %u: SimGrid would take minutes to find the routes; try a smaller --pod",
-                         design->nodes, design->fabric.pod);
+        return fault_set(fault, "%u nodes in %s of %u: SimGrid would take minutes to find the routes; try %s",
+                         design->nodes, planes ? "planes over pods" : "pods", design->fabric.pod,
+                         planes ? "fewer nodes" : "a smaller --pod");
     return true;
 }
 
@@ -50,10 +52,10 @@ static double rail_bandwidth(const struct layout *layout, uint32_t rail)
 }
 
 /* `rail-POD-k` is what leaf switch k of the pod has upwards, `spine-POD` what a pod has in all: no less. */
-static void write_links(FILE *out, const struct layout *layout, uint32_t pods)
+void rails_write_links(FILE *out, const struct layout *layout, uint32_t pods)
 {
     const struct fabric *fabric = &layout->design->fabric;
-    uint32_t nodes = layout->design->nodes < fabric->pod ? layout->design->nodes : fabric->pod;
+    uint32_t most = design_group_nodes(layout->design), nodes = most < fabric->pod ? most : fabric->pod;
     for (uint32_t i = 0; i < layout->design->nodes; i++)
         layout_write_links(out, layout, i);
     for (uint32_t pod = 0; pod < pods; pod++) {
@@ -63,7 +65,7 @@ static void write_links(FILE *out, const struct layout *layout, uint32_t pods)
             xml_link(out, "rail", pod, rail, bandwidth, fabric->hop);
             sum += bandwidth;
         }
-        if (pods > 1)
+        if (pods > 1 && fabric->rails != RAILS_PLANES)
             xml_link(out, "spine", pod, NODE_NONE, sum, fabric->hop);
     }
 }
@@ -109,7 +111,18 @@ static void write_detours(FILE *out, const struct layout *layout, uint32_t pod, 
             }
 }
 
-static void write_pod(FILE *out, const struct layout *layout, uint32_t pod, uint32_t first, uint32_t past)
+/* A node's ways to the leaf switches of its pod: out of its own interfaces, and through other devices. */
+static void write_node_ways(FILE *out, const struct layout *layout, uint32_t pod, uint32_t copy)
+{
+    layout_write_pairs(out, layout, copy);
+    for (uint32_t a = 0; a < layout->devices; a++) {
+        write_exit(out, layout, pod, copy, a);
+        if (layout->design->fabric.rails != RAILS_SPINE)
+            write_detours(out, layout, pod, copy, a);
+    }
+}
+
+void rails_write_pod(FILE *out, const struct layout *layout, uint32_t pod, uint32_t first, uint32_t past)
 {
     bool over_nvlink = layout->design->fabric.rails == RAILS_NVLINK;
     uint32_t rails = rail_count(layout);
@@ -121,14 +134,8 @@ static void write_pod(FILE *out, const struct layout *layout, uint32_t pod, uint
         layout_write_hosts(out, layout, i, true);
     if (over_nvlink)
         fprintf(out, "      <router id=\"pod-switch-%u\"/>\n", pod);
-    for (uint32_t i = first; i < past; i++) {
-        layout_write_pairs(out, layout, i);
-        for (uint32_t a = 0; a < layout->devices; a++) {
-            write_exit(out, layout, pod, i, a);
-            if (over_nvlink)
-                write_detours(out, layout, pod, i, a);
-        }
-    }
+    for (uint32_t i = first; i < past; i++)
+        write_node_ways(out, layout, pod, i);
     for (uint32_t rail = 0; rail < rails; rail++) {
         fprintf(out, "      <route src=\"leaf-switch-%u-%u\" dst=\"pod-switch-%u\">", pod, rail, pod);
         xml_link_on_route(out, "rail", pod, rail, true);
@@ -137,20 +144,28 @@ static void write_pod(FILE *out, const struct layout *layout, uint32_t pod, uint
     fputs("    </zone>\n", out);
 }
 
-void rails_write(FILE *out, const struct layout *layout)
+/* Leaf switch k of every pod meets those of the same number in spine switch k, and no others. Planes cross pods, so
+ * they are all one zone. */
+void rails_write_planes(FILE *out, const struct layout *layout)
 {
-    uint32_t size = layout->design->fabric.pod, nodes = layout->design->nodes, pods = (nodes + size - 1) / size;
+    const struct design *design = layout->design;
+    uint32_t rails = rail_count(layout), pods = design_group_pods(design);
     fputs("  <zone id=\"cluster\" routing=\"Floyd\">\n", out);
-    layout_write_library(out, layout->design);
-    layout_write_switch(out, "spine", "spine-switch", NODE_NONE);
-    write_links(out, layout, pods);
+    layout_write_library(out, design);
+    for (uint32_t rail = 0; rail < rails && pods > 1; rail++)
+        fprintf(out, "      <router id=\"spine-switch-%u\"/>\n", rail);
     for (uint32_t pod = 0; pod < pods; pod++)
-        write_pod(out, layout, pod, pod * size, pod + 1 < pods ? (pod + 1) * size : nodes);
-    for (uint32_t pod = 0; pod < pods && pods > 1; pod++) {
-        fprintf(out, "    <zoneRoute src=\"pod-%u\" dst=\"spine\" gw_src=\"pod-switch-%u\" gw_dst=\"spine-switch\">",
-                pod, pod);
-        xml_link_on_route(out, "spine", pod, NODE_NONE, true);
-        fputs("</zoneRoute>\n", out);
-    }
+        write_routers(out, pod, rails);
+    for (uint32_t i = 0; i < design->nodes; i++)
+        layout_write_hosts(out, layout, i, true);
+    rails_write_links(out, layout, pods);
+    for (uint32_t i = 0; i < design->nodes; i++)
+        write_node_ways(out, layout, design_pod_of(design, i), i);
+    for (uint32_t pod = 0; pod < pods && pods > 1; pod++)
+        for (uint32_t rail = 0; rail < rails; rail++) {
+            fprintf(out, "      <route src=\"leaf-switch-%u-%u\" dst=\"spine-switch-%u\">", pod, rail, rail);
+            xml_link_on_route(out, "rail", pod, rail, true);
+            fputs("</route>\n", out);
+        }
     fputs("  </zone>\n", out);
 }

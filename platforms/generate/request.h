@@ -14,8 +14,9 @@
  * pod. */
 enum fabric_rails {
     RAILS_NONE,
-    RAILS_SPINE, /* up to the spine and down again */
-    RAILS_NVLINK /* through the device of that rail in the sender's node, as NCCL's PXN does */
+    RAILS_SPINE,  /* up to the spine and down again */
+    RAILS_NVLINK, /* through the device of that rail in the sender's node, as NCCL's PXN does */
+    RAILS_PLANES  /* the same, and rail k of all pods is a network of its own, with a spine of its own */
 };
 
 /* How ranks launch collectives. */
@@ -32,6 +33,11 @@ struct platform_request {
     uint32_t per_node; /* devices of a node */
     uint32_t pod;
     double oversubscription;
+    uint32_t group; /* nodes in a group of pods, below a third level of switches; 0: there is none */
+    double group_oversubscription;
+    uint32_t sites;                 /* the nodes are in so many places far apart; 0: in one. In place of groups */
+    double site_rate, site_latency; /* bytes per second from a site to all others; seconds from a site to another */
+    const char *torus;              /* sizes such as 8x8x16: the shape that optical switches join cubes to */
     enum fabric_rails rails;
     enum launch_way launch;
     const char *library; /* a name of platforms/hardware/libraries: in place of the product's own; NULL: that */

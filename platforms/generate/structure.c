@@ -30,9 +30,9 @@ enum { ROUTE_LINKS_MAX = 160 };
 
 struct structure {
     struct layout layout;
-    uint32_t devices, nodes, pod;
-    struct cable_links *cables; /* [cable] */
-    struct cable_links uplink, spine, loopback;
+    uint32_t devices, nodes;
+    struct cable_links *cables;                      /* [cable] */
+    struct cable_links uplink, spine, top, loopback; /* top: of groups to the switch above them */
     uint32_t class_count;
     struct link_class *classes;
     /* the newest route */
@@ -77,20 +77,29 @@ static void within_node(struct structure *route, uint32_t copy, uint32_t from, u
 static void between_nodes(struct structure *route, const uint32_t *nodes, const uint32_t *devices)
 {
     const struct layout_route *out = &route->layout.out[devices[0]], *in = &route->layout.out[devices[1]];
-    uint32_t pods[] = {nodes[0] / route->pod, nodes[1] / route->pod};
-    bool far = pods[0] != pods[1];
+    const struct design *design = route->layout.design;
+    uint32_t pods[] = {design_pod_of(design, nodes[0]), design_pod_of(design, nodes[1])};
+    uint32_t group = design_group_nodes(design), groups[] = {nodes[0] / group, nodes[1] / group};
+    bool far = pods[0] != pods[1], farther = groups[0] != groups[1];
     pass_steps(route, out, nodes[0], false);
     pass(route, &route->uplink, nodes[0], true);
-    if (far) {
+    if (far)
         pass(route, &route->spine, pods[0], true);
-        pass(route, &route->spine, pods[1], false);
+    if (farther) {
+        pass(route, &route->top, groups[0], true);
+        pass(route, &route->top, groups[1], false);
     }
+    if (far)
+        pass(route, &route->spine, pods[1], false);
     pass(route, &route->uplink, nodes[1], false);
     pass_steps(route, in, nodes[1], true);
     /* the outermost zone first, then each end's way up to it */
-    route->latency = far ? route->spine.latency + route->spine.latency : route->uplink.latency + route->uplink.latency;
+    const struct cable_links *outermost = farther ? &route->top : far ? &route->spine : &route->uplink;
+    route->latency = outermost->latency + outermost->latency;
+    route->latency += farther ? route->spine.latency : 0;
     route->latency += far ? route->uplink.latency : 0;
     add_latencies(route, out, false);
+    route->latency += farther ? route->spine.latency : 0;
     route->latency += far ? route->uplink.latency : 0;
     add_latencies(route, in, true);
 }
@@ -206,8 +215,9 @@ static void list_classes(struct structure *structure, struct arena *arena)
 {
     const struct design *design = structure->layout.design;
     const struct node_graph *node = design->node;
-    uint32_t pods = (structure->nodes + structure->pod - 1) / structure->pod;
-    structure->classes = arena_array(arena, node->cable_count + 3, sizeof *structure->classes);
+    const struct fabric_group *top = &design->fabric.group;
+    uint32_t pods = design_pod_of(design, structure->nodes - 1) + 1, groups = design_groups(design);
+    structure->classes = arena_array(arena, node->cable_count + 4, sizeof *structure->classes);
     for (uint32_t i = 0; i < node->cable_count; i++) {
         if (!structure->layout.used[i])
             continue;
@@ -227,6 +237,9 @@ static void list_classes(struct structure *structure, struct arena *arena)
         structure->classes[structure->class_count++] =
             (struct link_class){"spine", pods, 1, NULL, written_bandwidth(spine), hop, 0};
     }
+    if (groups > 1)
+        structure->classes[structure->class_count++] = (struct link_class){
+            top->links, groups, 1, NULL, written_bandwidth(top->rate), written_latency(top->hop), 0};
 }
 
 static int by_name(const void *left, const void *right)
@@ -255,7 +268,9 @@ static void fill_class(struct platform *platform, struct structure *structure, s
                        struct arena *arena)
 {
     const struct node_graph *node = structure->layout.design->node;
-    struct cable_links *between = strcmp(class->name, "spine") ? &structure->uplink : &structure->spine;
+    struct cable_links *between = !strcmp(class->name, "spine")    ? &structure->spine
+                                  : !strcmp(class->name, "uplink") ? &structure->uplink
+                                                                   : &structure->top;
     if (class->name == platform_loopback.name) {
         structure->loopback = (struct cable_links){platform->link_count, 0, platform_loopback.bandwidth, 0};
         platform->links[platform->link_count++] = platform_loopback;
@@ -314,7 +329,6 @@ struct platform *structure_platform(const struct design *design, const char *nam
     }
     structure->devices = structure->layout.devices;
     structure->nodes = design->nodes;
-    structure->pod = design->fabric.pod ? design->fabric.pod : design->nodes;
     structure->cables = arena_array(arena, design->node->cable_count + 1, sizeof *structure->cables);
     *platform = (struct platform){.file = name,
                                   .loader = "stagesim",

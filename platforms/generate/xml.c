@@ -156,7 +156,8 @@ static void head_node(FILE *out, const struct node_graph *node)
 
 static void head_fabric(FILE *out, const struct fabric *fabric)
 {
-    static const char *const rails[] = {"", ", rails that meet in the spine", ", rails that meet over NVLink"};
+    static const char *const rails[] = {"", ", rails that meet in the spine", ", rails that meet over NVLink",
+                                        ", a plane for each rail"};
     if (fabric->wire)
         head_wire(out, fabric->wire);
     fputs("fabric: ", out);
@@ -164,6 +165,10 @@ static void head_fabric(FILE *out, const struct fabric *fabric)
     if (fabric->kind == FABRIC_SWITCHED)
         fprintf(out, ", pods of %u nodes, oversubscription %.10g, %.10g us a hop%s", fabric->pod,
                 fabric->oversubscription, fabric->hop * 1e6, rails[fabric->rails]);
+    if (fabric->group.nodes)
+        fprintf(out, ", %ss of %u nodes with %.10g GB/s each, %.10g us to what joins them",
+                strcmp(fabric->group.links, "site") ? "group" : "site", fabric->group.nodes, fabric->group.rate / 1e9,
+                fabric->group.hop * 1e6);
     fprintf(out, " [%c: ", confidence_letter(fabric->confidence));
     xml_comment_text(out, fabric->source);
     fputs("]\n", out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "platforms/presets/fabric_shape.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* TPU v3: the most nearly square a x b. */
@@ -26,9 +27,10 @@ static bool shape_cubes(struct fabric *fabric, uint32_t nodes, struct fault *fau
         return true;
     }
     if (nodes % 16)
-        return fault_set(
-            fault, "tpu-v4 comes in 2, 4 or 8 nodes and in whole cubes of 4 x 4 x 4 chips, 16 nodes each: try %u nodes",
-            nodes < 8 ? (nodes < 2 ? 2 : nodes / 3 * 4) : nodes / 16 * 16 + 16);
+        return fault_set(fault,
+                         "a torus of cubes comes in 2, 4 or 8 nodes and in whole cubes of 4 x 4 x 4 chips, 16 nodes "
+                         "each: try %u nodes",
+                         nodes < 8 ? (nodes < 2 ? 2 : nodes / 3 * 4) : nodes / 16 * 16 + 16);
     for (uint32_t a = 1; a * a * a <= cubes; a++)
         for (uint32_t b = a; cubes % a == 0 && a * b * b <= cubes; b++)
             if (cubes / a % b == 0 && a * 1000 + b > best) {
@@ -58,6 +60,29 @@ static bool shape_aries(struct fabric *fabric, uint32_t nodes, struct fault *fau
                      "6 chassis to a group, 16 "
                      "groups): try a multiple of 64, or of 384 above 384",
                      nodes);
+}
+
+bool fabric_shape_read(const char *text, const char *preset, struct fabric *fabric, uint32_t nodes, struct fault *fault)
+{
+    enum { CUBE = 4, CHIPS = 4 }; /* chips on a side, and of a node */
+    unsigned size[3];
+    int end = 0;
+    if (fabric->kind != FABRIC_TORUS || !fabric->dimensions[2])
+        return fault_set(fault, "%s has no shape to be chosen: its fabric is: %s", preset, fabric->name);
+    if (sscanf(text, "%3u x%3u x%3u%n", &size[0], &size[1], &size[2], &end) != 3 || text[end])
+        return fault_set(fault, "'%s' is no shape of a torus; expected three sizes such as 4x4x8", text);
+    for (unsigned i = 0; i < 3; i++)
+        if (size[i] < CUBE || size[i] % CUBE)
+            return fault_set(fault,
+                             "a torus of %s: optical switches join whole cubes of 4 x 4 x 4 chips; expected "
+                             "multiples of 4",
+                             text);
+    if (size[0] * size[1] * size[2] != nodes * CHIPS)
+        return fault_set(fault, "a torus of %s has %u chips, and %u nodes have %u", text, size[0] * size[1] * size[2],
+                         nodes, nodes * CHIPS);
+    for (unsigned i = 0; i < 3; i++)
+        fabric->dimensions[i] = size[i];
+    return true;
 }
 
 static bool shape_ring(struct fabric *fabric, uint32_t nodes, struct fault *fault)

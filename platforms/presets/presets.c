@@ -72,6 +72,41 @@ static bool refuse_library(const char *name, struct fault *fault)
     return fault_set(fault, "there is no library '%s'; did you mean '%s'?", name, near ? near : names[0]);
 }
 
+/* Whether levels of switches above the spines, and sites, are as one can have them. */
+static bool check_levels(const struct platform_request *request, const struct preset *preset, struct fault *fault)
+{
+    bool grouped = request->group || request->sites;
+    uint32_t pod = request->pod ? request->pod : preset->fabric.pod;
+    if (grouped && preset->fabric.kind != FABRIC_SWITCHED)
+        return fault_set(fault, "%s has no %s: its fabric is: %s", preset->name, request->group ? "groups" : "sites",
+                         preset->fabric.name);
+    if (request->group && request->sites)
+        return fault_set(fault, "groups of pods and sites are both the level on top; expected one of them");
+    if (request->group && request->group % pod)
+        return fault_set(fault, "groups of %u nodes are no whole pods of %u; expected a multiple", request->group, pod);
+    if (request->sites && request->nodes % request->sites)
+        return fault_set(fault, "%u nodes cannot be divided among %u sites; expected a multiple", request->nodes,
+                         request->sites);
+    if (request->sites > 1 && !(request->site_rate > 0 && request->site_latency > 0))
+        return fault_set(fault,
+                         "%u sites: expected the rate of a site's way to the others, such as 400Gbps, and the "
+                         "latency from one to another, such as 30ms",
+                         request->sites);
+    if (request->sites < 2 && (request->site_rate > 0 || request->site_latency > 0))
+        return fault_set(fault, "a site's rate and latency are for several sites; expected a number of sites");
+    if (request->group_oversubscription != 0 && !request->group)
+        return fault_set(fault, "an oversubscription of groups without groups; expected how many nodes a group has");
+    if (request->group_oversubscription != 0 &&
+        !(request->group_oversubscription >= 1 && request->group_oversubscription <= 1000))
+        return fault_set(fault, "oversubscription %g of groups: expected 1 (none) to 1000",
+                         request->group_oversubscription);
+    if (grouped && request->ecmp)
+        return fault_set(fault, "routing ecmp is for networks of two levels; expected no groups and one site");
+    if (grouped && request->rails == RAILS_PLANES)
+        return fault_set(fault, "planes have a spine each, and no level above it; expected no groups and one site");
+    return true;
+}
+
 static bool check_request(const struct platform_request *request, const struct preset *preset, struct fault *fault)
 {
     enum fabric_kind kind = preset->fabric.kind;
@@ -101,6 +136,8 @@ static bool check_request(const struct platform_request *request, const struct p
         return refuse_library(request->library, fault);
     if (request->nic && kind != FABRIC_SWITCHED)
         return fault_set(fault, "%s keeps its interfaces: its fabric is: %s", preset->name, preset->fabric.name);
+    if (!check_levels(request, preset, fault))
+        return false;
     if (request->paths > ROUTING_PATHS_MAX || request->flows > ROUTING_FLOWS_MAX)
         return fault_set(fault, "%u paths and %u flows: expected at most %d and %d", request->paths, request->flows,
                          ROUTING_PATHS_MAX, ROUTING_FLOWS_MAX);
@@ -221,6 +258,21 @@ static bool add_routing(struct design *design, const struct platform_request *re
     return true;
 }
 
+/* The level above the spines. Sites are joined by links of a rate; groups by what their pods carry upwards, over the
+ * oversubscription. */
+static void add_level(struct design *design, const struct platform_request *request)
+{
+    struct fabric *fabric = &design->fabric;
+    double taper = request->group_oversubscription > 0 ? request->group_oversubscription : 1;
+    if (request->sites > 1)
+        fabric->group = (struct fabric_group){design->nodes / request->sites, request->site_rate,
+                                              request->site_latency / 2, "site"};
+    else if (request->group)
+        fabric->group = (struct fabric_group){
+            request->group, node_port_bandwidth(design->node) * request->group / fabric->oversubscription / taper,
+            fabric->hop, "core"};
+}
+
 bool preset_design(const struct platform_request *request, struct arena *arena, struct design *design,
                    struct fault *fault)
 {
@@ -234,6 +286,8 @@ bool preset_design(const struct platform_request *request, struct arena *arena, 
         .prefix = preset->prefix, .fabric = preset->fabric, .nodes = request->nodes, .notes = preset->notes};
     if (preset->shape && !preset->shape(&design->fabric, request->nodes, fault))
         return false;
+    if (request->torus && !fabric_shape_read(request->torus, preset->name, &design->fabric, request->nodes, fault))
+        return false;
     if (request->pod)
         design->fabric.pod = request->pod;
     if (request->oversubscription != 0)
@@ -241,6 +295,7 @@ bool preset_design(const struct platform_request *request, struct arena *arena, 
     design->fabric.rails = request->rails;
     struct node_graph *node = preset_node(preset, devices, arena);
     design->node = node;
+    add_level(design, request);
     design->library = library_of(preset, &design->fabric, arena);
     if (request->library)
         design->library = design_library_find(request->library, (struct place){0}, &(struct diag){0});

@@ -88,7 +88,7 @@ struct arrivals *arrivals_create(const struct collective_flows *flows, uint32_t 
 static double start_ups(const struct edge *edge, const struct collective_phase_flow *flow,
                         const struct arrivals_size *size)
 {
-    return fmax(1, flow->steps * size->ratios.latency[edge->scope]);
+    return fmax(1, flow->steps * platform_latency_ratio(&size->ratios, edge->scope, edge->latency));
 }
 
 static double flow_seconds(const struct arrivals *arrivals, size_t index, const struct collective_phase_flow *flow,
@@ -233,7 +233,7 @@ static void evaluate_chain(struct arrivals *arrivals, const struct arrivals_size
     for (size_t i = 0; i < arrivals->flows->count; i++) {
         const struct collective_phase_flow *flow = &arrivals->flows->items[i];
         const struct edge *edge = &arrivals->edges[i];
-        double latency = edge->latency, ratio = size->ratios.latency[edge->scope],
+        double latency = edge->latency, ratio = platform_latency_ratio(&size->ratios, edge->scope, latency),
                total = flow_seconds(arrivals, i, flow, size);
         double both = fmax(ready[flow->from], ready[flow->to]);
         begun = fmax(begun, both);

@@ -117,13 +117,20 @@ static void add_loads(struct scratch *scratch, const struct platform *platform)
         memset(scratch->places, 0, scratch->place_count * sizeof *scratch->places);
 }
 
+static double further_of(const struct estimate_line *line, enum platform_scope scope,
+                         const struct platform_ratios *ratios)
+{
+    double ratio = platform_latency_ratio(ratios, scope, line->alpha[scope]);
+    return (fmax(1, line->steps[scope] * ratio) - 1) * line->alpha[scope];
+}
+
 /* Of the start-ups behind the first. */
 static double further(const struct estimate_line *line, const struct platform_ratios *ratios)
 {
     double least = INFINITY;
     for (unsigned scope = 0; scope < SCOPES; scope++)
         if (line->steps[scope] > 0)
-            least = fmin(least, (fmax(1, line->steps[scope] * ratios->latency[scope]) - 1) * line->alpha[scope]);
+            least = fmin(least, further_of(line, (enum platform_scope)scope, ratios));
     return least;
 }
 
@@ -139,7 +146,7 @@ static int class_of(const struct estimate_line *line)
 /* Where transfers take their routes' own latencies. */
 static double start_up(const struct estimate_line *line)
 {
-    static const struct platform_ratios plain = {{1, 1}, {1, 1}};
+    static const struct platform_ratios plain = {{1, 1}, {1, 1}, 1};
     return line->first + further(line, &plain);
 }
 

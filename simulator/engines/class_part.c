@@ -30,6 +30,7 @@ static uint64_t mix_choice(uint64_t hash, const struct program *program, uint32_
 {
     struct collective_choice choice = assignment_choose(program, group, operation);
     hash = refine_mix(refine_mix_number(hash, choice.delay), set_of(program, group, operation));
+    hash = refine_mix_number(hash, choice.ratios.far);
     for (int scope = 0; scope < SCOPES; scope++)
         hash =
             refine_mix_number(refine_mix_number(hash, choice.ratios.latency[scope]), choice.ratios.efficiency[scope]);

@@ -59,7 +59,7 @@ static bool needs(const struct timeline *timeline, const struct where *at, uint3
         return true;
     struct arena *arena = arena_create();
     double *times = arena_array(arena, 3 * (size_t)count, sizeof *times);
-    struct arrivals_size nothing = {.repeats = 1, .ratios = {{1, 1}, {1, 1}}};
+    struct arrivals_size nothing = {.repeats = 1, .ratios = {{1, 1}, {1, 1}, 1}};
     times[missing] = INFINITY;
     arrivals_evaluate(arrivals_create(flows, count, NULL, NULL, arena), &nothing, times, times + count,
                       times + 2 * (size_t)count);

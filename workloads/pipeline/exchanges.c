@@ -41,6 +41,20 @@ bool pipeline_exchanges_fit(const struct stagesim_pipeline *costs)
     return fit;
 }
 
+/* Of those that begin together, what the first one says. */
+static enum stagesim_moment moment_before(const struct stagesim_exchanges *exchanges, unsigned index)
+{
+    while (index > 0 && exchanges->items[index].moment == STAGESIM_TOGETHER)
+        index--;
+    return exchanges->items[index].moment == STAGESIM_TOGETHER ? STAGESIM_AFTER : exchanges->items[index].moment;
+}
+
+/* Whether some ranks take part in it, so that another one can begin with it. */
+static bool leads(const struct lowering *l, const struct stagesim_exchange *exchange)
+{
+    return mesh_product(l->mesh, lowering_axes(l->mesh, exchange->axes)) > 1;
+}
+
 void lowering_add_exchange_costs(struct lowering *l, const struct stagesim_exchanges *exchanges,
                                  struct exchange_list *out)
 {
@@ -52,10 +66,13 @@ void lowering_add_exchange_costs(struct lowering *l, const struct stagesim_excha
         if (mesh_product(l->mesh, axes) < 2)
             continue;
         struct exchange_cost *to = &out->items[out->count++];
-        out->moments |= 1u << from->moment;
+        bool together = from->moment == STAGESIM_TOGETHER;
+        enum stagesim_moment moment = together ? moment_before(exchanges, i) : from->moment;
+        out->moments |= 1u << moment;
         *to = (struct exchange_cost){.collective = from->collective,
                                      .kind = from->kind,
-                                     .moment = from->moment,
+                                     .moment = moment,
+                                     .together = together && leads(l, &exchanges->items[i - 1]),
                                      .axes = axes,
                                      .hidden = from->hidden};
         for (unsigned n = 0; n < 3; n++)
@@ -94,18 +111,31 @@ static uint32_t add_exchange(struct lowering *l, struct worker_state *state, con
     return id;
 }
 
+/* What follows waits for these. */
+static void await_begun(struct worker_state *state, const uint32_t *begun, uint32_t count)
+{
+    if (!count)
+        return;
+    memcpy(state->pending, begun, count * sizeof *begun);
+    state->pending_count = count;
+    state->last = begun[0];
+}
+
 uint32_t lowering_add_exchanges(struct lowering *l, struct worker_state *state, const struct exchange_list *list,
                                 unsigned moments, struct stagesim_identity identity, unsigned n)
 {
-    uint32_t first = NONE;
+    uint32_t first = NONE, begun[STAGESIM_EXCHANGES_MAX], count = 0;
     for (uint32_t i = 0; i < list->count; i++) {
         if (!(moments >> list->items[i].moment & 1) || (moments & NOT_HIDDEN && list->items[i].hidden))
             continue;
-        uint32_t id = add_exchange(l, state, &list->items[i], identity, n);
-        first = first == NONE ? id : first;
-        state->last = state->pending[0] = id;
-        state->pending_count = 1;
+        if (!list->items[i].together) {
+            await_begun(state, begun, count);
+            count = 0;
+        }
+        begun[count++] = add_exchange(l, state, &list->items[i], identity, n);
+        first = first == NONE ? begun[0] : first;
     }
+    await_begun(state, begun, count);
     return first;
 }
 

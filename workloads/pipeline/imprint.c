@@ -121,15 +121,35 @@ static void add_mesh(struct imprint *imprint, const struct mesh *mesh)
 
 void pipeline_imprint(struct imprint *imprint, const struct stagesim_pipeline *costs, const struct mesh *mesh)
 {
-    const double *const arrays[] = {costs->forward,         costs->backward,          costs->weight,
-                                    costs->block,           costs->optimizer,         costs->forward_flops,
-                                    costs->backward_flops,  costs->weight_flops,      costs->message,
-                                    costs->gradient,        costs->activation,        costs->weight_activation,
-                                    costs->parameter,       costs->gathered,          costs->optimizer_state,
-                                    costs->gradient_memory, costs->buffers,           costs->attention,
-                                    costs->expert_gradient, costs->expert_gathered,   costs->keys_values,
-                                    costs->checkpoint,      costs->attention_backward};
-    _Static_assert(sizeof(void *) != 8 || sizeof *costs == 336, "a new cost is part of the imprint, too");
+    const double *const arrays[] = {costs->forward,
+                                    costs->backward,
+                                    costs->weight,
+                                    costs->block,
+                                    costs->optimizer,
+                                    costs->forward_flops,
+                                    costs->backward_flops,
+                                    costs->weight_flops,
+                                    costs->message,
+                                    costs->gradient,
+                                    costs->activation,
+                                    costs->weight_activation,
+                                    costs->parameter,
+                                    costs->gathered,
+                                    costs->optimizer_state,
+                                    costs->gradient_memory,
+                                    costs->buffers,
+                                    costs->attention,
+                                    costs->expert_gradient,
+                                    costs->expert_gathered,
+                                    costs->keys_values,
+                                    costs->checkpoint,
+                                    costs->attention_backward,
+                                    costs->outer_bytes,
+                                    costs->outer_before,
+                                    costs->outer_after,
+                                    costs->outer_gathered,
+                                    costs->outer_expert_gathered};
+    _Static_assert(sizeof(void *) != 8 || sizeof *costs == 392, "a new cost is part of the imprint, too");
     imprint_add(imprint, costs->stages);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         add_numbers(imprint, arrays[i], costs->stages);
@@ -145,6 +165,8 @@ void pipeline_imprint(struct imprint *imprint, const struct stagesim_pipeline *c
     imprint_add(imprint, (uint64_t)costs->factor_sets << 1 | costs->unsliced);
     for (uint32_t stage = 0; costs->gathers_ahead && stage < costs->stages; stage++)
         imprint_add(imprint, costs->gathers_ahead[stage]);
+    imprint_add(imprint, (uint64_t)costs->outer_interval << 32 | costs->outer_delay);
+    imprint_add_text(imprint, costs->outer_axes);
     imprint_add_text(imprint, costs->sync_axes);
     imprint_add_text(imprint, costs->shard_axes);
     imprint_add_text(imprint, costs->expert_axes);

@@ -17,7 +17,8 @@ enum family { FAMILY_REPLICAS, FAMILY_EXPERTS, FAMILIES };
 struct exchange_cost {
     enum stagesim_collective collective;
     enum stagesim_kind kind;
-    enum stagesim_moment moment;
+    enum stagesim_moment moment; /* of those that begin with the one before: of that one */
+    bool together;
     uint32_t axes; /* of the mesh: a bit each */
     bool hidden;
     uint32_t cost[3]; /* of half a micro-batch, one, two as one */
@@ -110,6 +111,13 @@ struct travel {
     uint32_t arrival;    /* the receive of the newest hop */
 };
 
+/* An outer step of a stage: its costs and group, and the all-reduce that is under way; NONE: none. Gathers: NONE: there
+ * is nothing to put together. */
+struct outer_costs {
+    uint32_t group, before, exchange, after, gather[FAMILIES];
+    uint32_t sent, due; /* the iteration at whose end it is applied */
+};
+
 /* Operations of the running repetition by (micro-batch, stage): ids at the worker that runs them. */
 struct lowering {
     const struct plan *plan;
@@ -135,6 +143,7 @@ struct lowering {
                                  gather awaits; NONE: nothing, or a gather does already */
     uint32_t norm_cost, norm_group, nothing_cost;
     uint32_t tied_cost, tied_group; /* the group: NONE where no weights are tied */
+    struct outer_costs *outer;      /* [stage]; NULL: all replicas synchronise their gradients */
     uint32_t *tied_stage;           /* [worker]: the stage with whose gradients tied ones are exchanged; NONE: none */
     struct exchange_group *exchange_groups;
     size_t exchange_group_count, exchange_group_capacity;
@@ -300,8 +309,8 @@ static inline bool lowering_has_exchanges(const struct exchange_list *list, unsi
     return (list->moments & moments) != 0;
 }
 
-/* Exchanges of these moments, of `n` micro-batches as one (0: a half), one after the other behind all that came before;
- * returns the first, NONE where there are none. */
+/* Exchanges of these moments, of `n` micro-batches as one (0: a half), one after the other behind all that came before,
+ * or where they say so with the one before; returns the first, NONE where there are none. */
 uint32_t lowering_add_exchanges(struct lowering *l, struct worker_state *state, const struct exchange_list *list,
                                 unsigned moments, struct stagesim_identity identity, unsigned n);
 /* The same, together, beside the computation that is added next. */
@@ -346,6 +355,15 @@ void lowering_await_sync(struct lowering *l, const struct worker_state *state, u
 void lowering_add_tied_group(struct lowering *l);
 /* Exchanges their gradients when those of the stages that are ready are synchronised; steps of these stages wait. */
 void lowering_add_tied_sync(struct lowering *l, struct worker_state *state, uint32_t iteration);
+
+/* ---- outer.c: islands of replicas that agree on weights now and then ---- */
+
+/* Whether there are such steps. */
+bool lowering_has_outer(const struct lowering *l);
+/* Their costs and groups. */
+void lowering_add_outer_costs(struct lowering *l);
+/* After a stage's step at the end of an iteration: what is due is applied, and sent. */
+void lowering_outer_step(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration);
 
 /* ---- step.c ---- */
 

@@ -18,16 +18,21 @@ static double exchange_seconds(const struct outline *o, uint32_t worker, const s
                                unsigned moments)
 {
     const struct pipeline_outline_request *r = o->request;
-    double sum = 0;
+    double sum = 0, longest = 0; /* of those that begin together */
+    bool counts = false;
     for (unsigned i = 0; i < STAGESIM_EXCHANGES_MAX && exchanges->items[i].bytes > 0; i++) {
         const struct stagesim_exchange *e = &exchanges->items[i];
-        if (e->hidden || !(moments >> e->moment & 1))
+        bool together = e->moment == STAGESIM_TOGETHER;
+        counts = together ? counts : !e->hidden && moments >> e->moment & 1;
+        if (!counts)
             continue;
         double buffers = e->buffers > 0 ? e->buffers : 1, each = e->bytes / buffers;
         double one = r->collective(r->user, worker, e->axes, e->collective, each);
         if (o->pairs)
             one = fmin(one, r->collective(r->user, worker, e->axes, e->collective, 2 * each) / 2);
-        sum += buffers * one;
+        double seconds = buffers * one;
+        sum += together ? fmax(seconds - longest, 0) : seconds;
+        longest = together ? fmax(seconds, longest) : seconds;
     }
     return sum;
 }

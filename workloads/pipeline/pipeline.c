@@ -124,6 +124,7 @@ static void lowering_init(struct lowering *l)
     l->updated_shard = arena_array(l->arena, plan->workers, sizeof *l->updated_shard);
     lowering_add_costs(l);
     lowering_add_tied_group(l);
+    lowering_add_outer_costs(l);
     for (uint32_t worker = 0; worker < plan->workers; worker++) {
         l->released[worker] = nothing(l->arena, (size_t)FAMILIES * plan->stages);
         l->updated_shard[worker] = nothing(l->arena, (size_t)FAMILIES * plan->stages);

@@ -93,6 +93,7 @@ void lowering_step(struct lowering *l, struct worker_state *state, uint32_t iter
     for (uint32_t i = 0; i < state->ready_count; i++) {
         uint32_t stage = state->ready[i];
         add_optimizer(l, state, stage, iteration, norm);
+        lowering_outer_step(l, state, stage, iteration);
         size_t cell = (size_t)(iteration - l->repetition) * l->plan->stages + stage;
         for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++) {
             state->updated[FAMILIES * cell + family] = l->released[state->worker][FAMILIES * stage + family];

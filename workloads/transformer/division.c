@@ -12,6 +12,7 @@
 
 const char *const context_method_names[] = {"all-gather", "ring", "all-to-all", NULL};
 const char *const dispatch_precision_names[] = {"same", "fp8", NULL};
+const char *const expert_exchange_names[] = {"all-to-all", "deepep", NULL};
 
 /* ---- context ---- */
 

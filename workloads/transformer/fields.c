@@ -32,6 +32,10 @@ const struct transformer_parameters transformer_defaults = {
     .times = {1, 1, 1, 1, 1, 1},
     .optimizer_unfused = 1,
     .offload_rate = 25e9,
+    .outer_period = 1,
+    .outer_parts = 1,
+    .outer_bytes = 4,
+    .outer_momentum = true,
     .logits_bytes = 4,
     .tensor_overlap = OVERLAP_GATHER | OVERLAP_SCATTER | OVERLAP_INPUT | OVERLAP_DATA,
     .routing = {.context_balance = true, .expert_imbalance = 1},
@@ -174,8 +178,27 @@ const struct stagesim_field transformer_fields[] = {
      1 << 16, NULL,
      "number of expert-parallel ranks in a node; a token then travels once to each node; default: once to each of its "
      "experts"},
+    WORD("expert_exchange", routing.exchange, expert_exchange_names,
+         "how tokens reach experts: all-to-all, once for each expert, between nodes and then within them; deepep, as "
+         "DeepEP and Hybrid-EP: once for each rank with some of a token's experts, in both at once; default "
+         "all-to-all"),
     WORD("dispatch", routing.dispatch, dispatch_precision_names,
          "precision of tokens on their way to experts: same, that of the computation, or fp8; default same"),
+    {"islands", STAGESIM_FIELD_COUNT, offsetof(struct transformer_parameters, islands), false, 1, 1 << 20, NULL,
+     "groups of data-parallel replicas that train by themselves and agree now and then (DiLoCo, local SGD); the "
+     "innermost ranks of the axis data are one; default 1: all synchronise their gradients"},
+    {"outer_period", STAGESIM_FIELD_COUNT, offsetof(struct transformer_parameters, outer_period), false, 1, 1000, NULL,
+     "iterations after which islands agree on all weights; default 1"},
+    {"outer_parts", STAGESIM_FIELD_COUNT, offsetof(struct transformer_parameters, outer_parts), false, 1, 1000, NULL,
+     "parts of the weights that islands agree on one after the other, at equal intervals of the period (streaming "
+     "DiLoCo); default 1"},
+    {"outer_delay", STAGESIM_FIELD_COUNT, offsetof(struct transformer_parameters, outer_delay), false, 0, 1000, NULL,
+     "iterations that begin before what islands have exchanged is applied; default 0: none does"},
+    RATIO("outer_bytes", outer_bytes, 0.0625, 8,
+          "bytes of an element that islands exchange: 0.5 for 4 bits; default 4"),
+    FLAG("outer_momentum", outer_momentum, "whether the outer optimizer has a moment (Nesterov's); default true"),
+    FLAG("outer_offload", outer_offload,
+         "whether the host holds the weights as agreed last and the outer moment; default false"),
     {"tokens", STAGESIM_FIELD_RATIO, offsetof(struct transformer_parameters, tokens), false, 0, 1e18, NULL,
      "tokens of the whole training; stagesim then says how long it takes; default: none"},
     {"price", STAGESIM_FIELD_RATIO, offsetof(struct transformer_parameters, price), false, 0, 1e9, NULL,

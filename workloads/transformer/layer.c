@@ -265,9 +265,10 @@ static double chance_of(double all, double some, double drawn, double hits)
     return ways * chance_of_none(all - hits, some - hits, drawn - hits);
 }
 
-/* Of `nodes` with equally many experts, those that have some of a token's: the mean over all choices of top_k experts
- * of top_groups of their groups. Groups that neither fill nodes nor are filled by them are taken as none. */
-static double nodes_of_token(const struct transformer_model *m, double nodes)
+/* Of `nodes`, or ranks, with equally many experts, those that have some of a token's: the mean over all choices of
+ * top_k experts of top_groups of their groups. Groups that neither fill nodes nor are filled by them are taken as none.
+ */
+static double holders_of_token(const struct transformer_model *m, double nodes)
 {
     double all = (double)m->experts, groups = (double)m->expert_groups, top = (double)m->top_groups,
            drawn = (double)m->top_k, each = groups / nodes, open = all * top / groups, used = 0;
@@ -281,18 +282,21 @@ static double nodes_of_token(const struct transformer_model *m, double nodes)
 }
 
 /* All-to-alls to the experts' ranks, or back. Between nodes a token travels once to each node that has some of its
- * experts, and within the node to each of them (DeepSeek-V3, section 3.2.2). */
+ * experts, and within the node to each of them (DeepSeek-V3, section 3.2.2). DeepEP and Hybrid-EP send it once to each
+ * rank, between nodes and within them at the same time. */
 static void add_all_to_all(const struct transformer_job *j, struct stagesim_exchanges *exchanges,
                            enum stagesim_moment moment, double element)
 {
-    double copies = (double)j->model.top_k;
+    bool deepep = j->parameters->routing.exchange == EXCHANGE_DEEPEP;
+    double copies = deepep ? holders_of_token(&j->model, j->layout.expert) : (double)j->model.top_k;
     struct stagesim_exchange exchange = {
         STAGESIM_ALL_TO_ALL, STAGESIM_EXPERT, moment, "expert", element * routed_elements(j, copies, false), 1, true};
     if (j->parameters->routing.expert_node) {
         double nodes = (double)j->layout.expert / (double)j->parameters->routing.expert_node;
         exchange.axes = j->division.nodes;
-        exchange.bytes = element * routed_elements(j, nodes_of_token(&j->model, nodes), false);
+        exchange.bytes = element * routed_elements(j, holders_of_token(&j->model, nodes), false);
         add_exchange(exchanges, exchange);
+        exchange.moment = deepep && moment == STAGESIM_AFTER ? STAGESIM_TOGETHER : moment;
         exchange.axes = j->division.node;
         exchange.bytes = element * routed_elements(j, copies, false);
     }

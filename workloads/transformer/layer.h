@@ -18,9 +18,14 @@ extern const char *const context_method_names[];
 enum dispatch_precision { DISPATCH_SAME, DISPATCH_FP8 };
 extern const char *const dispatch_precision_names[];
 
+/* By which library tokens travel: as all-to-alls, or by DeepEP or Hybrid-EP. These send a token once to each rank that
+ * has some of its experts, and forward within a node what has come from others while more arrives. */
+enum expert_exchange { EXCHANGE_ALL_TO_ALL, EXCHANGE_DEEPEP };
+extern const char *const expert_exchange_names[];
+
 /* As the scenario gives it. */
 struct transformer_routing {
-    unsigned context_method, dispatch;
+    unsigned context_method, dispatch, exchange; /* enum context_method, dispatch_precision, expert_exchange */
     bool context_balance; /* each rank has a chunk of the beginning and the one as far from the end */
     bool expert_overlap;  /* tokens travel to their experts while shared experts compute */
     double capacity_factor, expert_imbalance;

@@ -186,21 +186,11 @@ static double context_buffers(const struct transformer_job *j, uint32_t stage)
     return j->layout.context <= 1 ? 0 : transformer_stage_largest(j, stage, transformer_shared_buffer);
 }
 
-/* By how many ranks what `zero` says is divided: all that hold the same parameters, or with hybrid sharding some of
- * them; and of experts.
- */
-static double sharing_ranks(const struct transformer_job *j, bool experts)
-{
-    if (experts)
-        return j->data * j->layout.context * j->layout.tensor / j->layout.expert_tensor / j->layout.expert;
-    return j->sharing;
-}
-
 /* Parameters of a stage as `zero` leaves them on a rank, if that is as far as `least`. */
 static double held_of(const struct transformer_job *j, uint32_t least, double others, double experts)
 {
-    double replicas = j->zero >= least ? sharing_ranks(j, false) : 1,
-           copies = j->zero >= least ? sharing_ranks(j, true) : 1;
+    double replicas = j->zero >= least ? transformer_sharing_ranks(j, false) : 1,
+           copies = j->zero >= least ? transformer_sharing_ranks(j, true) : 1;
     return others / replicas + experts / copies;
 }
 
@@ -349,7 +339,8 @@ static void set_memory(struct stages *s, uint32_t stage)
     s->arrays[PARAMETER][stage] = weight_bytes(j, stage);
     s->arrays[GRADIENT_MEMORY][stage] = held_trained(j, stage, 2) * j->state.gradient;
     s->arrays[STATE][stage] =
-        (1 - j->parameters->optimizer_offload) * updated(s, stage) * (j->state.optimizer + further_bytes(j, stage));
+        (1 - j->parameters->optimizer_offload) * updated(s, stage) * (j->state.optimizer + further_bytes(j, stage)) +
+        transformer_outer_memory(j, stage);
     double logits =
         stage + 1 == j->stages ? transformer_logits_buffer(&j->model, &on.layout, j->parameters->logits_bytes) : 0;
     s->arrays[BUFFERS][stage] = again_buffers(&on, stage) + context_buffers(j, stage) + set_gathers(s, stage) + logits +
@@ -493,7 +484,10 @@ bool transformer_lower(const struct transformer_job *j)
         .factor_sets = j->packing.sequences ? j->api->micro_batches(j->job) : 0,
         .unsliced = j->model.documents.count > 0,
     };
+    struct transformer_islands islands;
+    transformer_islands_begin(j, &islands, &pipeline);
     bool ok = check_gathers(&s) && j->api->pipeline(j->job, &pipeline);
+    transformer_islands_finish(&islands);
     finish(&s);
     return ok;
 }

@@ -14,9 +14,9 @@ static bool set_sharing(struct transformer_job *j)
 {
     uint64_t ranks = j->parameters->shard_ranks;
     bool shards = tensor_shard_axes(&j->tensor) != NULL;
-    j->sharing = shards
-                     ? j->tensor.z
-                     : j->data * (j->tensor.algorithm == TENSOR_TESSERACT ? j->tensor.z : (uint32_t)j->layout.context);
+    j->sharing =
+        shards ? j->tensor.z
+               : j->island * (j->tensor.algorithm == TENSOR_TESSERACT ? j->tensor.z : (uint32_t)j->layout.context);
     if (!ranks)
         return true;
     if (j->tensor.algorithm != TENSOR_MEGATRON) {
@@ -243,6 +243,7 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     bool ok = transformer_check_keys(&j); /* all mistakes in one run: every step is taken */
     ok &= transformer_check_shape(&j);
     ok &= transformer_check_offload(&j);
+    ok &= transformer_set_islands(&j);
     ok &= set_sharing(&j);
     ok &= transformer_divide(&j);
     ok = ok && transformer_pack(&j);

@@ -67,10 +67,13 @@ struct transformer_parameters {
     /* Share of the optimizer that is the host's; bytes per second between a GPU and its host, and of the host's memory
      * for a GPU. */
     double optimizer_offload, offload_rate, host_bandwidth;
-    double moment_bytes, master_bytes; /* of a moment, of a master weight; 0: 4 */
-    double optimizer_unfused;          /* times the bytes of a fused optimizer's step */
-    double logits_bytes;               /* of each logit while the loss is computed */
-    double extra_memory;               /* bytes of a rank that no formula counts */
+    double moment_bytes, master_bytes;                        /* of a moment, of a master weight; 0: 4 */
+    double optimizer_unfused;                                 /* times the bytes of a fused optimizer's step */
+    uint64_t islands, outer_period, outer_parts, outer_delay; /* see islands.c; islands below 2: none */
+    double outer_bytes;                                       /* of an element that islands exchange */
+    bool outer_momentum, outer_offload;
+    double logits_bytes; /* of each logit while the loss is computed */
+    double extra_memory; /* bytes of a rank that no formula counts */
 };
 
 /* The job while it is built. */
@@ -86,6 +89,7 @@ struct transformer_job {
     struct transformer_known *known; /* what is known of parts on that device; NULL: nothing is kept */
     struct layer_profile profile;    /* rows 0: none */
     uint32_t stages, workers, data, zero;
+    uint32_t island;  /* data-parallel ranks that synchronise their gradients: all, or those of an island */
     uint32_t sharing; /* ranks that share what `zero` says: data-parallel ones, some of them where sharding is hybrid,
                          those along z of axonn-3d */
     uint32_t *layers; /* [stage] */
@@ -143,6 +147,24 @@ extern const struct stagesim_need transformer_needs[];
 bool transformer_check_keys(const struct transformer_job *job);
 /* Whether the model can be divided as the layout says. */
 bool transformer_check_shape(const struct transformer_job *job);
+
+/* ---- islands.c ---- */
+
+/* Sets `island`, and cuts the axis data where there are several. False with the mistakes reported. */
+bool transformer_set_islands(struct transformer_job *j);
+/* By how many ranks what `zero` says is divided: all of an island that hold the same parameters, or with hybrid
+ * sharding some of them; and of experts. */
+double transformer_sharing_ranks(const struct transformer_job *j, bool experts);
+/* Bytes that a rank holds for the outer steps of a stage. */
+double transformer_outer_memory(const struct transformer_job *j, uint32_t stage);
+/* What the lowering is told of islands; the axes' texts and arrays live until they are finished. */
+struct transformer_islands {
+    char within[40], experts[64], between[40];
+    double *arrays[5]; /* [stage] */
+};
+void transformer_islands_begin(const struct transformer_job *j, struct transformer_islands *islands,
+                               struct stagesim_pipeline *pipeline);
+void transformer_islands_finish(struct transformer_islands *islands);
 
 /* ---- check_kinds.c ---- */
 

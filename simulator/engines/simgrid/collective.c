@@ -66,10 +66,12 @@ static void run_bundle(struct bundle *bundle)
         size_t index = driver->by_pairs ? driver->order[i] : i;
         struct collective_phase_flow flow = own_flow(driver, index);
         double end = bridge_wait(comms[i - bundle->first]);
-        double steps = fmax(1, flow.steps * driver->choice.ratios.latency[flow_scope(driver, &driver->choice, &flow)]);
+        double latency = flow_latency(driver, &flow, &driver->latencies[index]);
+        double steps =
+            fmax(1, flow.steps * platform_latency_ratio(&driver->choice.ratios,
+                                                        flow_scope(driver, &driver->choice, &flow), latency));
         sg_mailbox_get(bundle->box);
-        driver->end = fmax(driver->end, end + (driver->repeats * steps - 1) *
-                                                  flow_latency(driver, &flow, &driver->latencies[index]));
+        driver->end = fmax(driver->end, end + (driver->repeats * steps - 1) * latency);
     }
     if (bundle->go) {
         bundle->next = driver->free_bundles;

@@ -99,7 +99,7 @@ static enum platform_scope route_scope(const struct part *part, size_t index)
 
 static double latency_ratio(const struct part *part, size_t index)
 {
-    return part->choice.ratios.latency[route_scope(part, index)];
+    return platform_latency_ratio(&part->choice.ratios, route_scope(part, index), route_latency(part, index));
 }
 
 /* What a flow takes beside its transfer: the start-ups that it stands for, but for one. */

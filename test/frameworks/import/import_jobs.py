@@ -339,20 +339,20 @@ clear; srun bash -c "$LAUNCHER --node_rank \\$SLURM_PROCID x.py {' '.join(map(st
 expect((found["model.layers"], found["parallel.data"]) == ("4", "16"), "a script of a cluster", found)
 found, _ = imported("--set", "schedule.recompute=full", "--", *BASE, "--my-recompute-mode", "all")
 expect(found["schedule.recompute"] == "full", "--set answers", found)
-for optimizer in ("onebitadam", "zerooneadam", "OneBitAdam", "ZeroOneAdam", "0/1Adam"):
-    _, result = imported("--", *BASE, "--optimizer", optimizer)
-    expect(f"the optimizer {optimizer} is taken as adam" in result.stderr, "compressed Adam is named", result.stderr)
+for name in ("onebitadam", "zerooneadam", "OneBitAdam", "ZeroOneAdam", "0/1Adam"):
+    _, result = imported("--", *BASE, "--optimizer", name)
+    expect(f"the optimizer {name} is taken as adam" in result.stderr, "compressed Adam is named", result.stderr)
 EXPERTS = [*BASE, "--num-experts", 8, "--expert-model-parallel-size", 2, "--moe-layer-recompute"]
 _, result = imported("--gpus", 2, "--", *EXPERTS)
-for word in ("--moe-layer-recompute", "without --moe-grouped-gemm",
-             "--moe-token-dispatcher-type: absent, it is allgather"):
+for word in ("--moe-layer-recompute", "without --moe-grouped", "--moe-token-dispatcher-type: absent, it is allgather"):
     expect(word in result.stderr, f"{word} is named", result.stderr)
+found, _ = imported("--gpus", 2, "--", *EXPERTS, "--moe-grouped-gemm", "--moe-token-dispatcher-type", "flex")
+expect(found.get("transformer.expert_exchange") == "deepep", "the dispatcher flex", str(found))
 _, result = imported("--gpus", 2, "--", *EXPERTS, "--moe-grouped-gemm", "--moe-token-dispatcher-type", "alltoall")
 expect("grouped" not in result.stderr and "dispatcher" not in result.stderr, "as stagesim has them", result.stderr)
 for dtype, gradients in (("bf16", "same"), ("fp32", "fp32")):
     found, _ = imported("--", *BASE, "--bf16", "--use-megatron-fsdp", "--megatron-fsdp-grad-comm-dtype", dtype)
     expect(found["transformer.gradients"] == gradients, f"gradients in {dtype}", found)
-
 # Layers of unequal shape, in a file that is not there or with blocks that no layer has.
 UNEQUAL = "torchrun --nproc_per_node 8 pretrain_gpt.py " + " ".join(map(str, BASE)) + " --seq-length 512"
 CONFIG = "--heterogeneous-layers-config-path"

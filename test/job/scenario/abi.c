@@ -147,6 +147,14 @@ static const struct expected members[] = {
     MEMBER(stagesim_pipeline, owned_counts, 320),
     MEMBER(stagesim_pipeline, factor_sets, 328),
     MEMBER(stagesim_pipeline, unsliced, 332),
+    MEMBER(stagesim_pipeline, outer_axes, 336),
+    MEMBER(stagesim_pipeline, outer_interval, 344),
+    MEMBER(stagesim_pipeline, outer_delay, 348),
+    MEMBER(stagesim_pipeline, outer_bytes, 352),
+    MEMBER(stagesim_pipeline, outer_before, 360),
+    MEMBER(stagesim_pipeline, outer_after, 368),
+    MEMBER(stagesim_pipeline, outer_gathered, 376),
+    MEMBER(stagesim_pipeline, outer_expert_gathered, 384),
     MEMBER(stagesim_pace, size, 0),
     MEMBER(stagesim_pace, period, 8),
     MEMBER(stagesim_pace, overlapping, 12),
@@ -327,7 +335,8 @@ Test(abi, other_sizes_are_refused)
                      size == offsetof(struct stagesim_pipeline, attention) ||
                      size == offsetof(struct stagesim_pipeline, gathers_ahead) ||
                      size == offsetof(struct stagesim_pipeline, tied_gradient) ||
-                     size == offsetof(struct stagesim_pipeline, owned) || size == sizeof theirs;
+                     size == offsetof(struct stagesim_pipeline, owned) ||
+                     size == offsetof(struct stagesim_pipeline, outer_axes) || size == sizeof theirs;
         if (known)
             continue;
         cr_assert(!abi_read(ABI_PIPELINE, &theirs, size, &ours, &fault), "%zu bytes were taken", size);

@@ -87,9 +87,10 @@ Test(generate, refusals)
         {{"tpu-v4", 16, 0, 0, 2}, "tpu-v4 has no oversubscription: its fabric is: 3D torus"},
         {{"dgx-a100", 2, 0, 0, 0.5}, "oversubscription 0.5: expected 1 (none) to 1000"},
         {{"tpu-v4", 20, 0, 0, 0},
-         "tpu-v4 comes in 2, 4 or 8 nodes and in whole cubes of 4 x 4 x 4 chips, 16 nodes each: try 32 nodes"},
+         "a torus of cubes comes in 2, 4 or 8 nodes and in whole cubes of 4 x 4 x 4 chips, 16 nodes each: try 32 "
+         "nodes"},
         {{"tpu-v4", 3, 0, 0, 0},
-         "tpu-v4 comes in 2, 4 or 8 nodes and in whole cubes of 4 x 4 x 4 chips, 16 nodes each: try 4 nodes"},
+         "a torus of cubes comes in 2, 4 or 8 nodes and in whole cubes of 4 x 4 x 4 chips, 16 nodes each: try 4 nodes"},
         {{"tpu-v3", 67, 0, 0, 0},
          "67 nodes are 268 chips, which fill no rectangle of at most 32 x 32 chips: try 72 nodes"},
         {{"piz-daint", 37, 0, 0, 0},

@@ -22,6 +22,10 @@ static const struct platform_request variants[] = {
     {.nodes = 4, .nic = "roce-200", .pod = 2},
     {.nodes = 6, .pod = 3, .rails = RAILS_SPINE},
     {.nodes = 6, .pod = 3, .rails = RAILS_NVLINK},
+    {.nodes = 22, .pod = 3, .group = 6, .oversubscription = 2, .group_oversubscription = 3},
+    {.nodes = 10, .pod = 2, .sites = 2, .site_rate = 50e9, .site_latency = 0.03},
+    {.nodes = 12, .pod = 2, .group = 4, .rails = RAILS_NVLINK},
+    {.nodes = 6, .pod = 3, .rails = RAILS_PLANES},
     {.nodes = 11, .pod = 3, .ecmp = true, .paths = 5, .flows = 3, .seed = 9},
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
@@ -41,7 +45,7 @@ static bool request_of(const struct preset *preset, unsigned variant, struct pla
     request->preset = preset->name;
     if (comes_in(request, arena))
         return true;
-    if (request->rails || request->nic || request->ecmp)
+    if (request->rails || request->nic || request->ecmp || request->group || request->sites)
         return false;
     request->per_node = 0;
     if (!comes_in(request, arena)) {

@@ -41,7 +41,7 @@ static void receive_body(void *argument)
 /* Nodes to ask for: two, or as many as the shape wants. */
 static uint32_t nodes_of(const struct preset *preset)
 {
-    if (strcmp(preset->name, "tpu-v4") == 0)
+    if (strcmp(preset->name, "tpu-v4") == 0 || strcmp(preset->name, "tpu-v5p") == 0)
         return 16;
     return preset->fabric.kind == FABRIC_TORUS ? 4 : 2;
 }
@@ -140,6 +140,7 @@ static const struct {
     {"dgx-h200", {370.8, 370.8, 45}},
     {"dgx-b200", {721.8, 721.8, 45}},
     {"gb200-nvl72", {721.8, 721.8, 45}},
+    {"gb200-nvl576", {721.8, 721.8, 721.8}},
     {"summit", {40, 32, 11.5}},
     {"perlmutter", {80, 80, 22.5}},
     {"polaris", {80, 80, 22.5}},
@@ -158,6 +159,9 @@ static const struct {
     {"azure-nd-h100", {370.8, 370.8, 45}},
     {"azure-nd-mi300x", {48, 48, 45}},
     {"gcp-a3-mega", {370.8, 370.8, 22.5}},
+    {"gcp-a3-high", {370.8, 370.8, 20}},
+    {"gcp-a3-ultra", {370.8, 370.8, 45}},
+    {"gcp-a4", {721.8, 721.8, 45}},
     {"leonardo", {80, 80, 11.25}},
     {"juwels-booster", {80, 80, 22.5}},
     {"aurora", {23, 23, 48}},
@@ -166,9 +170,11 @@ static const struct {
     {"pcie-a100", {24, 16, 22.5}},
     {"tpu-v3", {73.8, 73.8, 73.8}},
     {"tpu-v4", {40.5, 40.5, 40.5}},
+    {"tpu-v5p", {81, 81, 81}},
     {"graphcore-pod64", {102.4, 102.4, 25.6}},
     {"bow-pod", {102.4, 25.6, 10}},
     {"gaudi2", {31.875, 31.875, 31.875}},
+    {"gaudi3", {73.2, 73.2, 73.2}},
     {"ascend-910", {24, 24, 10.625}},
     {"cerebras-cs2", {0, 0, 135}},
     {"ideal", {0, 0, 1000000}},

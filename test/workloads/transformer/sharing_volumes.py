@@ -228,6 +228,26 @@ def check_experts_further(folder):
                     expert_bytes(LAYERS - DENSE, 1, 1, node, 0))
         for rank in every:
             near(sums[rank]["expert"], expected, f"nodes of {node}, groups {groups}, rank {rank}")
+        sums = sent(run(folder, mesh, f"transformer.expert_node={node}", "transformer.expert_exchange=deepep", *sets))
+        reached = nodes_of_token(EXPERTS, TOP_K, 8, *groups)
+        expected = (expert_bytes(LAYERS - DENSE, 1, 1, 8 // node, 0, copies=copies) +
+                    expert_bytes(LAYERS - DENSE, 1, 1, node, 0, copies=reached))
+        for rank in every:
+            near(sums[rank]["expert"], expected, f"deepep, nodes of {node}, groups {groups}, rank {rank}")
+
+
+def check_together(folder):
+    """DeepEP sends between nodes and within them at once; what follows waits for both."""
+    rows = run(folder, {"data": 8, "expert": 8}, "transformer.expert_node=2", "transformer.expert_exchange=deepep",
+               "transformer.granularity=layer", "parallel.pipeline=1")
+    mine = [row for row in rows if row["rank"] == "0"]
+    sent_off = [row for row in mine if row["kind"] == "expert"]
+    times = collections.Counter(row["start_s"] for row in sent_off)
+    expect(sent_off and set(times.values()) == {2}, f"exchanges that begin at once: {set(times.values())}")
+    for row in sent_off:
+        begun = [other for other in mine if float(other["start_s"]) > float(row["start_s"]) and other["kind"] in "FB"]
+        first = min([float(other["start_s"]) for other in begun], default=float("inf"))
+        expect(first >= float(row["end_s"]) - 1e-15, f"{first} begins before tokens are there, {row['end_s']}")
 
 
 # ---- work ----
@@ -414,7 +434,8 @@ def check_engines(folder):
     subprocess.run([STAGESIM, "platform", "generate", "mesh", "--nodes", "8", "-o", folder / "mesh.xml"], check=True)
     for sets in (["transformer.context_method=ring"], ["transformer.context_method=all-to-all"],
                  ["transformer.context_balance=false"], ["transformer.expert_imbalance=1.5"],
-                 ["transformer.expert_overlap=true"], ["transformer.expert_node=2", "transformer.granularity=layer"]):
+                 ["transformer.expert_overlap=true"], ["transformer.expert_node=2", "transformer.granularity=layer"],
+                 ["transformer.expert_exchange=deepep", "transformer.expert_node=2"]):
         times = []
         for engine in ("analytic", "simgrid"):
             rows = run(folder, {"data": 4, "context": 2, "expert": 4}, "platform=mesh.xml", "compute.precision=fp32",
@@ -428,8 +449,8 @@ def main():
         folder = pathlib.Path(directory)
         (folder / "job.yaml").write_text(BASE)
         (folder / "gpus.xml").write_text(PLATFORM)
-        for check in (check_grid, check_experts_further, check_causal_balance, check_heads, check_imbalance,
-                      check_loads, check_nothing_changes,
+        for check in (check_grid, check_experts_further, check_together, check_causal_balance, check_heads,
+                      check_imbalance, check_loads, check_nothing_changes,
                       check_granularity, check_memory, check_blocks_hide, check_engines):
             check(folder)
     print("\n".join(faults[:40]))

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""levels STAGESIM: networks of two and three levels with tapers, rails, planes, sites and tori of chosen shape. An
+all-to-all fills what a network carries from one half to the other, a ring what its narrowest level carries; both take
+the times of the closed forms in doc/topologies.md. Planes do not meet."""
+import csv
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+STAGESIM = pathlib.Path(sys.argv[1]).resolve()
+GPUS, NIC, INSIDE, SIZE = 4, 20e9, 200e9, 2**30
+# No library: flows take what links carry, and nothing else.
+PRODUCT = """kind: product
+summary: 4 GPUs around a switch
+device: H100-SXM5-80GB
+devices: 4
+fewer_devices: true
+cables:
+  inside: {wire: {name: inside, link: inside, raw: 200GBps, effective: 200GBps, latency: 1ns, source: t, confidence: L}}
+  card: {wire: {name: card, link: nic, raw: 20GBps, effective: 20GBps, latency: 1ns, source: t, confidence: L}}
+node:
+  - {add: switch, as: nvswitch}
+  - {join: [device, nvswitch], cable: inside}
+  - add: port
+  - {join: [device, port], cable: card, exit: true}
+fabric: {name: test, kind: switched, hop: 1ns, pod: 2, source: test, confidence: L}
+"""
+faults = []
+
+
+def run(folder, *command):
+    done = subprocess.run([STAGESIM, *map(str, command)], cwd=folder, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{command}: {done.stderr}")
+    return done.stdout
+
+
+def seconds(folder, kind, algorithm, engine="simgrid"):
+    text = run(folder, "collective", kind, "--platform", "p.xml", "--algorithm", algorithm, "--sizes", "1GiB:1GiB:2",
+               "--engine", engine, "--format", "csv")
+    return float(next(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))["time_us"]) * 1e-6
+
+
+def generate(folder, product, nodes, *options):
+    (folder / "p.xml").unlink(missing_ok=True)
+    run(folder, "platform", "generate", product, "--nodes", nodes, *options, "-o", "p.xml")
+    return (folder / "p.xml").read_text()
+
+
+def near(found, expected, text, relative=1e-3):
+    if abs(found / expected - 1) > relative:
+        faults.append(f"{text}: {found} instead of {expected}")
+
+
+# ---- switches ----
+
+def widths(nodes, pod, taper, group=0, above=1.0, site=0.0):
+    """What an interface, a pod and a group carry to what is above them; what lies in each."""
+    levels = [(1, NIC), (GPUS * pod, GPUS * pod * NIC / taper)]
+    if group:
+        levels.append((GPUS * group, site or GPUS * group * NIC / taper / above))
+    return [(ranks, rate) for ranks, rate in levels if ranks < GPUS * nodes]
+
+
+def check_tree(folder, nodes, pod, taper, group=0, above=1.0, rails=""):
+    options = ["--pod", pod, "--oversubscription", taper] + (["--rails", rails] if rails else [])
+    if group:
+        options += ["--group", group, "--group-oversubscription", above]
+    generate(folder, "node.yaml", nodes, *options)
+    ranks, what = GPUS * nodes, f"{nodes} nodes {options}"
+    levels = widths(nodes, pod, taper, group, above)
+    # Each rank has S/p for every other one; of a level's ranks all that is for others goes up. Ranks of a node talk
+    # over its switch.
+    up = [min(size, ranks) * SIZE / ranks * (ranks - max(size, GPUS)) / rate for size, rate in levels]
+    if rails == "spine" and not group: # what is for other rails of the pod goes over the leaf switches' ways up, too
+        up[1] *= 1 + (pod - 1) * (GPUS - 1) / (ranks - GPUS * pod)
+    near(seconds(folder, "all-to-all", "direct"), max(up + [SIZE / ranks * (GPUS - 1) / INSIDE]), f"all-to-all, {what}")
+    # As many rings as a node has ranks, each with a part of the data, and each leaves every pod and group once.
+    moved = 2 * (ranks - 1) / ranks * SIZE
+    slowest = max([moved / GPUS / NIC] + [moved / rate for _, rate in levels[1:]] + [moved / INSIDE])
+    near(seconds(folder, "all-reduce", "ring"), slowest, f"ring, {what}", 2e-3)
+
+
+def check_trees(folder):
+    for case in ((8, 2, 1), (8, 2, 4), (8, 4, 8), (16, 2, 1, 4, 1), (16, 2, 2, 4, 1), (16, 2, 1, 4, 4),
+                 (16, 2, 2, 8, 8), (12, 2, 1, 4, 16)):
+        check_tree(folder, *case)
+    for rails in ("spine", "nvlink"):
+        check_tree(folder, 8, 2, 4, rails=rails)
+        check_tree(folder, 8, 2, 2, 4, 4, rails=rails)
+
+
+def check_planes(folder):
+    """A message for another plane goes over the switch of its node, so that every interface carries as much as before;
+    planes have no way to each other."""
+    for taper in (1, 4):
+        text = generate(folder, "node.yaml", 8, "--pod", 2, "--oversubscription", taper, "--rails", "planes")
+        ranks, rail = GPUS * 8, 2 * NIC / taper
+        moved = 2 * (ranks - 1) / ranks * SIZE
+        near(seconds(folder, "all-reduce", "ring"), moved / GPUS / min(NIC, rail), f"ring, planes {taper}", 2e-3)
+        inside = SIZE / ranks * (ranks - 8) / NIC
+        near(seconds(folder, "all-to-all", "direct"), max(SIZE / ranks * (ranks - 4) / NIC, 2 * SIZE / ranks *
+                                                          (ranks - 8) / rail, inside), f"all-to-all, planes {taper}")
+        ways = re.findall(r'src="leaf-switch-\d+-(\d+)" dst="spine-switch-(\d+)"', text)
+        if len(ways) != 4 * GPUS or any(plane != other for plane, other in ways):
+            faults.append(f"planes meet: {ways}")
+
+
+def check_sites(folder):
+    generate(folder, "node.yaml", 8, "--pod", 2, "--sites", 2, "--site-rate", "80Gbps", "--site-latency", "30ms")
+    ranks = GPUS * 8
+    near(seconds(folder, "all-to-all", "direct"), ranks / 2 * SIZE / 2 / 10e9 + 0.03, "all-to-all of two sites")
+
+
+# ---- tori ----
+
+def check_torus(folder):
+    """4,096 bytes over 6 links: the shape that circuits make decides the dimensions that a ring runs along and the
+    longest side, which is where a half ends."""
+    for shape in ((4, 4, 8), (4, 4, 16), (4, 8, 8)):
+        chips = shape[0] * shape[1] * shape[2]
+        generate(folder, "tpu-v4", chips // 4, "--torus", "x".join(map(str, shape)))
+        rate, sides, expected = 40.5e9, sorted(shape, reverse=True), 0.0
+        # A third of the data begins along each dimension, both ways at once; each phase waits for the slowest third.
+        for phase in range(3):
+            thirds = []
+            for first in range(3):
+                before = 1
+                for done in range(phase):
+                    before *= shape[(first + done) % 3]
+                side = shape[(first + phase) % 3]
+                thirds.append(2 * (side - 1) / side * SIZE / 3 / 2 / before / rate)
+            expected += max(thirds)
+        near(seconds(folder, "all-reduce", "torus", "analytic"), expected, f"all-reduce of {shape}", 0.05)
+        half = SIZE * sides[0] / (8 * rate)
+        took = seconds(folder, "all-to-all", "direct", "analytic")
+        if not half * 0.999 <= took <= 2.1 * half:
+            faults.append(f"all-to-all of {shape}: {took}, at least {half} and hardly more than twice as long")
+
+
+def check_refused(folder):
+    for options, word in ((["--group", 3], "whole pods of 2"), (["--sites", 3], "divided among 3 sites"),
+                          (["--sites", 2], "expected the rate"), (["--site-rate", "1Gbps"], "number of sites"),
+                          (["--group", 4, "--sites", 2], "expected one of them"), (["--torus", "4x4x4"], "no shape"),
+                          (["--group-oversubscription", 2], "without groups"),
+                          (["--group", 4, "--routing", "ecmp"], "two levels"),
+                          (["--group", 4, "--rails", "planes"], "a spine each")):
+        done = subprocess.run([STAGESIM, "platform", "generate", "node.yaml", "--nodes", "8", *map(str, options)],
+                              cwd=folder, capture_output=True, text=True)
+        if done.returncode != 1 or word not in done.stderr:
+            faults.append(f"{options}: {done.stderr}")
+    for shape, word in (("4x4x6", "multiples of 4"), ("4x4x4", "64 chips"), ("4x32", "no shape")):
+        done = subprocess.run([STAGESIM, "platform", "generate", "tpu-v4", "--nodes", "32", "--torus", shape],
+                              cwd=folder, capture_output=True, text=True)
+        if done.returncode != 1 or word not in done.stderr:
+            faults.append(f"torus {shape}: {done.stderr}")
+
+
+with tempfile.TemporaryDirectory() as directory:
+    where = pathlib.Path(directory)
+    (where / "node.yaml").write_text(PRODUCT)
+    for check in (check_trees, check_planes, check_sites, check_torus, check_refused):
+        if len(sys.argv) < 3 or sys.argv[2] in check.__name__:
+            check(where)
+print("\n".join(faults))
+sys.exit(bool(faults))
