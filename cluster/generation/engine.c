@@ -55,7 +55,7 @@ static double peak_of(const struct platform_host *host, const struct stagesim_de
     double wide = device_peak(device, BF16), narrow = device_peak(device, FP8);
     if (type == GENERATION_FP4 && host->peak[PRECISION_FP4] > 0)
         return host->peak[PRECISION_FP4];
-    return type == GENERATION_FP8 ? fmax(narrow, wide) : wide;
+    return type == GENERATION_FP8 || type == GENERATION_FP8_BLOCK ? fmax(narrow, wide) : wide;
 }
 
 /* Measured kernels of the device; NULL: there are none, or nobody wants them. */
@@ -72,6 +72,35 @@ static struct kernel_table *find_kernels(const struct generation_settings *setti
     return models && rows && kernel_table_read(models, rows, table, fault) ? table : NULL;
 }
 
+/* Of attention within prompts; of expert layers with weights of the engine's type, or the next wider one that was
+ * measured. */
+static void find_models(const struct generation_settings *settings, const struct stagesim_device *host,
+                        struct generation_device *device)
+{
+    static const enum kernel_type types[GENERATION_TYPES] = {KERNEL_BF16, KERNEL_FP8, KERNEL_NVFP4, KERNEL_FP8_BLOCK};
+    bool narrow = settings->weights != GENERATION_BF16 && device->peak > device->wide_peak;
+    enum kernel_type wider = settings->weights == GENERATION_FP8_BLOCK ? KERNEL_FP8_BLOCK : KERNEL_FP8;
+    struct kernel_shape shape = {.kind = KERNEL_EXPERTS, .type = narrow ? wider : KERNEL_BF16, .stage = KERNEL_FORWARD};
+    if (device->kernels && !(settings->expert_share > 0))
+        device->experts = kernel_model_of_library(device->kernels, &shape, device->library);
+    if (device->kernels) {
+        struct kernel_shape attention = {.kind = KERNEL_ATTENTION, .stage = KERNEL_FORWARD};
+        device->prompts = kernel_model_find(device->kernels, &attention, NULL);
+    }
+    device->expert_type = types[settings->weights];
+    device->measured_peak = narrow ? device_peak(host, FP8) : device->wide_peak;
+}
+
+/* Of the shares that expert layers reached alone, with equal numbers of tokens, what those of an engine do: of
+ * TensorRT-LLM by its own throughput, half of which was looked at; of the others no loss is known. */
+static double reach_of(const struct generation_settings *settings)
+{
+    static const double wide[] = {1, 0.5, 1}, narrow[] = {1, 0.4, 1};
+    if (settings->expert_reach > 0)
+        return settings->expert_reach;
+    return (settings->weights == GENERATION_FP4 ? narrow : wide)[settings->library];
+}
+
 /* What products with weights, attention over the cache and products of experts reach. Memories with less bandwidth are
  * filled with fewer requests under way; found by runs of TensorRT-LLM and vLLM (doc/serving.md). */
 static struct shares {
@@ -86,7 +115,7 @@ static struct generation_device describe(const struct generation_settings *setti
                                          const struct stagesim_device *device, const struct kernel_table *kernels)
 {
     struct shares usual = shares_of(device->memory_bandwidth);
-    return (struct generation_device){
+    struct generation_device found = {
         .memory = device->memory,
         .bandwidth = device->memory_bandwidth,
         .peak = peak_of(host, device, settings->weights),
@@ -98,9 +127,15 @@ static struct generation_device describe(const struct generation_settings *setti
         .skew = settings->skew,
         .launch = settings->launch,
         .expert_launch = settings->expert_launch,
+        .attention_launch = settings->attention_launch,
+        .expert_reach = reach_of(settings),
         .host = settings->host,
         .sequence = settings->sequence,
-        .kernels = kernels};
+        .waits = settings->waits,
+        .kernels = kernels,
+        .library = generation_libraries[settings->library]};
+    find_models(settings, device, &found);
+    return found;
 }
 
 /* Tokens that a sequence gains in a step: guesses count up to the first wrong one, and one more is always right. */
@@ -189,6 +224,15 @@ bool generation_engine_create(const struct generation_settings *settings, const 
         return true;
     generation_engine_finish(engine);
     return false;
+}
+
+void generation_print_attention(FILE *out, const char *source)
+{
+    if (source)
+        diag_print(out, "attention    over the cache by measured kernels, %s\n", source);
+    else
+        diag_print(out, "attention    not measured on this GPU with this library: a launch and a share of the "
+                        "bandwidth\n");
 }
 
 void generation_engine_finish(struct generation_engine *engine)

@@ -9,6 +9,8 @@
 static const char *const cache_names[] = {"bf16", "fp8", NULL};
 static const char *const kernels_names[] = {"auto", "none", NULL}; /* enum generation_kernels */
 
+const char *const generation_libraries[] = {"vllm", "trtllm", "sglang", NULL};
+
 static const struct stagesim_field fields[] = {
     {"tensor", STAGESIM_FIELD_COUNT, VALUE(tensor), .least = 1, .most = 4096,
      .doc = "ranks that share heads and columns; default 1"},
@@ -42,31 +44,41 @@ static const struct stagesim_field fields[] = {
     {"draft", STAGESIM_FIELD_TIME, VALUE(draft), .least = 0, .most = 10,
      .doc = "with speculative, how long the guess of a token takes; default 0s"},
     {"kernels", STAGESIM_FIELD_NAME, VALUE(kernels), .names = kernels_names,
-     .doc = "auto: products of many tokens as measured kernels of the GPU take them, where there are any; none: the "
-            "roofline alone; default auto"},
+     .doc = "auto: products of many tokens, and attention over the cache, as measured kernels of the GPU take them, "
+            "where there are any; none: the roofline alone; default auto"},
+    {"library", STAGESIM_FIELD_NAME, VALUE(library), .names = generation_libraries,
+     .doc = "whose measured kernels attention over the cache has: of vLLM, TensorRT-LLM or SGLang; default vllm"},
     {"memory_share", STAGESIM_FIELD_RATIO, VALUE(memory_share), .least = 0.01, .most = 1,
      .doc = "share of the memory's bandwidth that products reach; default 0.8, of GPUs with less "
             "than 2 TB/s 0.9"},
     {"compute_share", STAGESIM_FIELD_RATIO, VALUE(compute_share), .least = 0.01, .most = 1,
      .doc = "share of the peak that products reach that were not measured; default 0.65"},
     {"cache_share", STAGESIM_FIELD_RATIO, VALUE(cache_share), .least = 0.01, .most = 1,
-     .doc = "share of the memory's bandwidth that attention over the cache reaches; default 0.7, of GPUs "
+     .doc = "share of the memory's bandwidth that attention over the cache reaches where it was not measured; default "
+            "0.7, of GPUs "
             "with less than 2 TB/s 0.85"},
     {"expert_share", STAGESIM_FIELD_RATIO, VALUE(expert_share), .least = 0.01, .most = 1,
      .doc = "share of bandwidth and peak that products of experts reach; default 0.45, of GPUs with less than "
             "2 TB/s 0.85"},
     {"skew", STAGESIM_FIELD_RATIO, VALUE(skew), .least = 0, .most = 10,
-     .doc = "coefficient of variation of the tokens that experts get; 0: all get as many; default 0.5"},
+     .doc = "coefficient of variation of the tokens that experts get; 0: all get as many; default 0.7"},
     {"all_reduce", STAGESIM_FIELD_RATIO, VALUE(all_reduce), .least = 0.01, .most = 10,
      .doc = "time of an engine's all-reduce over that of the platform's library; default 0.4"},
     {"launch", STAGESIM_FIELD_TIME, VALUE(launch), .least = 0, .most = 1,
      .doc = "what an operator takes beside its work; default 2us"},
     {"expert_launch", STAGESIM_FIELD_TIME, VALUE(expert_launch), .least = 0, .most = 1,
      .doc = "what a product of experts takes beside its work; default 20us"},
+    {"attention_launch", STAGESIM_FIELD_TIME, VALUE(attention_launch), .least = 0, .most = 1,
+     .doc = "what attention over the cache takes beside its work where it was not measured; default 10us"},
+    {"expert_reach", STAGESIM_FIELD_RATIO, VALUE(expert_reach), .least = 0.01, .most = 1,
+     .doc = "of the shares that measured expert layers reach, those that the engine's do; default 1, of TensorRT-LLM "
+            "0.7, with weights of 4 bits 0.5"},
     {"host", STAGESIM_FIELD_TIME, VALUE(host), .least = 0, .most = 10,
-     .doc = "what a step, or each stage of one, takes beside its operators; default 2ms"},
+     .doc = "what a step, or each stage of one, takes beside its operators; default 1.5ms"},
     {"sequence", STAGESIM_FIELD_TIME, VALUE(sequence), .least = 0, .most = 1,
-     .doc = "the host's work for each sequence of a step, while the GPU computes; default 10us"},
+     .doc = "the host's work for each sequence of a step, while the GPU computes; default 20us"},
+    {"waits", STAGESIM_FIELD_TIME, VALUE(waits), .least = 0, .most = 1,
+     .doc = "the host's work for each sequence of a step, while the GPU waits; default 3us"},
     {0},
 };
 
@@ -81,12 +93,14 @@ static const struct generation_settings defaults = {.tensor = 1,
                                                     .shares = true,
                                                     .acceptance = 0.7,
                                                     .compute_share = 0.65,
-                                                    .skew = 0.5,
+                                                    .skew = 0.7,
                                                     .all_reduce = 0.4,
                                                     .launch = 2e-6,
                                                     .expert_launch = 20e-6,
-                                                    .host = 2e-3,
-                                                    .sequence = 10e-6};
+                                                    .attention_launch = 10e-6,
+                                                    .host = 1.5e-3,
+                                                    .sequence = 20e-6,
+                                                    .waits = 3e-6};
 
 uint32_t generation_gpus(const struct generation_settings *settings)
 {

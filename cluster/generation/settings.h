@@ -15,13 +15,15 @@ struct generation_settings {
     uint64_t speculative;
     double acceptance, draft;
     unsigned kernels; /* enum generation_kernels */
-    double memory_share, compute_share, cache_share, expert_share, skew, all_reduce, launch, expert_launch, host,
-        sequence;
+    unsigned library; /* of generation_libraries */
+    double memory_share, compute_share, cache_share, expert_share, skew, all_reduce, launch, expert_launch,
+        attention_launch, expert_reach, host, sequence, waits;
 };
 
 enum generation_kernels { GENERATION_KERNELS_AUTO, GENERATION_KERNELS_NONE };
 
 extern const struct fields_section generation_section;
+extern const char *const generation_libraries[]; /* NULL-terminated */
 
 /* GPUs of one engine. */
 uint32_t generation_gpus(const struct generation_settings *settings);

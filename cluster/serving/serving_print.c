@@ -26,6 +26,7 @@ static void print_remarks(FILE *out, const struct serving_view *view, enum table
             readable_percent(one, f->parts.weights), readable_percent(two, f->parts.cache),
             readable_percent(three, f->parts.exchange), readable_percent(four, f->parts.host),
             readable_percent(five, f->least));
+    generation_print_attention(remarks, generation_attention_source(engine->generation));
     fprintf(remarks, "memory       weights %s and cache %s of a GPU's %s; room for %.6g tokens, %s used at most\n\n",
             readable_binary_bytes(one, engine->weights), readable_binary_bytes(two, engine->cache),
             readable_binary_bytes(three, engine->capacity), engine->limits.tokens, readable_percent(four, f->filled));
@@ -103,6 +104,8 @@ void serving_json(FILE *out, const struct serving_view *view)
     put_quantiles(&json, "first_token_s", &f->first);
     put_quantiles(&json, "further_token_s", &f->next);
     put_quantiles(&json, "request_s", &f->whole);
+    const char *attention = generation_attention_source(view->engine->generation);
+    json_text(&json, "attention", attention ? attention : "not measured");
     json_object_begin(&json, "step", false);
     json_number(&json, "weights", f->parts.weights);
     json_number(&json, "cache", f->parts.cache);

@@ -11,6 +11,7 @@
 #include "commands/kernel/kernel_output.h"
 
 #include <getopt.h>
+#include <math.h>
 #include <string.h>
 
 enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_LATEX, FORMAT_MARKDOWN, FORMATS };
@@ -22,10 +23,11 @@ static const enum table_format table_formats[FORMATS] = {TABLE_TEXT, TABLE_JSON,
                                                          TABLE_MARKDOWN};
 
 /* Of the numbers that options give; which kind takes which is in `accepted`. */
-enum number { GROUPS, ROWS, COLUMNS, INNER, BATCH, HEADS, SEQUENCE, HEAD_SIZE, VALUE_SIZE, BYTES, NUMBERS };
+enum number { GROUPS, ROWS, COLUMNS, INNER, BATCH, HEADS, KV_HEADS, SEQUENCE, HEAD_SIZE, VALUE_SIZE, BYTES, NUMBERS };
 
-static const char *const number_names[NUMBERS] = {"--groups", "-m",         "-n",          "-k",           "--batch",
-                                                  "--heads",  "--sequence", "--head-size", "--value-size", "--bytes"};
+static const char *const number_names[NUMBERS] = {"--groups",    "-m",           "-n",         "-k",
+                                                  "--batch",     "--heads",      "--kv-heads", "--sequence",
+                                                  "--head-size", "--value-size", "--bytes"};
 
 struct arguments {
     const char *gpu, *type, *stage, *source, *output;
@@ -47,6 +49,7 @@ static const struct option long_options[] = {
     {"groups", required_argument, NULL, 256 + GROUPS},
     {"batch", required_argument, NULL, 256 + BATCH},
     {"heads", required_argument, NULL, 256 + HEADS},
+    {"kv-heads", required_argument, NULL, 256 + KV_HEADS},
     {"sequence", required_argument, NULL, 256 + SEQUENCE},
     {"head-size", required_argument, NULL, 256 + HEAD_SIZE},
     {"value-size", required_argument, NULL, 256 + VALUE_SIZE},
@@ -124,6 +127,7 @@ static const struct {
     [KERNEL_GATED_DELTA] = {1 << HEADS | 1 << SEQUENCE | 1 << HEAD_SIZE, 1 << BATCH | 1 << VALUE_SIZE},
     [KERNEL_KIMI_DELTA] = {1 << HEADS | 1 << SEQUENCE | 1 << HEAD_SIZE, 1 << BATCH | 1 << VALUE_SIZE},
     [KERNEL_LIGHTNING] = {1 << HEADS | 1 << SEQUENCE | 1 << HEAD_SIZE, 1 << BATCH | 1 << VALUE_SIZE},
+    [KERNEL_DECODE] = {1 << HEADS | 1 << SEQUENCE | 1 << HEAD_SIZE, 1 << BATCH | 1 << KV_HEADS},
 };
 
 static int check_numbers(const struct command *command, const struct arguments *a)
@@ -136,7 +140,20 @@ static int check_numbers(const struct command *command, const struct arguments *
         if (a->numbers[i] <= 0 && needed & 1U << i)
             return command_usage(command, "%s is missing", number_names[i]);
     }
+    if (a->numbers[KV_HEADS] > 0 && fmod(a->numbers[HEADS], a->numbers[KV_HEADS]) > 0)
+        return command_usage(command, "--heads %.0f are no multiple of --kv-heads %.0f", a->numbers[HEADS],
+                             a->numbers[KV_HEADS]);
     return 0;
+}
+
+/* Of one new token a sequence: heads of queries share those of keys. */
+static void set_cached(struct arguments *a)
+{
+    struct kernel_shape *shape = &a->answer.shape;
+    double batch = a->numbers[BATCH] > 0 ? a->numbers[BATCH] : 1, heads = a->numbers[HEADS];
+    double keys = a->numbers[KV_HEADS] > 0 ? a->numbers[KV_HEADS] : heads;
+    shape->groups = batch * keys;
+    shape->k = heads / keys;
 }
 
 static void set_sizes(struct arguments *a)
@@ -157,6 +174,8 @@ static void set_sizes(struct arguments *a)
         shape->n = n[HEAD_SIZE];
         shape->k = n[VALUE_SIZE] > 0 ? n[VALUE_SIZE] : n[HEAD_SIZE];
     }
+    if (shape->kind == KERNEL_DECODE)
+        set_cached(a);
 }
 
 static int read_words(const struct command *command, const char *kind_text, struct arguments *a)
@@ -277,24 +296,26 @@ const struct command command_kernel = {
     .name = "kernel",
     .arguments = "KIND --gpu GPU [SIZE]... [OPTION]...",
     .summary = "says how long a kernel of a given shape takes on a GPU, from the nearest measured ones",
-    .help = "KIND is one of matmul, grouped, experts, attention, memory. GPU is a name such as B200-180GB or its "
-            "beginning.\n\n"
-            "  -m M -n N -k K           matmul, grouped: m x k times k x n; experts: m rows of each, inner width n, "
-            "k columns\n"
-            "  --groups G               grouped, experts: number of groups or experts\n"
-            "  --batch B --heads H      attention: samples (1), and heads of queries\n"
-            "  --sequence S             tokens of a sample\n"
-            "  --head-size D            columns of a head; --value-size V: columns of its values (D)\n"
-            "  --bytes B                memory: bytes that are read and written\n"
-            "  --type TYPE              bf16, fp8, fp8_block, nvfp4 (bf16)\n"
-            "  --stage STAGE            forward, input, weight (gradients), backward, forward-full, backward-full "
-            "(without a causal mask);\n"
-            "                           of memory norm, add, silu, rope, embedding, cast, permute, loss\n"
-            "                           (forward; add)\n"
-            "  --source NAME            only measurements of this source\n"
-            "  --format FORMAT          table, csv, json, latex or markdown (what FILE ends in; table)\n"
-            "  -o, --output FILE        write there instead of to standard output\n\n"
-            "examples:\n  stagesim kernel matmul --gpu B200 -m 8192 -n 8192 -k 8192\n"
-            "  stagesim kernel attention --gpu H100 --heads 32 --sequence 8192 --head-size 128\n",
+    .help =
+        "KIND is one of matmul, grouped, experts, attention, decode, memory. GPU is a name such as B200-180GB or its "
+        "beginning.\n\n"
+        "  -m M -n N -k K           matmul, grouped: m x k times k x n; experts: m rows of each, inner width n, "
+        "k columns\n"
+        "  --groups G               grouped, experts: number of groups or experts\n"
+        "  --batch B --heads H      attention: samples (1), and heads of queries\n"
+        "  --kv-heads K             decode (a new token over a cache): heads of keys (H)\n"
+        "  --sequence S             tokens of a sample\n"
+        "  --head-size D            columns of a head; --value-size V: columns of its values (D)\n"
+        "  --bytes B                memory: bytes that are read and written\n"
+        "  --type TYPE              bf16, fp8, fp8_block, nvfp4 (bf16)\n"
+        "  --stage STAGE            forward, input, weight (gradients), backward, forward-full, backward-full "
+        "(without a causal mask);\n"
+        "                           of memory norm, add, silu, rope, embedding, cast, permute, loss\n"
+        "                           (forward; add)\n"
+        "  --source NAME            only measurements of this source\n"
+        "  --format FORMAT          table, csv, json, latex or markdown (what FILE ends in; table)\n"
+        "  -o, --output FILE        write there instead of to standard output\n\n"
+        "examples:\n  stagesim kernel matmul --gpu B200 -m 8192 -n 8192 -k 8192\n"
+        "  stagesim kernel attention --gpu H100 --heads 32 --sequence 8192 --head-size 128\n",
     .run = run,
 };

@@ -19,6 +19,7 @@ const char *const *kernel_size_names(enum kernel_kind kind)
         [KERNEL_GATED_DELTA] = {"heads", "sequence", "head_size", "value_size"},
         [KERNEL_KIMI_DELTA] = {"heads", "sequence", "head_size", "value_size"},
         [KERNEL_LIGHTNING] = {"heads", "sequence", "head_size", "value_size"},
+        [KERNEL_DECODE] = {"kv_heads", "sequence", "head_size", "queries"},
     };
     return names[kind];
 }

@@ -21,7 +21,7 @@ MODEL = f"here,{PROCESSORS},100,1000,2,0.5,0.8"
 ALL = [f"matmul,bf16,forward,{MODEL},0", f"matmul,bf16,weight,{MODEL},0", f"grouped,bf16,forward,{MODEL},3",
        f"grouped,bf16,weight,{MODEL},3", f"experts,bf16,forward,{MODEL},0", f"attention,bf16,forward,{MODEL},512",
        f"attention,bf16,backward,{MODEL},512", f"attention,bf16,forward-full,{MODEL},512",
-       f"memory,bf16,norm,{MODEL},0"]
+       f"decode,bf16,forward,{MODEL},40", f"memory,bf16,norm,{MODEL},0"]
 check = tool.Checker()
 
 
@@ -72,6 +72,15 @@ def formulas(folder):
                         v, "--stage", stage)
             check.near(found["seconds"], launch + attention(2 * heads, s, d, v, factor), f"attention {stage}", 1e-12)
             check.near(found["flops"], factor * 2 * heads * s * s * (d + v), "flop of attention")
+    for batch, heads, keys, s, d in ((4, 16, 2, 1000, 128), (500, 8, 8, 2, 64), (1, 128, 1, 9000, 64)):
+        found = ask("decode", "--batch", batch, "--heads", heads, "--kv-heads", keys, "--sequence", s, "--head-size", d)
+        groups, flops = batch * keys, 4 * batch * heads * s * d
+        moved = 4 * groups * s * d + 4 * batch * heads * d
+        check.near(found["seconds"], launch + max(moved / (BANDWIDTH * 0.8), flops / (PEAK * 0.5),
+                                                  groups * 40e-6 / PROCESSORS), f"decode {batch}", 1e-12)
+        check.near(found["flops"], flops, "flop over a cache")
+    check.that("no multiple" in ask("decode", "--heads", 6, "--kv-heads", 4, "--sequence", 8, "--head-size", 8, expect=2),
+               "heads that do not share")
     check.near(ask("memory", "--bytes", "8MB", "--stage", "norm")["seconds"], launch + 8e6 / 800e9, "memory", 1e-12)
     check.that(ask("memory", "--bytes", 8, "--stage", "norm")["outside"], "what nothing was measured of is not marked")
 

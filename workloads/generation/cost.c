@@ -15,7 +15,7 @@ static const double least_rows = 512;
 double generation_element(enum generation_type type)
 {
     /* Four bits and a scale of eight for sixteen of them; a scale for 128 x 128 elements of eight bits is nothing. */
-    static const double bytes[GENERATION_TYPES] = {2, 1, 0.5625};
+    static const double bytes[GENERATION_TYPES] = {2, 1, 0.5625, 1};
     return bytes[type];
 }
 
@@ -125,6 +125,44 @@ struct generation_work generation_block_work(const struct generation_products *p
     return sum;
 }
 
+/* Expert layers were measured from so many tokens on, whose sorting is part of the launch. Of it, what is left with one
+ * token: of gpt-oss with 4 sequences on 8 B200 all of a layer takes 84 us, where this launch alone is 50. */
+static const double few_tokens = 1024, few_share = 0.2;
+
+/* So many tokens are as unequally routed as an engine's are: with few, experts' weights decide. */
+static const double many_tokens = 256;
+
+/* By the model of measured expert layers, from the way of tokens to the experts to their weighted sum. */
+static double measured_seconds(const struct generation_products *p, const struct transformer_model *own)
+{
+    const struct generation_device *device = p->device;
+    struct kernel_model model = *device->experts;
+    double experts = (double)own->experts / p->layout.expert, met = touched(p, own, experts);
+    double rows = p->routed * (double)own->top_k / p->layout.expert;
+    struct kernel_shape shape = {.kind = KERNEL_EXPERTS,
+                                 .type = device->expert_type,
+                                 .stage = KERNEL_FORWARD,
+                                 .groups = met,
+                                 .m = rows * most_loaded(p, own) / met,
+                                 .n = (double)own->expert_ffn / p->layout.expert_tensor,
+                                 .k = transformer_expert_width(own)};
+    model.launch *= few_share + (1 - few_share) * fmin(1, p->routed / few_tokens);
+    model.peak *= device->peak / device->measured_peak;
+    double reach = 1 - (1 - device->expert_reach) * fmin(1, p->routed / many_tokens);
+    model.compute *= reach;
+    model.memory *= reach;
+    return kernel_model_seconds(&model, &shape);
+}
+
+struct generation_work generation_experts_work(const struct generation_products *p, const struct transformer_model *own)
+{
+    const struct generation_device *device = p->device;
+    struct generation_work work = generation_block_work(p, own, BLOCK_EXPERTS);
+    if (device->experts)
+        work.seconds = fmax(measured_seconds(p, own), fmax(work.bytes / device->bandwidth, work.flops / device->peak));
+    return work;
+}
+
 struct generation_work generation_layer_work(const struct generation_products *p, const struct transformer_model *own,
                                              bool carries)
 {
@@ -147,18 +185,39 @@ struct generation_work generation_layer_work(const struct generation_products *p
 
 /* ---- attention over the cache ---- */
 
-struct generation_work generation_attention_work(const struct generation_device *device,
-                                                 const struct generation_cache *cache, double sequences, double context,
-                                                 double prefill, double pairs)
+/* Of `met` tokens in all, and flop; no measurement that the device's own cache made faster than its memory counts. */
+static double decoding(const struct generation_device *device, const struct generation_layers *layers, double sequences,
+                       double met, double bytes, double flops)
 {
+    double rate = device->wide_peak * device->compute_share;
+    if (layers->grid)
+        return fmax(attention_grid_seconds(layers->grid, sequences, met / sequences), bytes / device->bandwidth);
+    double launch = layers->cache.token > 0 ? device->attention_launch : device->launch;
+    return launch + fmax(bytes / (device->bandwidth * device->cache_share), flops / rate);
+}
+
+/* Of attention within prompts: flash attention as it was measured reaches less where sequences are short. Prompts that
+ * begin within the step have twice as many tokens as pairs of each. */
+static double prompt_rate(const struct generation_device *device, double prefill, double pairs)
+{
+    const struct kernel_model *model = device->prompts;
+    if (!model)
+        return device->wide_peak * device->compute_share;
+    return device->wide_peak * model->compute / (1 + model->extra * prefill / (2 * pairs));
+}
+
+struct generation_work generation_attention_work(const struct generation_device *device,
+                                                 const struct generation_layers *layers, double sequences,
+                                                 double context, double prefill, double pairs)
+{
+    const struct generation_cache *cache = &layers->cache;
     double met = sequences > 0 ? fmin(context, sequences * cache->most) : 0, seen = fmin(pairs, prefill * cache->most);
     double bytes = cache->token * met + cache->looked * context + 2 * cache->state * sequences;
     double decoded = cache->pair * met + cache->look * context, prompted = cache->direct * seen + cache->look * pairs;
     struct generation_work work = {.bytes = bytes, .wide_flops = decoded + prompted};
-    double rate = device->wide_peak * device->compute_share;
     if (bytes > 0)
-        work.seconds = device->launch + fmax(bytes / (device->bandwidth * device->cache_share), decoded / rate);
+        work.seconds = decoding(device, layers, sequences, met, bytes, decoded);
     if (prompted > 0)
-        work.seconds += device->launch + prompted / rate;
+        work.seconds += device->launch + prompted / prompt_rate(device, prefill, pairs);
     return work;
 }

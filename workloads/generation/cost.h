@@ -3,6 +3,7 @@
 #ifndef STAGESIM_GENERATION_COST_H
 #define STAGESIM_GENERATION_COST_H
 
+#include "workloads/generation/attention.h"
 #include "workloads/generation/cache.h"
 #include "workloads/generation/generation.h"
 #include "workloads/transformer/kinds/operators.h"
@@ -12,6 +13,7 @@ struct generation_layers {
     uint32_t count;
     struct transformer_model own;
     struct generation_cache cache;
+    const struct attention_grid *grid; /* NULL: not measured */
 };
 
 /* Seconds, and the bytes and flop of a GPU that they stand for. */
@@ -31,14 +33,17 @@ void generation_add(struct generation_work *sum, const struct generation_work *m
 /* A layer without the products over its cache and those of experts, which are BLOCK_EXPERTS. */
 struct generation_work generation_layer_work(const struct generation_products *products,
                                              const struct transformer_model *own, bool carries);
+/* The products of a layer's experts. */
+struct generation_work generation_experts_work(const struct generation_products *products,
+                                               const struct transformer_model *own);
 /* One of the blocks that layers stand between. */
 struct generation_work generation_block_work(const struct generation_products *products,
                                              const struct transformer_model *model, enum transformer_block block);
-/* Attention of a layer: `sequences` go on by a token each and have `context` tokens together; of prompts so many tokens
- * in so many pairs. */
+/* Attention of one of the layers: `sequences` go on by a token each and have `context` tokens together; of prompts so
+ * many tokens in so many pairs. */
 struct generation_work generation_attention_work(const struct generation_device *device,
-                                                 const struct generation_cache *cache, double sequences, double context,
-                                                 double prefill, double pairs);
+                                                 const struct generation_layers *layers, double sequences,
+                                                 double context, double prefill, double pairs);
 /* Bytes of an element, with the scales that stand beside narrow ones. */
 double generation_element(enum generation_type type);
 

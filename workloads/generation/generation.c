@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-const char *const generation_type_names[GENERATION_TYPES + 1] = {"bf16", "fp8", "fp4", NULL};
+const char *const generation_type_names[GENERATION_TYPES + 1] = {"bf16", "fp8", "fp4", "fp8_block", NULL};
 
 enum { WIDE = 2, ROWS_KNOWN = 1 << 15 };
 
@@ -84,6 +84,8 @@ static bool find_layers(struct generation *g, struct arena *arena, struct fault 
                                      &g->layers[kind].cache))
                 return fault_set(fault, "it is not known what layer %llu keeps of tokens that were generated",
                                  (unsigned long long)layer);
+            g->layers[kind].grid =
+                attention_grid_create(&g->request.device, g->request.cache, &own, g->request.layout.tensor, arena);
         }
         g->layers[kind].count++;
         g->expert_layers += own.feed == FEED_EXPERTS;
@@ -118,6 +120,14 @@ static void find_weights(struct generation *g)
     double ends = WIDE * transformer_vocabulary_matrix(&g->model) / l->tensor;
     bool both = l->pipeline == 1 && !g->model.tied;
     g->weights = layers / l->pipeline + ends * (both ? 2 : 1);
+}
+
+const char *generation_attention_source(const struct generation *g)
+{
+    for (uint32_t i = 0; i < g->layer_count; i++)
+        if (g->layers[i].grid)
+            return attention_grid_source(g->layers[i].grid);
+    return NULL;
 }
 
 double generation_weights(const struct generation *g)
@@ -180,7 +190,7 @@ static struct generation_work experts_work(const struct generation *g, double ro
     for (uint32_t i = 0; i < g->layer_count; i++) {
         if (g->layers[i].own.feed != FEED_EXPERTS)
             continue;
-        work = generation_block_work(&products, &g->layers[i].own, BLOCK_EXPERTS);
+        work = generation_experts_work(&products, &g->layers[i].own);
         generation_add(&sum, &work, g->layers[i].count);
     }
     return sum;
@@ -274,7 +284,7 @@ static struct generation_work step_work(struct generation *g, const struct gener
     work = experts_at(g, fmax(routed, 1));
     generation_add(&sum, &work, 1);
     for (uint32_t i = 0; i < g->layer_count; i++) {
-        work = generation_attention_work(&g->request.device, &g->layers[i].cache, step->decoding * going,
+        work = generation_attention_work(&g->request.device, &g->layers[i], step->decoding * going,
                                          step->context * going, step->prefill * filled, step->pairs * filled);
         *attention += g->layers[i].count * work.seconds;
         generation_add(&sum, &work, g->layers[i].count);
@@ -293,7 +303,9 @@ double generation_seconds(struct generation *g, const struct generation_step *st
     double host = g->request.layout.pipeline * device->host + g->request.speculative * g->request.draft;
     struct generation_work work = step_work(g, step, &attention, &exchange);
     double computing = work.seconds + exchange;
-    host += fmax(0, step->sampled * device->sequence - computing);
+    /* Replicas have hosts' processes of their own. */
+    double sampled = step->sampled * part_of(g->request.layout.data, step->sampled);
+    host += sampled * device->waits + fmax(0, sampled * device->sequence - computing);
     if (parts)
         *parts = (struct generation_parts){work.seconds - attention, attention, exchange, host};
     return computing + host;

@@ -12,7 +12,8 @@
 
 struct arena;
 
-enum generation_type { GENERATION_BF16, GENERATION_FP8, GENERATION_FP4, GENERATION_TYPES };
+/* FP8_BLOCK: scales of 128 x 128 elements, as DeepSeek's weights have them. */
+enum generation_type { GENERATION_BF16, GENERATION_FP8, GENERATION_FP4, GENERATION_FP8_BLOCK, GENERATION_TYPES };
 extern const char *const generation_type_names[GENERATION_TYPES + 1]; /* NULL-terminated */
 
 /* How an engine is divided among tensor * data * pipeline GPUs. */
@@ -28,12 +29,20 @@ struct generation_device {
     double memory_share, compute_share; /* of both that products reach */
     double cache_share;                 /* of the bandwidth that attention reaches */
     double expert_share;                /* of both that grouped products of experts reach */
-    double skew;          /* coefficient of variation of the tokens that experts get; 0: all get as many */
-    double launch;        /* seconds of each operator */
-    double expert_launch; /* seconds of each grouped product of experts */
-    double host;          /* seconds of a step, or of each stage's, beside its operators */
-    double sequence;      /* seconds of the host's work for a sequence, while the device computes */
+    double skew;             /* coefficient of variation of the tokens that experts get; 0: all get as many */
+    double launch;           /* seconds of each operator */
+    double expert_launch;    /* seconds of each grouped product of experts */
+    double attention_launch; /* seconds of attention over the cache, where it was not measured */
+    double host;             /* seconds of a step, or of each stage's, beside its operators */
+    double sequence;         /* seconds of the host's work for a sequence, while the device computes */
+    double waits;            /* the same, while the device waits */
     const struct kernel_table *kernels; /* measured kernels; NULL: none */
+    const char *library;                /* whose kernels these are */
+    const struct kernel_model *experts; /* of expert layers that it measured; NULL: none */
+    const struct kernel_model *prompts; /* of attention within prompts, of any library; NULL: not measured */
+    double measured_peak;               /* flop/s of the type in which these were */
+    enum kernel_type expert_type;       /* of the engine's weights */
+    double expert_reach;                /* of the shares that these reach */
 };
 
 enum generation_exchange { GENERATION_SUM, GENERATION_EXPERTS, GENERATION_STAGE, GENERATION_EXCHANGES };
@@ -81,6 +90,9 @@ struct generation *generation_create(const struct generation_request *request, s
 double generation_weights(const struct generation *generation);
 double generation_token_bytes(const struct generation *generation, double longest);
 double generation_sequence_bytes(const struct generation *generation, double longest);
+
+/* Whose measured kernels attention over the cache is, of the first layers that have any; NULL: it was not measured. */
+const char *generation_attention_source(const struct generation *generation);
 
 /* Seconds of a step; *parts where it is not NULL. */
 double generation_seconds(struct generation *generation, const struct generation_step *step,

@@ -106,6 +106,18 @@ static double scan_seconds(const struct kernel_model *model, const struct kernel
     return fmax(computing, moving_seconds(model, passes * WIDE * s->groups * s->m * 2 * (s->n + s->k)));
 }
 
+/* ---- attention over a cache ---- */
+
+/* Of a head of keys of each sequence one block of the grid, or several: each takes a while even over a short cache, and
+ * all processors work on blocks at the same time. */
+static double decode_seconds(const struct kernel_model *model, const struct kernel_shape *s)
+{
+    double kept = s->groups * s->m * s->n * element_bytes(s->type) * 2;
+    double moving = moving_seconds(model, kept + 2 * WIDE * s->groups * s->n * s->k);
+    double blocks = s->groups * model->extra * 1e-6 / model->processors;
+    return fmax(fmax(moving, blocks), kernel_flops(s) / (model->peak * model->compute));
+}
+
 double kernel_flops(const struct kernel_shape *s)
 {
     bool full = s->stage == KERNEL_FORWARD_FULL || s->stage == KERNEL_BACKWARD_FULL;
@@ -118,6 +130,8 @@ double kernel_flops(const struct kernel_shape *s)
         return 2 * s->groups * s->m * s->n * s->k;
     case KERNEL_EXPERTS:
         return 6 * s->groups * s->m * s->n * s->k;
+    case KERNEL_DECODE:
+        return 4 * s->groups * s->m * s->n * s->k;
     case KERNEL_ATTENTION:
         return s->groups * s->m * s->m * (s->n + s->k) * (full ? 2 : 1) * (backward ? 2.5 : 1);
     default:
@@ -138,6 +152,8 @@ double kernel_model_seconds(const struct kernel_model *model, const struct kerne
         return model->launch + experts_seconds(model, shape);
     case KERNEL_ATTENTION:
         return model->launch + attention_seconds(model, shape);
+    case KERNEL_DECODE:
+        return model->launch + decode_seconds(model, shape);
     default:
         return model->launch + moving_seconds(model, shape->m);
     }

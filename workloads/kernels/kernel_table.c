@@ -13,8 +13,8 @@
 
 enum { FILE_SIZE_MAX = 1 << 23, MODELS_MAX = 256, ROWS_MAX = 1 << 17 };
 
-const char *const kernel_kind_names[] = {"matmul", "grouped",     "experts",    "attention", "memory",
-                                         "mamba",  "gated-delta", "kimi-delta", "lightning", NULL};
+const char *const kernel_kind_names[] = {"matmul",      "grouped",    "experts",   "attention", "memory", "mamba",
+                                         "gated-delta", "kimi-delta", "lightning", "decode",    NULL};
 const char *const kernel_type_names[] = {"bf16", "fp8", "fp8_block", "nvfp4", NULL};
 const char *const kernel_stage_names[] = {
     "forward", "input", "weight",    "backward", "forward-full", "backward-full", "norm",        "add",
@@ -188,4 +188,17 @@ const struct kernel_model *kernel_model_find(const struct kernel_table *table, c
             found = model;
     }
     return found;
+}
+
+const struct kernel_model *kernel_model_of_library(const struct kernel_table *table, const struct kernel_shape *shape,
+                                                   const char *library)
+{
+    size_t size = strlen(library);
+    for (unsigned i = 0; i < table->model_count; i++) {
+        const struct kernel_model *model = &table->models[i];
+        if (model->kind == shape->kind && model->type == shape->type && model->stage == shape->stage &&
+            !strncmp(model->source, library, size) && model->source[size] == '-')
+            return model;
+    }
+    return NULL;
 }

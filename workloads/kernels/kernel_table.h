@@ -17,7 +17,8 @@ enum kernel_kind {
     KERNEL_MAMBA,
     KERNEL_GATED_DELTA,
     KERNEL_KIMI_DELTA,
-    KERNEL_LIGHTNING
+    KERNEL_LIGHTNING,
+    KERNEL_DECODE
 };
 extern const char *const kernel_kind_names[]; /* NULL-terminated, as the next two */
 
@@ -58,7 +59,8 @@ enum { KERNEL_SIZES = 4, KERNEL_SOURCE_SIZE = 24 };
  * A kernel by its sizes: of products groups of m x k times k x n (of the weight gradient in a group: m rows, n x k
  * weights); of an expert layer `groups` experts with m rows each, inner width n and k columns; of attention batch x
  * heads, m tokens, n and k columns of a head's keys and values; of scans the same, of Mamba-2 n columns of a head and k
- * of its state; of what moves memory m bytes. */
+ * of its state; of what moves memory m bytes; of attention of one new token a sequence over a cache (decode) batch x
+ * heads of keys and values, m tokens, n columns of a head, k heads of queries that share one of keys. */
 struct kernel_shape {
     enum kernel_kind kind;
     enum kernel_type type;
@@ -76,8 +78,9 @@ struct kernel_model {
     double processors, peak, bandwidth; /* flop/s, bytes/s */
     double launch;                      /* seconds of a kernel */
     double compute, memory;             /* shares of peak and bandwidth */
-    double extra; /* grouped: seconds of each group; attention: the length at which half of `compute` is reached; scans:
-                   * the number of heads where that is */
+    double
+        extra; /* grouped: microseconds of each group; attention: the length at which half of `compute` is reached;
+                * scans: the number of heads where that is; decode: microseconds of a sequence's head on a processor */
     double low[KERNEL_SIZES], high[KERNEL_SIZES]; /* logarithms to base 2 of the measured sizes */
     struct kernel_row *rows;                      /* row_count of them */
     unsigned row_count;
@@ -109,5 +112,9 @@ void kernel_sizes(const struct kernel_shape *shape, double sizes[KERNEL_SIZES]);
  * before shared ones, and those before what inference alone runs. NULL: there is none. */
 const struct kernel_model *kernel_model_find(const struct kernel_table *table, const struct kernel_shape *shape,
                                              const char *source);
+/* The first model of the shape's kind, type and stage whose source is a release of a library: begins with its
+ * name and a hyphen. NULL: there is none. */
+const struct kernel_model *kernel_model_of_library(const struct kernel_table *table, const struct kernel_shape *shape,
+                                                   const char *library);
 
 #endif

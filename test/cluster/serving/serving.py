@@ -14,11 +14,12 @@ import tool
 
 BANDWIDTH, PEAK, MEMORY = 2e12, 300e12, 40 * 2 ** 30
 LAYERS, H, HEADS, KV, SIZE, FFN, VOCABULARY = 6, 2048, 16, 4, 128, 5632, 32000
-WEIGHT, CACHE, COMPUTE, LAUNCH, HOST, SEQUENCE = 0.8, 0.6, 0.5, 3e-6, 1e-3, 1e-5
+WEIGHT, CACHE, COMPUTE, LAUNCH, ATTENTION, HOST, SEQUENCE, WAITS = 0.8, 0.6, 0.5, 3e-6, 7e-6, 1e-3, 1e-5, 3e-6
 MODEL = f"""{{layers: {LAYERS}, hidden: {H}, heads: {HEADS}, kv_heads: {KV}, head_size: {SIZE}, ffn: {FFN},
   vocabulary: {VOCABULARY}, sequence: 4096, gated: true, norm: rms, tied: false, biases: false, dropout: false"""
 GENERATION = {"memory_share": WEIGHT, "cache_share": CACHE, "compute_share": COMPUTE, "launch": f"{LAUNCH}s",
-              "host": f"{HOST}s", "sequence": f"{SEQUENCE}s", "kernels": "none", "reserve": "0B"}
+              "attention_launch": f"{ATTENTION}s", "host": f"{HOST}s", "sequence": f"{SEQUENCE}s",
+              "waits": f"{WAITS}s", "kernels": "none", "reserve": "0B"}
 HOST_XML = (f'<prop id="memory" value="{MEMORY}B"/><prop id="memory_bandwidth" value="2000GBps"/>'
             '<prop id="peak_bf16" value="300Tf"/><prop id="peak_fp8" value="600Tf"/>')
 
@@ -67,13 +68,13 @@ def step(decoding, context, prefill=0, pairs=0, sampled=None):
     layer = 2 * move(4 * rows * H) + product(rows, query + 2 * keys, H) + move(4 * rows * (query + 2 * keys))
     layer += product(rows, H, query) + product(rows, 2 * FFN, H) + move(6 * rows * FFN) + product(rows, H, FFN)
     if context:
-        layer += LAUNCH + max(4 * keys * context / (BANDWIDTH * CACHE), 4 * query * context / (PEAK * COMPUTE))
+        layer += ATTENTION + max(4 * keys * context / (BANDWIDTH * CACHE), 4 * query * context / (PEAK * COMPUTE))
     if pairs:
         layer += LAUNCH + 4 * query * pairs / (PEAK * COMPUTE)
     computing = LAYERS * layer + move(6 * rows * H)
     if sampled:
         computing += move(4 * sampled * H) + product(sampled, VOCABULARY, H) + move(18 * sampled * VOCABULARY)
-    return computing + HOST + max(0, sampled * SEQUENCE - computing)
+    return computing + HOST + sampled * WAITS + max(0, sampled * SEQUENCE - computing)
 
 
 def room():
@@ -200,6 +201,39 @@ def check_laws(stagesim, folder):
     CHECK.that(all(b >= a * (1 - 1e-9) for a, b in zip(rates, rates[1:])), f"more memory is not slower: {rates}")
 
 
+def on_gpu(stagesim, folder, platform, serving, **generation):
+    (folder / "g.yaml").write_text(f"platform: {platform}\nmodel: llama3-8b\ngeneration: {flow(generation)}\n"
+                                   f"serving: {flow(serving)}\n")
+    tool.run(stagesim, "run", folder / "g.yaml", "-o", folder / "gpu", "--quiet")
+    return json.loads((folder / "gpu/summary.json").read_text())
+
+
+def check_measured(stagesim, folder):
+    """Attention by measured kernels: as `stagesim kernel` says on the grid's points, on lines between them, never
+    faster with more tokens or sequences; where there are none that is said."""
+    def beside(batch, tokens):
+        found = on_gpu(stagesim, folder, "dgx-h100:1", {"requests": batch, "prompt": tokens, "output": 2}, tokens=1000000,
+                       sequence="0s")
+        CHECK.that(found["step"]["roofline"] <= 1, "the roofline is exceeded")
+        CHECK.that(found["attention"].startswith("vllm-"), f"the source: {found['attention']}")
+        return found["further_token_s"]["mean"]
+
+    def kernel(batch, tokens):
+        return json.loads(tool.run(stagesim, "kernel", "decode", "--gpu", "H100", "--batch", batch, "--heads", 32,
+                                   "--kv-heads", 8, "--sequence", tokens, "--head-size", 128, "--format", "json"
+                                   ).stdout)["seconds"]
+
+    for batch in (1, 64):
+        few, some, many = (beside(batch, tokens) for tokens in (2048, 3072, 4096))
+        CHECK.that(few <= some <= many, f"{batch}: more tokens are not faster")
+        CHECK.near(2 * some / (few + many), 1, f"{batch}: between two points", 1e-9)
+        CHECK.near((many - few) / (32 * (kernel(batch, 4096) - kernel(batch, 2048))), 1, f"{batch}: 32 layers", 1e-6)
+    none = on_gpu(stagesim, folder, "dgx-h100:1", {"requests": 1}, kernels="none")
+    CHECK.that(none["attention"] == "not measured", "not measured")
+    text = tool.run(stagesim, "run", folder / "g.yaml").stdout
+    CHECK.that("attention    not measured" in text, f"that is said: {text}")
+
+
 def check_shapes(stagesim, folder):
     """Cache by kind of layer: windows, latent attention; samples of one prompt; guesses; concurrency."""
     plain, _ = run(stagesim, folder, {"requests": 1, "prompt": 10, "output": 10})
@@ -263,6 +297,7 @@ def main():
         thrown_out = sum(check_batching(stagesim, folder, seed) for seed in range(12))
         CHECK.that(thrown_out > 0, "some case fills the cache")
         check_laws(stagesim, folder)
+        check_measured(stagesim, folder)
         check_shapes(stagesim, folder)
         check_files(stagesim, folder)
         check_refused(stagesim, folder)
