@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """rl.py STAGESIM: steps of reinforcement learning that were measured, beside what is predicted: jobs of NeMo RL, and
-transfers of weights. Three values were fitted, to the rows of the half `given`; which three was decided with both halves
-printed. Fails where errors are larger than those of today and a margin."""
+transfers of weights. Three values were fitted, to the rows of the half `given`; which three was decided with both
+halves printed. Fails where errors are larger than those of today and a margin."""
 import csv
 import hashlib
 import json
@@ -20,7 +20,8 @@ MODELS = {"DeepSeek V3": "deepseek-v3", "Qwen3-235B": "qwen3-235b-a22b", "Qwen3-
           "Qwen3-32B": "qwen3-32b", "LLAMA3.1_8B": "llama3-8b", "Nemotron-3-Nano-30B-A3B": "nemotron-3-nano"}
 RECOMPUTED = ("DeepSeek V3", "Qwen3-235B", "Qwen3-32B", "Qwen3-30B3A", "Nemotron-3-Nano-30B-A3B")
 PROMPT = 150  # tokens, of a question
-# What was fitted: the trainer's time over that of the same job on full, equal packs; seconds of a step beside its phases where GPUs take turns; seconds of a transfer of weights
+# What was fitted: the trainer's time over that of the same job on full, equal packs; seconds of a step beside its
+# phases where GPUs take turns; seconds of a transfer of weights
 # beside its bytes. The deviation of lengths is the middle of what is usual (0.5 to 1.5 times the mean), not fitted.
 FITTED = {"trainer": 1.3, "overhead": 16, "transfer": 14}
 DEVIATION = 1.0

@@ -212,8 +212,8 @@ def check_measured(stagesim, folder):
     """Attention by measured kernels: as `stagesim kernel` says on the grid's points, on lines between them, never
     faster with more tokens or sequences; where there are none that is said."""
     def beside(batch, tokens):
-        found = on_gpu(stagesim, folder, "dgx-h100:1", {"requests": batch, "prompt": tokens, "output": 2}, tokens=1000000,
-                       sequence="0s")
+        found = on_gpu(stagesim, folder, "dgx-h100:1", {"requests": batch, "prompt": tokens, "output": 2},
+                       tokens=1000000, sequence="0s")
         CHECK.that(found["step"]["roofline"] <= 1, "the roofline is exceeded")
         CHECK.that(found["attention"].startswith("vllm-"), f"the source: {found['attention']}")
         return found["further_token_s"]["mean"]
