@@ -289,6 +289,9 @@ static void tell_unused(const struct dlrm_job *j)
         j->api->note(j->job, "partial", "no table is cut by rows (sharding: split: row), so there are no partial sums");
     if (p->exchange != DLRM_EXCHANGE_SAME && !sent)
         j->api->note(j->job, "exchange", "every rank has all tables, so no sums of rows travel");
+    if (p->node == j->ranks && j->ranks > 1)
+        j->api->note(j->job, "node",
+                     "all ranks are one node, so all-to-alls have one step and no sums cross to others");
 }
 
 static void describe(struct dlrm_job *j)

@@ -340,6 +340,15 @@ def check_node_sums(folder):
                  f"bytes, {split}, {pooling} lookups, ranks {place}, present {present}, {element}, added {added}")
 
 
+def check_one_node(folder):
+    """Where all ranks are one node nothing crosses, and that is said."""
+    job = Job(4, 4096, [(10**6, 32, 1)] * 4)
+    job.run(folder)
+    command = [STAGESIM, "run", folder / "job.yaml", "--set", "dlrm.node=4"]
+    done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT)
+    expect("all ranks are one node" in done.stderr, f"dlrm.node of all ranks: {done.stderr!r}")
+
+
 def check_node_time(folder):
     """The sums of a node meet, then a kernel adds them, and only what crosses to the other node is beside the bottom
     layers."""
@@ -418,7 +427,8 @@ def check_overlap(folder):
 with tempfile.TemporaryDirectory() as name:
     place = pathlib.Path(name)
     for check in (check_models, check_one_rank, check_different_rows, check_memory, check_exchanges, check_unequal,
-                  check_many_flows, check_rows, check_present, check_two_steps, check_node_sums, check_node_time,
+                  check_many_flows, check_rows, check_present, check_two_steps, check_node_sums, check_one_node,
+                  check_node_time,
                   check_host, check_copies, check_overlap):
         check(place)
 for fault in faults:
