@@ -287,7 +287,7 @@ static struct platform_ratios ratios_of(const struct communicator *communicator,
         ratios.latency[scope] = own.latency;
         ratios.efficiency[scope] = own.efficiency * efficiency_of(communicator, algorithm, (enum platform_scope)scope);
     }
-    ratios.far = algorithm != &algorithm_direct;
+    ratios.far = algorithm != &algorithm_direct || !has_direct(communicator, algorithm);
     if (algorithm == &algorithm_direct)
         ratios.latency[SCOPE_NETWORK] = ratios.latency[SCOPE_NODE];
     return ratios;

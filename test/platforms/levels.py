@@ -112,7 +112,9 @@ def check_planes(folder):
 def check_sites(folder):
     generate(folder, "node.yaml", 8, "--pod", 2, "--sites", 2, "--site-rate", "80Gbps", "--site-latency", "30ms")
     ranks = GPUS * 8
-    near(seconds(folder, "all-to-all", "direct"), ranks / 2 * SIZE / 2 / 10e9 + 0.03, "all-to-all of two sites")
+    # A platform without a library counts a start-up for each message.
+    took = seconds(folder, "all-to-all", "direct")
+    near(took, ranks / 2 * SIZE / 2 / 10e9 + (ranks - 1) * 0.03, "all-to-all of two sites")
 
 
 # ---- tori ----
