@@ -72,7 +72,12 @@ struct rl_idle {
     double busy, transfer, move, engines, weights, samples, overhead;
 };
 
+/* Changes of which it is said what they would give. */
+enum rl_lever { RL_LEVER_ENGINES, RL_LEVER_TRAINER, RL_LEVER_TAIL, RL_LEVER_STALENESS, RL_LEVER_TRANSFER, RL_LEVERS };
+
 struct rl_figures {
+    double levers[RL_LEVERS]; /* seconds of a step with each of them; -1: it changes nothing */
+    double usual;             /* tokens of outputs that 95 % do not exceed */
     struct rl_phases phases;
     double step; /* seconds from the end of a step to that of the next, mean */
     double tokens_per_s, tokens_per_s_per_gpu;
@@ -129,6 +134,13 @@ double rl_transfer_seconds(const struct rl *rl, struct platform *platform, doubl
 uint32_t rl_steps_least(const struct rl_values *values);
 /* When steps generate and train: fills figures->steps from their batches and phases. */
 void rl_arrange(const struct rl *rl, const struct rl_phases *phases, struct rl_figures *figures);
+
+/* The phases and steps of a trainer and engines like the one: fills the figures that depend on both. */
+void rl_compute(const struct rl *rl, const struct rl_trainer *trainer, struct platform *platform,
+                struct generation_engine *engine, struct rl_figures *figures, struct arena *arena);
+/* Computes the step again with each change: fills figures->levers. */
+void rl_find_levers(const struct rl *rl, const struct rl_trainer *trainer, struct platform *platform,
+                    struct generation_engine *engine, struct rl_figures *figures, struct arena *arena);
 
 /* What people read: a phase, or what a pool is at or waits for. */
 enum { RL_PHASES = 9, RL_CAUSES = 7 };

@@ -104,12 +104,37 @@ static void print_pools(FILE *out, const struct rl_view *view, enum table_format
     table_finish(table, out, table_style_of(format, out));
 }
 
+/* By enum rl_lever. */
+static const struct {
+    const char *key, *text;
+} levers[RL_LEVERS] = {{"engines", "twice as many engines"},
+                       {"trainer", "a trainer twice as fast"},
+                       {"tail", "outputs cut where 95 % end"},
+                       {"staleness", "one version more of staleness"},
+                       {"transfer", "weights by resharding"}};
+
+static void print_levers(FILE *out, const struct rl_figures *f, enum table_format format)
+{
+    struct table *table = table_create();
+    table_columns(table, "<what a change would give", ">step", ">faster", NULL);
+    for (int i = 0; i < RL_LEVERS; i++) {
+        if (!(f->levers[i] > 0))
+            continue;
+        table_cell(table, "%s", levers[i].text);
+        table_seconds(table, f->levers[i]);
+        table_cell(table, "%.3g", f->step / f->levers[i]);
+    }
+    table_finish(table, out, table_style_of(format, out));
+}
+
 void rl_print(FILE *out, const struct rl_view *view, enum table_format format)
 {
     print_remarks(out, view, format);
     print_phases(out, view, format);
     fputc('\n', out);
     print_pools(out, view, format);
+    fputc('\n', out);
+    print_levers(out, view->figures, format);
 }
 
 /* ---- files ---- */
@@ -169,6 +194,11 @@ void rl_json(FILE *out, const struct rl_view *view)
     json_number(&json, "transfer_bytes", f->transfer_bytes);
     json_number(&json, "transfer_most_bytes", f->transfer_most);
     put_memory(&json, f);
+    json_object_begin(&json, "levers", false);
+    for (int i = 0; i < RL_LEVERS; i++)
+        if (f->levers[i] > 0)
+            json_number(&json, levers[i].key, f->levers[i]);
+    json_object_end(&json);
     json_object_end(&json);
     fputc('\n', out);
 }

@@ -9,6 +9,7 @@
 #include "studies/simulation.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* ---- engines ---- */
 
@@ -27,6 +28,25 @@ static struct batching_request longest_of(const struct rl_values *v)
         arena_destroy(arena);
     }
     return longest;
+}
+
+static int by_length(const void *a, const void *b)
+{
+    double one = *(const double *)a, other = *(const double *)b;
+    return (one > other) - (one < other);
+}
+
+/* Tokens of outputs that 95 % of a step's do not exceed; 0: none does. */
+static double usual_of(const struct rl_values *v)
+{
+    uint32_t count = rl_prompts(v) * (uint32_t)v->samples;
+    struct arena *arena = arena_create();
+    double *prompts, *outputs;
+    rl_lengths(v, 0, arena, &prompts, &outputs);
+    qsort(outputs, count, sizeof *outputs, by_length);
+    double usual = outputs[(uint32_t)ceil(0.95 * count) - 1], longest = outputs[count - 1];
+    arena_destroy(arena);
+    return usual < longest ? usual : 0;
 }
 
 static uint32_t gpus_of(const struct rl *rl)
@@ -127,6 +147,14 @@ static void set_phases(const struct rl *rl, const struct rl_trainer *trainer, st
         p->move = 2 * trainer->states / v->host_rate;
 }
 
+void rl_compute(const struct rl *rl, const struct rl_trainer *trainer, struct platform *platform,
+                struct generation_engine *engine, struct rl_figures *f, struct arena *arena)
+{
+    generate_all(rl, engine, f, &f->phases, arena);
+    set_phases(rl, trainer, platform, f, &f->phases, arena);
+    rl_arrange(rl, &f->phases, f);
+}
+
 static bool compute(struct simulation_context *context, struct rl_figures *f, struct generation_engine *engine)
 {
     const struct rl *rl = context->scenario->whole;
@@ -140,9 +168,9 @@ static bool compute(struct simulation_context *context, struct rl_figures *f, st
     if (!make_engine(context, beside ? trainer.states : 0, &longest, engine))
         return false;
     f->longest = alone(&longest, engine);
-    generate_all(rl, engine, f, &f->phases, context->arena);
-    set_phases(rl, &trainer, context->platform, f, &f->phases, context->arena);
-    rl_arrange(rl, &f->phases, f);
+    f->usual = usual_of(&rl->values);
+    rl_compute(rl, &trainer, context->platform, engine, f, context->arena);
+    rl_find_levers(rl, &trainer, context->platform, engine, f, context->arena);
     f->gpus = gpus_of(rl);
     f->generation_gpus = rl->engines * generation_gpus(&rl->settings);
     f->samples = (double)(rl->values.prompts * rl->values.samples);

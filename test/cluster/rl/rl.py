@@ -108,6 +108,19 @@ def check_engines(stagesim, folder):
     CHECK.near(critic["phases"]["values_s"], plain["phases"]["reference_s"], "a forward")
 
 
+def check_levers(stagesim, folder):
+    """Each is the step that a scenario with the change has."""
+    base = {"arrangement": "async", "output": "{log-normal: {mean: 300, deviation: 400}}", "most": 3000, "engines": 1}
+    found, _ = run(stagesim, folder, **base)
+    twice, _ = run(stagesim, folder, **(base | {"engines": 2}))
+    later, _ = run(stagesim, folder, **(base | {"staleness": 2}))
+    faster, _ = run(stagesim, folder, **(base | {"trainer_time": 0.5}))
+    CHECK.near(found["levers"]["engines"], twice["step_s"], "twice as many engines")
+    CHECK.near(found["levers"]["staleness"], later["step_s"], "more staleness", 1e-2)
+    CHECK.near(found["levers"]["trainer"], faster["step_s"], "a faster trainer")
+    CHECK.that(found["levers"]["tail"] < found["step_s"] and "transfer" not in found["levers"], "tail; transfer")
+
+
 def check_bytes(stagesim, folder):
     layer = 2 * 1024 * 8 * 128 + 2 * 1024 * 4 * 128 + 3 * 1024 * 2816
     whole, ends = 2 * 4 * 2 * 1024, 2 * 2 * 1024 * 32000  # norms of layers; input and output
@@ -192,6 +205,7 @@ def main():
         platform(folder)
         check_arrangements(stagesim, folder)
         check_engines(stagesim, folder)
+        check_levers(stagesim, folder)
         check_bytes(stagesim, folder)
         check_files(stagesim, folder)
         check_refused(stagesim, folder)
