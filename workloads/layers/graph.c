@@ -265,7 +265,8 @@ struct layers_graph *graph_create(const struct layer *layers, uint32_t count, co
     const struct layer_edge *edges = graph->edges;
     for (uint32_t i = 0; i < count; i++) {
         graph->operators[i].edges = edges;
-        edges += graph->operators[i].edge_count;
+        if (graph->operators[i].edge_count) /* without any there is no array to move in */
+            edges += graph->operators[i].edge_count;
     }
     free(builder.names);
     if (!builder.mistakes)
