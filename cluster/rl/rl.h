@@ -21,7 +21,7 @@ struct rl_values {
     const struct fields_distribution *prompt, *output, *reward;
     double correlation, kept, host_rate, transfer_rate, transfer_start, overhead, trainer_time;
     unsigned arrangement, transfer; /* enum rl_arrangement, rl_transfer */
-    bool partial, old_log_probabilities, reference, critic, offload;
+    bool partial, old_log_probabilities, reference, reward_model, critic, offload;
 };
 
 /* As a scenario says it. */
@@ -38,7 +38,7 @@ struct rl {
 
 /* Of a step, or means over several. */
 struct rl_phases {
-    double generation, reward, old, reference, values, training, transfer, move, overhead;
+    double generation, reward, old, reference, scores, values, training, transfer, move, overhead;
 };
 
 /* What the trainer's job takes, in seconds and bytes of a GPU. */
@@ -143,7 +143,7 @@ void rl_find_levers(const struct rl *rl, const struct rl_trainer *trainer, struc
                     struct generation_engine *engine, struct rl_figures *figures, struct arena *arena);
 
 /* What people read: a phase, or what a pool is at or waits for. */
-enum { RL_PHASES = 9, RL_CAUSES = 7 };
+enum { RL_PHASES = 10, RL_CAUSES = 7 };
 struct rl_row {
     const char *name, *key;
     double value;

@@ -40,6 +40,7 @@ static void set_phases(const struct rl *rl, const struct rl_trainer *trainer, st
     double forward = updates * trainer->forward;
     p->old = v->old_log_probabilities ? forward : 0;
     p->reference = v->reference ? forward : 0;
+    p->scores = v->reward_model ? forward : 0;
     p->values = v->critic ? forward : 0;
     p->training = updates * trainer->update * models;
     p->overhead = v->overhead;

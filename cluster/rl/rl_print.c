@@ -11,6 +11,7 @@ void rl_list_phases(const struct rl_phases *p, struct rl_row rows[RL_PHASES])
                                           {"reward", "reward_s", p->reward},
                                           {"old log-probabilities", "old_log_probabilities_s", p->old},
                                           {"reference", "reference_s", p->reference},
+                                          {"reward model", "reward_model_s", p->scores},
                                           {"values", "values_s", p->values},
                                           {"training", "training_s", p->training},
                                           {"weights to engines", "transfer_s", p->transfer},

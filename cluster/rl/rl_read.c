@@ -41,6 +41,8 @@ static const struct stagesim_field fields[] = {
     {"old_log_probabilities", STAGESIM_FIELD_FLAG, VALUE(old_log_probabilities),
      .doc = "the trainer computes the samples' probabilities before its updates; default true"},
     {"reference", STAGESIM_FIELD_FLAG, VALUE(reference), .doc = "a reference model computes them, too; default true"},
+    {"reward_model", STAGESIM_FIELD_FLAG, VALUE(reward_model),
+     .doc = "a model as large as the policy scores the samples on the trainer's GPUs; default false: rules do"},
     {"critic", STAGESIM_FIELD_FLAG, VALUE(critic),
      .doc =
          "a critic as large as the policy gives values and is trained (PPO); default false: advantages are of groups"},

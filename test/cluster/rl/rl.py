@@ -53,7 +53,8 @@ def served(stagesim, folder, requests, samples, prompt, output):
 def parts(found):
     """Generation, what the trainer does, the transfer."""
     p = found["phases"]
-    trains = sum(p[key + "_s"] for key in ("old_log_probabilities", "reference", "values", "training", "overhead"))
+    trains = sum(p[key + "_s"] for key in ("old_log_probabilities", "reference", "reward_model", "values", "training",
+                                            "overhead"))
     return p["generation_s"], trains, p["transfer_s"]
 
 
@@ -103,6 +104,9 @@ def check_engines(stagesim, folder):
     CHECK.near(more["phases"]["training_s"], plain["phases"]["training_s"], "of which half are trained with")
     late, _ = run(stagesim, folder, reward="7s")
     CHECK.near(late["phases"]["reward_s"], 7, "the last sample's reward")
+    judged, _ = run(stagesim, folder, reward_model="true", arrangement="apart")
+    CHECK.near(judged["phases"]["reward_model_s"], plain["phases"]["reference_s"], "a forward that scores")
+    CHECK.near(judged["step_s"], sum(parts(judged)), "and the step has it")
     critic, _ = run(stagesim, folder, critic="true")
     CHECK.near(critic["phases"]["training_s"], 2 * plain["phases"]["training_s"], "two models")
     CHECK.near(critic["phases"]["values_s"], plain["phases"]["reference_s"], "a forward")
