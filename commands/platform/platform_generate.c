@@ -51,7 +51,8 @@ static int read_rails(const struct command *command, const char *word, enum fabr
             *rails = (enum fabric_rails)i;
             return 0;
         }
-    return command_usage(command, "--rails meet in the 'spine' or over 'nvlink', not in '%s'; or they are 'planes'", word);
+    return command_usage(command, "--rails meet in the 'spine' or over 'nvlink', not in '%s'; or they are 'planes'",
+                         word);
 }
 
 /* 0 for a word that `routing` takes, else an exit code. */
