@@ -82,14 +82,18 @@ MEASURED = {
     ("torchtitan", "H100-96GB-HBM2e-500W", "dense"): (0.105, -0.101),
     ("bridge", "B200", "MoE, before 26.06"): (0.128, -0.128), ("bridge", "B200", "dense"): (0.018, 0.018),
     ("bridge", "GB200", "MoE, before 26.06"): (0.078, -0.016), ("bridge", "GB200", "MoE, 26.06 and later"):
-    (0.093, -0.093), ("bridge", "GB200", "dense"): (0.062, 0.056),
+    (0.093, -0.093), ("bridge", "GB200", "dense"): (0.053, 0.038),
+    ("bridge", "GB300", "dense"): (0.050, 0.017), ("bridge", "GB300", "MoE, before 26.06"): (0.088, -0.078),
+    ("bridge", "GB300", "MoE, 26.06 and later"): (0.185, -0.092),
     ("bridge", "H100", "MoE, before 26.06"): (0.300, 0.188),
     ("bridge", "H100", "dense"): (0.080, 0.080), ("nemo", "H100", "dense"): (0.015, 0.015),
 }
 BARS = {"dense": 0.08, "MoE": 0.15}  # of the mean that is aimed at; no row beyond WORST
 WORST = 0.35
-# Where that is missed, and why: bf16 and fp8 share a profile; recipes of several releases do.
-MISSED = {("torchtitan", "H100-96GB-HBM2e-500W", "dense"), ("bridge", "H100", "MoE, before 26.06")}
+# Where that is missed, and why: bf16 and fp8 share a profile; recipes of several releases do. Of GB300 from 26.06 on,
+# Kimi K2 is 20 % too fast beside DeepSeek-V3.
+MISSED = {("torchtitan", "H100-96GB-HBM2e-500W", "dense"), ("bridge", "H100", "MoE, before 26.06"),
+          ("bridge", "GB300", "MoE, 26.06 and later")}
 
 
 def main():

@@ -22,7 +22,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDER = os.path.join(HERE, "jobs")
 STAGESIM = os.path.abspath(sys.argv[1])
 MARGINS = 0.005, 0.01  # of the mean upwards, of the bias both ways
-PRESETS = {"A100-80GB": "dgx-a100", "H100": "dgx-h100", "B200": "dgx-b200", "GB200": "gb200-nvl72",
+PRESETS = {"A100-80GB": "dgx-a100", "H100": "dgx-h100", "B200": "dgx-b200", "GB200": "gb200-nvl72", "GB300": "gb300-nvl72",
            "B200-180GB": "dgx-b200", "H100-96GB-HBM2e-500W": "dgx-h100"}
 NAMES = {"Qwen3_30B_a3B": "Qwen3-30B-A3B", "Qwen3_235B_a22B": "Qwen3-235B-A22B", "DeepSeekV3": "DeepSeek-V3",
          "GPT OSS 120B": "GPT-OSS-120B", "LLAMA3.1_405B": "Llama3.1-405B", "Llama3.1-8B": "Llama3-8B",
@@ -96,6 +96,7 @@ def scenario(row, model, framework, compute="", transformer="", recompute=None, 
     context = f", context: {c}" if c > 1 else ""
     order = "[tensor, " + ("context, " if c > 1 else "") + "data, pipeline]"
     micro = number(row, "micro_batch", 1)
+    scaling = f", scaling: {row['precision'].lower()}" if row["precision"] in ("MXFP8", "NVFP4") else ""
     return f"""platform: {platform}
 framework: {framework}
 workload: transformer
@@ -105,7 +106,7 @@ order: {order}
 batch: {{global: {row["global_batch"]}, micro: {micro}}}
 transformer: {{zero: {zero}, sequence_parallel: {str(t > 1).lower()}{placed(model, p * chunks)}{transformer}}}
 schedule: {{{schedule}, recompute: {recompute}}}
-compute: {{precision: {"bf16" if row["precision"] == "BF16" else "fp8"}{compute}}}
+compute: {{precision: {"bf16" if row["precision"] == "BF16" else "fp8"}{scaling}{compute}}}
 engine: analytic
 """
 
@@ -183,18 +184,20 @@ def torchtitan(row, model, folder):
 
 def bridge(row, model, folder):
     """NVIDIA's recipes: sequence parallelism with its communication beside the products, nothing recomputed, forced
-    balance. B300 and GB300 are no presets; fine-tuning is left out. Each row has the profile of its release. The host's
-    time for each expert, before 26.02 and before 26.06, is fitted to the rows with experts that a hash gives. So is
-    that GPT-OSS has no fused attention with sinks on H100: given rows are 42 and 46 % too fast with one."""
-    if row["precision"] == "NVFP4" or row["gpu"] not in PRESETS or row["task"] != "pre-training":
+    balance. B300 is no preset; fine-tuning is left out. Each row has the profile of its release. Nothing is fitted to
+    rows of GB300 and of NVFP4, which are classes of their own. The host's time for each expert, before 26.02 and before
+    26.06, is fitted to the rows with experts that a hash gives. So is that GPT-OSS has no fused attention with sinks on
+    H100: given rows are 42 and 46 % too fast with one."""
+    if row["gpu"] not in PRESETS or row["task"] != "pre-training":
         return None
-    side = (", fitted" if given(row) else ", others") if kind(model) == "MoE" else ""
+    apart = ", NVFP4" if row["precision"] == "NVFP4" else ", GB300" if row["gpu"] == "GB300" else ""
+    side = (", fitted" if given(row) else ", others") if kind(model) == "MoE" and not apart else ""
     release = row["source"].removeprefix("bridge-")
     name = f", {'26.06 and later' if release >= '26.06' else 'before 26.06'}" if kind(model) == "MoE" else ""
     keywords = {"framework": f"nemo@{release}"}
     if row["model"].startswith("GPT OSS") and row["gpu"] == "H100":
         keywords["transformer"] = ", attention: standard"
-    return kind(model) + name + side, keywords
+    return kind(model) + name + apart + side, keywords
 
 
 def nemo(row, model, folder):
@@ -271,6 +274,10 @@ MEASURED = {
     ("torchtitan", "dense, fp8, others"): (0.0983, -0.0983),
     ("torchtitan", "memory"): (0.0934, -0.0934),
     ("bridge", "dense"): (0.0477, 0.0320),
+    ("bridge", "dense, GB300"): (0.0992, -0.0992),
+    ("bridge", "dense, NVFP4"): (0.0564, -0.0115),
+    ("bridge", "MoE, before 26.06, GB300"): (0.0872, -0.0816),
+    ("bridge", "MoE, 26.06 and later, GB300"): (0.2410, -0.2314),
     ("bridge", "MoE, before 26.06"): (0.1321, -0.0117),
     ("bridge", "MoE, before 26.06, fitted"): (0.1355, -0.0022),
     ("bridge", "MoE, before 26.06, others"): (0.1297, -0.0185),

@@ -55,6 +55,8 @@ static bool add_line(struct efficiency *efficiency, char *line, struct fault *fa
         return add_point(&efficiency->matrix, size, value, fault);
     if (!strcmp(line, "matrix_fp8"))
         return add_point(&efficiency->matrix_fp8, size, value, fault);
+    if (!strcmp(line, "matrix_fp4"))
+        return add_point(&efficiency->matrix_fp4, size, value, fault);
     if (!strcmp(line, "convolution"))
         return add_point(&efficiency->convolution, size, value, fault);
     if (!strcmp(line, "memory"))
@@ -70,8 +72,8 @@ static bool add_line(struct efficiency *efficiency, char *line, struct fault *fa
     if (!constant)
         return fault_set(
             fault,
-            "'%.40s' is not known; expected matrix, matrix_fp8, convolution, memory, flash, normalisation, launch, "
-            "dispatch or step",
+            "'%.40s' is not known; expected matrix, matrix_fp8, matrix_fp4, convolution, memory, flash, normalisation, "
+            "launch, dispatch or step",
             line);
     if (value > 1)
         return fault_set(fault, "%s is %g; expected at most 1", line, value);
@@ -157,11 +159,15 @@ static double at_clock(const struct efficiency_device *device, const struct tran
 
 /* The curve that holds for a product. */
 static const struct efficiency_curve *curve_of(const struct efficiency *efficiency,
-                                               const struct transformer_operator *product, bool narrow)
+                                               const struct efficiency_device *device,
+                                               const struct transformer_operator *product)
 {
+    bool narrow = device->fp8 && !product->wide;
     if (product->convolution && efficiency->convolution.count)
         return &efficiency->convolution;
-    return narrow ? &efficiency->matrix_fp8 : &efficiency->matrix;
+    if (narrow && device->narrow == KERNEL_NVFP4 && efficiency->matrix_fp4.count)
+        return &efficiency->matrix_fp4;
+    return narrow && efficiency->matrix_fp8.count ? &efficiency->matrix_fp8 : &efficiency->matrix;
 }
 
 static double known_time(const struct efficiency_device *device, const struct transformer_operator *operator)
@@ -171,12 +177,11 @@ static double known_time(const struct efficiency_device *device, const struct tr
     bool said = operator->flash && device->own_flash;
     if (device->kernels && !said && kernel_use_seconds(device, operator, & measured))
         return at_clock(device, operator, measured);
-    bool narrow = device->fp8 && !operator->wide && efficiency->matrix_fp8.count> 0;
     /* A grouped product reaches what one of its groups reaches. */
     double flops = operator->shape.kind == KERNEL_GROUPED ? operator->flops / operator->shape.groups : operator->flops;
     double share = operator->flash ? efficiency->flash :
                                    operator->share> 0  ? operator->share
-        : efficiency_at(curve_of(efficiency, operator, narrow), flops);
+        : efficiency_at(curve_of(efficiency, device, operator), flops);
     double peak = operator->wide ? device->wide_peak : device->peak;
     peak *= (device->clock > 0 ? device->clock : 1) * (device->held > 0 ? device->held : 1);
     double computing = operator->matrix ? operator->flops /(peak *share) : 0;

@@ -20,6 +20,7 @@ struct efficiency_curve {
 struct efficiency {
     struct efficiency_curve matrix;      /* by flop of a matrix product: share of the peak */
     struct efficiency_curve matrix_fp8;  /* the same of products of 8-bit numbers; without points: as `matrix` */
+    struct efficiency_curve matrix_fp4;  /* of 4-bit numbers; without points: as of 8-bit numbers */
     struct efficiency_curve convolution; /* the same of convolutions; without points: as `matrix` */
     struct efficiency_curve memory;      /* by bytes that an operator moves: share of the memory's bandwidth */
     double normalisation; /* of the passes over data that batch normalisation needs, the share that takes time of its
