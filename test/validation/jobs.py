@@ -22,8 +22,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDER = os.path.join(HERE, "jobs")
 STAGESIM = os.path.abspath(sys.argv[1])
 MARGINS = 0.005, 0.01  # of the mean upwards, of the bias both ways
-PRESETS = {"A100-80GB": "dgx-a100", "H100": "dgx-h100", "B200": "dgx-b200", "GB200": "gb200-nvl72", "GB300": "gb300-nvl72",
-           "B200-180GB": "dgx-b200", "H100-96GB-HBM2e-500W": "dgx-h100"}
+PRESETS = {"A100-80GB": "dgx-a100", "H100": "dgx-h100", "B200": "dgx-b200", "GB200": "gb200-nvl72",
+           "GB300": "gb300-nvl72", "B200-180GB": "dgx-b200", "H100-96GB-HBM2e-500W": "dgx-h100"}
 NAMES = {"Qwen3_30B_a3B": "Qwen3-30B-A3B", "Qwen3_235B_a22B": "Qwen3-235B-A22B", "DeepSeekV3": "DeepSeek-V3",
          "GPT OSS 120B": "GPT-OSS-120B", "LLAMA3.1_405B": "Llama3.1-405B", "Llama3.1-8B": "Llama3-8B",
          "Llama3.1-70B": "Llama3-70B", "GPT3-175B": "GPT-175B", "Llama3-405B": "Llama3.1-405B",
