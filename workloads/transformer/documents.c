@@ -49,8 +49,10 @@ static bool check_list(const struct transformer_job *j)
         sum += list->values[i];
     if (sum <= (double)j->model.sequence)
         return true;
-    j->api->error(j->job, "model.documents", "documents of %.0f tokens do not fit into a sequence of %llu", sum,
-                  (unsigned long long)j->model.sequence);
+    j->api->error(j->job, "model.documents",
+                  "documents of %.0f tokens do not fit into a sequence of %llu; expected "
+                  "fewer or shorter ones, or a longer model.sequence",
+                  sum, (unsigned long long)j->model.sequence);
     return false;
 }
 
