@@ -12,8 +12,8 @@
 #define WATTS_MOST 1e12
 
 const char *const properties_host_keys[] = {
-    "model",     "node",     "nic",    "peak_fp32",        "peak_tf32",         "peak_fp16",
-    "peak_bf16", "peak_fp8", "memory", "memory_bandwidth", "wattage_per_state", NULL};
+    "model",    "node",     "nic",    "peak_fp32",        "peak_tf32",         "peak_fp16", "peak_bf16",
+    "peak_fp8", "peak_fp4", "memory", "memory_bandwidth", "wattage_per_state", NULL};
 
 /* "80GiB", "2039GBps", "312Tf": a number and a unit with a decimal or binary prefix. NaN when it is neither. */
 static double parse_amount(const char *text)

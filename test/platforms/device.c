@@ -4,6 +4,7 @@
  * NVIDIA's pages on NVLink, PCI Express by PCI-SIG: GT/s x 16 lanes / 8 bits, 8b/10b up to Gen2, 128b/130b from Gen3.
  */
 #include "platforms/device.h"
+#include "platforms/properties.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -124,6 +125,12 @@ Test(device, words)
     static const char *const names[] = {"fp32", "tf32", "fp16", "bf16", "fp8", "fp4"};
     for (int i = 0; i < PRECISIONS; i++)
         cr_assert_str_eq(precision_name((enum precision)i), names[i]);
+    for (int i = 0; i < PRECISIONS; i++) {
+        bool read = false;
+        for (const char *const *key = properties_host_keys; *key; key++)
+            read |= !strncmp(*key, "peak_", 5) && !strcmp(*key + 5, names[i]);
+        cr_assert(read, "hosts of a file have no peak_%s", names[i]);
+    }
     cr_assert(confidence_letter(CONFIDENCE_H) == 'H' && confidence_letter(CONFIDENCE_M) == 'M' &&
               confidence_letter(CONFIDENCE_L) == 'L');
 }

@@ -58,8 +58,10 @@ rates = {sets: run("platform={preset: gb300-nvl72, nodes: 1}", f"compute.scaling
 for sets, rate in (("tensor", 5000e12), ("nvfp4", 15000e12)):
     seconds = products / (rate * 0.5) + wide / (2500e12 * 0.5)
     expect(abs(rates[sets] / seconds - 1) < 1e-9, "GB300", sets, rates[sets], seconds)
-(FOLDER / "old.xml").write_text("\n".join(line for line in call(
-    "platform", "generate", "dgx-b200", "--nodes", "1").stdout.splitlines() if "peak_fp4" not in line))
+lines = call("platform", "generate", "dgx-b200", "--nodes", "1").stdout.splitlines()
+(FOLDER / "new.xml").write_text("\n".join(lines))
+(FOLDER / "old.xml").write_text("\n".join(line for line in lines if "peak_fp4" not in line))
+expect(run("platform=new.xml", "compute.scaling=nvfp4")[0]["time"] == four["time"], "a file of the preset")
 summary, said = run("platform=old.xml", "compute.scaling=nvfp4")
 expect(summary is None and "it has no peak_fp4" in said, said)
 
