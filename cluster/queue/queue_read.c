@@ -322,6 +322,22 @@ static void check_contention(const struct reading *reading, const struct scenari
         diag_error(reading->diag, node_place(reading->root, "queue.contention"), "%s", text);
 }
 
+static struct queue_options read_options(struct reading *reading, const struct queue_values *values)
+{
+    return (struct queue_options){.policy = read_policy(reading),
+                                  .placement = read_word(reading, "placement", node_choice_names, NODES_PACKED),
+                                  .block = (uint32_t)values->block,
+                                  .half_life = values->half_life,
+                                  .save = values->save,
+                                  .resume = values->resume,
+                                  .migrate = values->migration,
+                                  .slice = values->slice,
+                                  .change = values->change,
+                                  .rows = (uint32_t)values->rows,
+                                  .grow = values->grow,
+                                  .shrink = values->shrink};
+}
+
 static void read_queue(struct reading *reading, const struct scenario *beside)
 {
     struct queue_values values = {.slice = 600,
@@ -345,19 +361,7 @@ static void read_queue(struct reading *reading, const struct scenario *beside)
     }
     fields_check_keys(&reading->reader, &section, others, reading->node);
     fields_read(&reading->reader, &section, reading->node, reading->node->at, &values);
-    queue->options =
-        (struct queue_options){.policy = read_policy(reading),
-                               .placement = read_word(reading, "placement", node_choice_names, NODES_PACKED),
-                               .block = (uint32_t)values.block,
-                               .half_life = values.half_life,
-                               .save = values.save,
-                               .resume = values.resume,
-                               .migrate = values.migration,
-                               .slice = values.slice,
-                               .change = values.change,
-                               .rows = (uint32_t)values.rows,
-                               .grow = values.grow,
-                               .shrink = values.shrink};
+    queue->options = read_options(reading, &values);
     queue->estimates = read_word(reading, "estimates", estimate_names, ESTIMATES_EXACT);
     queue->processors_per_node = values.processors;
     queue->seed = values.seed;

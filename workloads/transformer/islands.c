@@ -50,10 +50,9 @@ bool transformer_set_islands(struct transformer_job *j)
     j->island = j->data;
     if (p->islands < 2)
         return true;
-    bool ok = refuse(j, j->tensor.algorithm != TENSOR_MEGATRON, "islands", "islands are for megatron-1d") &
-              refuse(j, p->shard_ranks > 0, "islands",
-                     "islands are not for hybrid sharding: weights are shared within "
-                     "one; expected no shard_ranks");
+    bool ok = refuse(j, j->tensor.algorithm != TENSOR_MEGATRON, "islands", "islands are for megatron-1d");
+    ok &= refuse(j, p->shard_ranks > 0, "islands",
+                 "islands are not for hybrid sharding: weights are shared within one; expected no shard_ranks");
     uint32_t inner = j->data / (uint32_t)p->islands;
     if (inner * p->islands != j->data || !j->api->cut(j->job, "data", inner)) {
         j->api->error(j->job, "islands", "%u data-parallel ranks cannot be cut into %llu islands; expected a divisor",

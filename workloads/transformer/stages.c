@@ -427,6 +427,23 @@ static void finish(struct stages *s)
     free(s->ahead);
 }
 
+/* What a stage costs as a whole. */
+static void put_costs(const struct stages *s, struct stagesim_pipeline *pipeline)
+{
+    pipeline->forward = s->arrays[FORWARD];
+    pipeline->backward = s->arrays[BACKWARD];
+    pipeline->weight = s->arrays[WEIGHT];
+    pipeline->optimizer = s->arrays[OPTIMIZER];
+    pipeline->forward_flops = s->arrays[FORWARD_FLOPS];
+    pipeline->backward_flops = s->arrays[BACKWARD_FLOPS];
+    pipeline->weight_flops = s->arrays[WEIGHT_FLOPS];
+    pipeline->message = s->arrays[MESSAGE];
+    pipeline->gradient = s->arrays[GRADIENT];
+    pipeline->activation = s->arrays[ACTIVATION];
+    pipeline->parameter = s->arrays[PARAMETER];
+    pipeline->optimizer_state = s->arrays[STATE];
+}
+
 bool transformer_lower(const struct transformer_job *j)
 {
     struct stages s = {.j = j};
@@ -441,18 +458,6 @@ bool transformer_lower(const struct transformer_job *j)
     struct stagesim_pipeline pipeline = {
         .size = sizeof pipeline,
         .stages = j->stages,
-        .forward = s.arrays[FORWARD],
-        .backward = s.arrays[BACKWARD],
-        .weight = s.arrays[WEIGHT],
-        .optimizer = s.arrays[OPTIMIZER],
-        .forward_flops = s.arrays[FORWARD_FLOPS],
-        .backward_flops = s.arrays[BACKWARD_FLOPS],
-        .weight_flops = s.arrays[WEIGHT_FLOPS],
-        .message = s.arrays[MESSAGE],
-        .gradient = s.arrays[GRADIENT],
-        .activation = s.arrays[ACTIVATION],
-        .parameter = s.arrays[PARAMETER],
-        .optimizer_state = s.arrays[STATE],
         .parts = (const struct stagesim_part *const *)s.parts,
         .part_counts = s.part_counts,
         .fine = p->granularity == GRANULARITY_LAYER,
@@ -485,6 +490,7 @@ bool transformer_lower(const struct transformer_job *j)
         .unsliced = j->model.documents.count > 0,
     };
     struct transformer_islands islands;
+    put_costs(&s, &pipeline);
     transformer_islands_begin(j, &islands, &pipeline);
     bool ok = check_gathers(&s) && j->api->pipeline(j->job, &pipeline);
     transformer_islands_finish(&islands);
