@@ -70,7 +70,8 @@ static void go_beside(const struct rl_phases *p, uint32_t lag, struct rl_figures
 static void share_turns(const struct rl_phases *p, double ended, struct rl_figures *f)
 {
     struct rl_idle *idle = &f->training;
-    idle->busy = (training_of(p) + p->generation - ended) / f->step;
+    idle->busy = (training_of(p) + p->generation - ended - f->idle) / f->step;
+    idle->tools = f->idle / f->step;
     idle->engines = ended / f->step;
     idle->transfer = p->transfer / f->step;
     idle->move = p->move / f->step;
@@ -82,10 +83,14 @@ static void share_turns(const struct rl_phases *p, double ended, struct rl_figur
 static void share_beside(const struct rl_phases *p, double ended, struct rl_figures *f)
 {
     struct rl_idle *g = &f->generation, *t = &f->training;
-    g->busy = (p->generation - ended) / f->step;
-    g->engines = ended / f->step;
-    g->transfer = t->transfer = p->transfer / f->step;
-    g->weights = fmax(0, 1 - g->busy - g->engines - g->transfer);
+    /* Unequal steps: their mean may be above the time between those that the step is measured by. */
+    double time = fmax(f->step, p->generation + p->transfer);
+    g->busy = (p->generation - ended - f->idle) / time;
+    g->tools = f->idle / time;
+    g->engines = ended / time;
+    g->transfer = p->transfer / time;
+    t->transfer = p->transfer / f->step;
+    g->weights = fmax(0, 1 - g->busy - g->tools - g->engines - g->transfer);
     t->busy = training_of(p) / f->step;
     t->overhead = p->overhead / f->step;
     if (t->busy + t->overhead + t->transfer > 1)

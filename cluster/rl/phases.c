@@ -8,24 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-uint32_t rl_prompts(const struct rl_values *values)
-{
-    return (uint32_t)ceil((double)values->prompts / values->kept - 1e-9);
-}
-
-void rl_lengths(const struct rl_values *v, uint32_t step, struct arena *arena, double **prompts, double **outputs)
-{
-    uint32_t count = rl_prompts(v), samples = (uint32_t)v->samples;
-    uint64_t seed = v->seed + 2 * (uint64_t)step;
-    *prompts = arena_array(arena, count, sizeof **prompts);
-    *outputs = arena_array(arena, (size_t)count * samples, sizeof **outputs);
-    struct lengths_request inputs = {&v->prompt->distribution, 0, count, 1, 0, seed + 1};
-    struct lengths_request of_samples = {
-        &v->output->distribution, (double)v->most, count, samples, v->correlation, seed};
-    lengths_draw(&inputs, *prompts);
-    lengths_draw(&of_samples, *outputs);
-}
-
 /* ---- generation ---- */
 
 static int by_value(const void *a, const void *b)
@@ -39,6 +21,7 @@ struct gathering {
     struct generation *generation;
     struct rl_generation *batch;
     double ended; /* seconds of all engines */
+    double idle;  /* of them those without steps */
     uint32_t filled;
     double *done; /* [sample]: when it ends */
 };
@@ -49,15 +32,13 @@ static uint32_t first_of(const struct rl *rl, uint32_t engine)
     return (uint32_t)((uint64_t)engine * rl_prompts(&rl->values) / rl->engines);
 }
 
-/* The samples of an engine's prompts in one step; groups are numbered from `group` on. Returns how many. */
-static uint32_t put_requests(const struct rl *rl, uint32_t engine, const double *prompts, const double *outputs,
-                             uint32_t group, struct batching_request *requests)
+/* The samples of an engine's prompts in one step, numbered from `group` on. Returns how many. */
+static uint32_t put_requests(const struct rl *rl, uint32_t engine, const struct rl_samples *samples, uint32_t group,
+                             struct batching_request *requests)
 {
-    uint32_t samples = (uint32_t)rl->values.samples, first = first_of(rl, engine);
-    uint32_t count = (first_of(rl, engine + 1) - first) * samples;
+    uint32_t first = first_of(rl, engine), count = (first_of(rl, engine + 1) - first) * samples->each;
     for (uint32_t i = 0; i < count; i++)
-        requests[i] = (struct batching_request){0, prompts[first + i / samples], outputs[first * samples + i],
-                                                group + i / samples};
+        requests[i] = rl_sample(samples, first * samples->each + i, group - first);
     return count;
 }
 
@@ -69,6 +50,8 @@ static void run_engine(struct gathering *g, const struct batching_limits *limits
     g->batch->seconds = fmax(g->batch->seconds, run.end);
     g->batch->batch += run.sequences * run.end;
     g->batch->preempted += run.preempted;
+    g->batch->forgotten += run.forgotten;
+    g->idle += run.end - run.busy;
     g->ended += run.end;
     for (uint32_t i = 0; i < count; i++)
         g->done[g->filled++] = run.outcomes[i].last;
@@ -86,21 +69,35 @@ static double rewarded(const struct rl_values *v, uint32_t step, const double *d
     return last;
 }
 
+/* What tools take and answer. */
+static void add_tools(const struct rl_samples *samples, double kept, struct rl_generation *batch)
+{
+    for (uint32_t i = 0; i < samples->begins[samples->count]; i++) {
+        batch->tools += samples->pauses[i].seconds / samples->count;
+        batch->answers += kept * samples->pauses[i].answer;
+    }
+}
+
 struct rl_generation rl_generate(const struct rl *rl, struct generation_engine *engine, uint32_t step,
                                  struct arena *arena)
 {
     const struct rl_values *v = &rl->values;
-    double *prompts, *outputs;
-    uint32_t all = rl_prompts(v), count = all * (uint32_t)v->samples;
+    struct rl_samples samples = rl_samples_draw(v, step, arena);
+    uint32_t count = samples.count;
+    double kept = (double)v->prompts / rl_prompts(v);
     struct rl_generation batch = {.done = arena_array(arena, count, sizeof *batch.done), .count = count};
-    struct gathering g = {engine->generation, &batch, 0, 0, batch.done};
+    struct gathering g = {.generation = engine->generation, .batch = &batch, .done = batch.done};
     struct batching_request *requests = array_zeroed(count, sizeof *requests);
-    rl_lengths(v, step, arena, &prompts, &outputs);
     for (uint32_t e = 0; e < rl->engines; e++)
-        run_engine(&g, &engine->limits, requests, put_requests(rl, e, prompts, outputs, 0, requests));
+        run_engine(&g, &engine->limits, requests, put_requests(rl, e, &samples, 0, requests));
     free(requests);
     for (uint32_t i = 0; i < count; i++)
-        batch.tokens += (prompts[i / v->samples] + outputs[i]) * (double)v->prompts / all;
+        batch.tokens += (samples.prompts[i / samples.each] + samples.outputs[i]) * kept;
+    if (samples.pauses) {
+        add_tools(&samples, kept, &batch);
+        batch.tokens += batch.answers;
+        batch.idle = g.idle / rl->engines;
+    }
     batch.reward = rewarded(v, step, batch.done, count) - batch.seconds;
     qsort(batch.done, count, sizeof *batch.done, by_value);
     batch.batch /= g.ended;
@@ -109,22 +106,16 @@ struct rl_generation rl_generate(const struct rl *rl, struct generation_engine *
     return batch;
 }
 
-/* The samples of an engine in `batches` steps, of which at most staleness + 1 are under way. */
+/* The samples of an engine in the steps of `batches`, of which at most staleness + 1 are under way. */
 static void stream_engine(struct gathering *g, const struct rl *rl, const struct batching_limits *of_engine,
-                          uint32_t engine, uint32_t batches)
+                          uint32_t engine, const struct rl_samples *steps, uint32_t batches)
 {
     uint32_t prompts = first_of(rl, engine + 1) - first_of(rl, engine), each = prompts * (uint32_t)rl->values.samples;
     struct batching_request *requests = array_zeroed((size_t)each * batches + 1, sizeof *requests);
     struct batching_limits limits = *of_engine;
-    double flying = (double)each * (double)(rl->values.staleness + 1);
-    for (uint32_t b = 0; b < batches; b++) {
-        struct arena *arena = arena_create();
-        double *inputs, *outputs;
-        rl_lengths(&rl->values, b, arena, &inputs, &outputs);
-        put_requests(rl, engine, inputs, outputs, b * prompts, &requests[(size_t)b * each]);
-        arena_destroy(arena);
-    }
-    limits.sequences = flying < limits.sequences ? (uint32_t)flying : limits.sequences;
+    for (uint32_t b = 0; b < batches; b++)
+        put_requests(rl, engine, &steps[b], b * prompts, &requests[(size_t)b * each]);
+    limits.begun = each * (uint32_t)(rl->values.staleness + 1);
     run_engine(g, &limits, requests, each * batches);
     free(requests);
 }
@@ -135,13 +126,20 @@ struct rl_generation rl_stream(const struct rl *rl, struct generation_engine *en
     uint32_t batches = (uint32_t)rl->values.staleness + 4;
     struct rl_generation batch = {0};
     double *done = array_zeroed((size_t)count * batches, sizeof *done);
-    struct gathering g = {engine->generation, &batch, 0, 0, done};
+    struct gathering g = {.generation = engine->generation, .batch = &batch, .done = done};
+    struct arena *arena = arena_create();
+    struct rl_samples *steps = arena_array(arena, batches, sizeof *steps);
+    for (uint32_t b = 0; b < batches; b++)
+        steps[b] = rl_samples_draw(&rl->values, b, arena);
     for (uint32_t e = 0; e < rl->engines; e++)
-        stream_engine(&g, rl, &engine->limits, e, batches);
+        stream_engine(&g, rl, &engine->limits, e, steps, batches);
+    arena_destroy(arena);
     qsort(done, g.filled, sizeof *done, by_value);
     batch.seconds = (done[(size_t)count * (batches - 1) - 1] - done[count - 1]) / (batches - 2);
     batch.batch /= g.ended;
     batch.preempted /= batches;
+    batch.forgotten /= batches;
+    batch.idle = rl_calls_tools(&rl->values) ? batch.seconds * g.idle / g.ended : 0;
     free(done);
     return batch;
 }

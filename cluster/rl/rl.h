@@ -13,14 +13,15 @@
 #include "workloads/generation/reshard.h"
 
 enum rl_arrangement { RL_COLOCATED, RL_APART, RL_ASYNC };
+enum rl_tool_cache { RL_KEPT, RL_RECOMPUTED };
 enum rl_transfer { RL_RESHARD, RL_BROADCAST, RL_BUCKETS, RL_TENSORS };
 
 /* As the section's fields fill it. */
 struct rl_values {
     uint64_t prompts, samples, most, seed, mini_batch, engines, staleness, steps, pack;
-    const struct fields_distribution *prompt, *output, *reward;
+    const struct fields_distribution *prompt, *output, *reward, *turns, *tool, *tool_tokens;
     double correlation, kept, host_rate, transfer_rate, transfer_start, overhead, trainer_time;
-    unsigned arrangement, transfer; /* enum rl_arrangement, rl_transfer */
+    unsigned arrangement, transfer, tool_cache; /* enum rl_arrangement, rl_transfer, rl_tool_cache */
     bool partial, old_log_probabilities, reference, reward_model, critic, offload;
 };
 
@@ -55,9 +56,13 @@ struct rl_generation {
     double engines_ended; /* seconds that engines, on average, wait for the last one */
     double batch;         /* sequences that go on in an engine, mean */
     double reward;        /* seconds of rewards behind the last sample */
-    double tokens;        /* of samples that are kept, with their prompts */
+    double tokens;        /* of samples that are kept, with their prompts and what tools answer */
     double preempted;
-    double *done; /* when its samples are, in order, count of them */
+    double idle;      /* seconds in which an engine, mean, waits for tools alone */
+    double tools;     /* seconds that a sample waits for tools, mean */
+    double answers;   /* tokens of tools, of samples that are kept */
+    double forgotten; /* answers that are read together with all tokens before them */
+    double *done;     /* when its samples are, in order, count of them */
     uint32_t count;
 };
 
@@ -69,7 +74,7 @@ struct rl_step {
 
 /* Shares of the time between the ends of steps in which a pool of GPUs idles, by what it waits for. */
 struct rl_idle {
-    double busy, transfer, move, engines, weights, samples, overhead;
+    double busy, transfer, move, engines, tools, weights, samples, overhead;
 };
 
 /* Changes of which it is said what they would give. */
@@ -84,8 +89,9 @@ struct rl_figures {
     uint32_t gpus, generation_gpus;
     double tail; /* of generation, the share behind 95 % of its samples */
     double batch, preempted, tokens, samples;
-    double staleness; /* versions, mean over batches */
-    double longest;   /* seconds of a generation of the longest sample alone */
+    double idle, tools, answers, forgotten; /* as of a batch, means */
+    double staleness;                       /* versions, mean over batches */
+    double longest;                         /* seconds of a generation of the longest sample alone */
     struct rl_idle generation, training;
     double transfer_bytes, transfer_most; /* of all GPUs, and of the one that gets the most */
     double weights, cache, trainer_peak, trainer_states, capacity;
@@ -116,9 +122,20 @@ bool rl_trainer_read(const struct scenario_request *request, const struct node *
 bool rl_trainer_simulate(const struct rl *rl, struct platform *platform, struct arena *arena, struct diag *diag,
                          struct rl_trainer *trainer);
 
-/* Lengths of a step's samples: prompts, kept or not, times samples. From the arena. */
-void rl_lengths(const struct rl_values *values, uint32_t step, struct arena *arena, double **prompts, double **outputs);
+/* A step's samples: prompts, kept or not, times samples. */
+struct rl_samples {
+    uint32_t count, each;          /* each: of a prompt */
+    double *prompts, *outputs;     /* tokens: [prompt], [sample] */
+    struct batching_pause *pauses; /* of sample i those from begins[i] to begins[i + 1] */
+    uint32_t *begins;
+};
+/* Memory from the arena. */
+struct rl_samples rl_samples_draw(const struct rl_values *values, uint32_t step, struct arena *arena);
+/* What an engine generates for sample i, whose prompts are numbered from `group` on. Points to the samples. */
+struct batching_request rl_sample(const struct rl_samples *samples, uint32_t i, uint32_t group);
 uint32_t rl_prompts(const struct rl_values *values);
+/* Whether samples call tools. */
+bool rl_calls_tools(const struct rl_values *values);
 /* The batch of a step on all engines. From the arena. */
 struct rl_generation rl_generate(const struct rl *rl, struct generation_engine *engine, uint32_t step,
                                  struct arena *arena);
@@ -143,7 +160,7 @@ void rl_find_levers(const struct rl *rl, const struct rl_trainer *trainer, struc
                     struct generation_engine *engine, struct rl_figures *figures, struct arena *arena);
 
 /* What people read: a phase, or what a pool is at or waits for. */
-enum { RL_PHASES = 10, RL_CAUSES = 7 };
+enum { RL_PHASES = 10, RL_CAUSES = 8 };
 struct rl_row {
     const char *name, *key;
     double value;

@@ -19,6 +19,8 @@ static void generate_all(const struct rl *rl, struct generation_engine *engine, 
             batch->seconds = steady.seconds;
             batch->batch = steady.batch;
             batch->preempted = steady.preempted;
+            batch->forgotten = steady.forgotten;
+            batch->idle = steady.idle;
             batch->tail = batch->engines_ended = batch->reward = 0;
         }
         p->generation += batch->seconds / f->step_count;
@@ -27,6 +29,10 @@ static void generate_all(const struct rl *rl, struct generation_engine *engine, 
         f->batch += batch->batch / f->step_count;
         f->preempted += batch->preempted / f->step_count;
         f->tokens += batch->tokens / f->step_count;
+        f->idle += batch->idle / f->step_count;
+        f->tools += batch->tools / f->step_count;
+        f->answers += batch->answers / f->step_count;
+        f->forgotten += batch->forgotten / f->step_count;
     }
     f->tail /= p->generation;
 }

@@ -24,10 +24,10 @@ void rl_list_phases(const struct rl_phases *p, struct rl_row rows[RL_PHASES])
 void rl_list_idle(const struct rl_idle *idle, struct rl_row rows[RL_CAUSES])
 {
     const struct rl_row all[RL_CAUSES] = {
-        {"at work", "busy", idle->busy},           {"weights to engines", "transfer", idle->transfer},
-        {"offload, reload", "move", idle->move},   {"other engines' tails", "engines", idle->engines},
-        {"new weights", "weights", idle->weights}, {"samples", "samples", idle->samples},
-        {"overhead", "overhead", idle->overhead}};
+        {"at work", "busy", idle->busy},         {"weights to engines", "transfer", idle->transfer},
+        {"offload, reload", "move", idle->move}, {"other engines' tails", "engines", idle->engines},
+        {"tools", "tools", idle->tools},         {"new weights", "weights", idle->weights},
+        {"samples", "samples", idle->samples},   {"overhead", "overhead", idle->overhead}};
     for (int i = 0; i < RL_CAUSES; i++)
         rows[i] = all[i];
 }
@@ -54,6 +54,11 @@ static void print_remarks(FILE *out, const struct rl_view *view, enum table_form
             readable_percent(one, f->tail));
     fprintf(remarks, "the longest one alone takes %s\n", readable_seconds(one, f->longest));
     fprintf(remarks, "engines      %.4g sequences in a step, mean; %.4g preempted\n", f->batch, f->preempted);
+    if (rl_calls_tools(&rl->values)) {
+        fprintf(remarks, "tools        a sample waits for them for %s, mean; ", readable_seconds(one, f->tools));
+        fprintf(remarks, "they answer %.6g tokens of a step's; ", f->answers);
+        fprintf(remarks, "behind %.4g answers all of a sample is read again\n", f->forgotten);
+    }
     fprintf(remarks, "transfer     %s to all GPUs, %s to the one that gets the most\n",
             readable_binary_bytes(one, f->transfer_bytes), readable_binary_bytes(two, f->transfer_most));
     fprintf(remarks, "memory       engine: weights %s, cache %s; ", readable_binary_bytes(one, f->weights),
@@ -189,6 +194,9 @@ void rl_json(FILE *out, const struct rl_view *view)
     json_number(&json, "longest_alone_s", f->longest);
     json_number(&json, "batch", f->batch);
     json_number(&json, "preempted", f->preempted);
+    json_number(&json, "tools_s", f->tools);
+    json_number(&json, "tool_tokens", f->answers);
+    json_number(&json, "recomputed", f->forgotten);
     put_rows(&json, "phases", phases, RL_PHASES);
     put_rows(&json, "engines", engines, RL_CAUSES);
     put_rows(&json, "trainer", trainer, RL_CAUSES);

@@ -11,11 +11,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { SAMPLES_MOST = 1000000 };
+enum { SAMPLES_MOST = 1000000, TURNS_MOST = 20000000 };
 
 #define VALUE(name) offsetof(struct rl_values, name)
 
 const char *const rl_arrangement_names[] = {"colocated", "apart", "async", NULL};
+static const char *const tool_cache_names[] = {"kept", "recomputed", NULL};
 static const char *const transfer_names[] = {"reshard", "broadcast", "buckets", "tensors", NULL};
 
 static const struct stagesim_field fields[] = {
@@ -38,6 +39,16 @@ static const struct stagesim_field fields[] = {
      .doc = "samples of an update; default: all of a step"},
     {"reward", STAGESIM_FIELD_DISTRIBUTION, VALUE(reward),
      .doc = "how long the score of a sample takes, which begins when the sample ends, beside the GPUs; default 0s"},
+    {"turns", STAGESIM_FIELD_FACTORS, VALUE(turns),
+     .doc = "equal parts of a sample's output, with a tool or an environment between two; rounded, at least 1; "
+            "default 1"},
+    {"tool", STAGESIM_FIELD_DISTRIBUTION, VALUE(tool),
+     .doc = "how long a tool takes, while others have the sample's place in the engine; default 0s"},
+    {"tool_tokens", STAGESIM_FIELD_FACTORS, VALUE(tool_tokens),
+     .doc = "tokens that it answers: they are read as a prompt is, and trained with; default 0"},
+    {"tool_cache", STAGESIM_FIELD_NAME, VALUE(tool_cache), .names = tool_cache_names,
+     .doc = "tokens of a sample that waits: kept, in the cache until others need the room, those that wait the longest "
+            "first; recomputed behind each tool; default kept"},
     {"old_log_probabilities", STAGESIM_FIELD_FLAG, VALUE(old_log_probabilities),
      .doc = "the trainer computes the samples' probabilities before its updates; default true"},
     {"reference", STAGESIM_FIELD_FLAG, VALUE(reference), .doc = "a reference model computes them, too; default true"},
@@ -110,6 +121,29 @@ static bool check_arrangement(const struct rl_values *v, const struct node *node
     return true;
 }
 
+static bool check_tools(const struct rl_values *v, const struct node *root, struct diag *diag)
+{
+    static const char *const keys[] = {"tool", "tool_tokens", "tool_cache"};
+    const struct node *node = node_get(root, "rl");
+    double turns = distribution_mean(&v->turns->distribution), all = turns * rl_prompts(v) * (double)v->samples;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (node_get(node, keys[i]) && !rl_calls_tools(v)) {
+            diag_error(diag, node_get(node, keys[i])->key_at,
+                       "'%s' is between turns, and there is one; expected "
+                       "rl.turns, such as turns: 4",
+                       keys[i]);
+            return false;
+        }
+    if (turns >= 1 && all <= TURNS_MOST)
+        return true;
+    if (turns < 1)
+        diag_error(diag, node_place(root, "rl.turns"), "a sample has %.6g turns; expected at least 1", turns);
+    else
+        diag_error(diag, node_place(root, "rl.turns"), "samples of a step have %.6g turns; expected at most %d", all,
+                   TURNS_MOST);
+    return false;
+}
+
 static bool check(const struct rl_values *v, const struct node *root, struct diag *diag)
 {
     const struct node *node = node_get(root, "rl");
@@ -129,18 +163,18 @@ static bool check(const struct rl_values *v, const struct node *root, struct dia
                    (unsigned long long)v->steps, rl_steps_least(v));
         return false;
     }
-    return check_arrangement(v, node, diag);
+    return check_arrangement(v, node, diag) && check_tools(v, root, diag);
 }
 
 /* Tokens of the samples of an update; the sequence whose attention is theirs, and the pack that holds the longest. */
 static double measure(struct rl *rl, struct arena *arena)
 {
     struct rl_values *v = &rl->values;
-    double *prompts, *outputs, sum = 0, squares = 0, longest = 0;
-    uint32_t count = rl_prompts(v) * (uint32_t)v->samples;
-    rl_lengths(v, 0, arena, &prompts, &outputs);
-    for (uint32_t i = 0; i < count; i++) {
-        double length = prompts[i / v->samples] + outputs[i];
+    struct rl_samples samples = rl_samples_draw(v, 0, arena);
+    double sum = 0, squares = 0, longest = 0;
+    for (uint32_t i = 0; i < samples.count; i++) {
+        struct batching_request sample = rl_sample(&samples, i, 0);
+        double length = batching_tokens(&sample);
         sum += length;
         squares += length * length;
         longest = fmax(longest, length);
@@ -148,7 +182,7 @@ static double measure(struct rl *rl, struct arena *arena)
     rl->sequence = squares / sum;
     if (!v->pack)
         v->pack = (uint64_t)longest;
-    return sum / count * (double)v->mini_batch;
+    return sum / samples.count * (double)v->mini_batch;
 }
 
 static bool set_engines(struct rl *rl, const struct node *root, struct diag *diag)
@@ -175,6 +209,9 @@ struct scenario *rl_read(const struct scenario_request *request, struct node *ro
                                     .prompt = fields_distribution_of("512s", arena),
                                     .output = fields_distribution_of("1024s", arena),
                                     .reward = fields_distribution_of("0s", arena),
+                                    .turns = fields_distribution_of("1s", arena),
+                                    .tool = fields_distribution_of("0s", arena),
+                                    .tool_tokens = fields_distribution_of("0s", arena),
                                     .correlation = 0.5,
                                     .kept = 1,
                                     .staleness = 1,

@@ -13,20 +13,27 @@
 
 /* ---- engines ---- */
 
-/* The longest sample of all steps. */
-static struct batching_request longest_of(const struct rl_values *v)
+/* The longest sample of all steps. Memory from the arena. */
+static struct batching_request longest_of(const struct rl_values *v, struct arena *arena)
 {
-    uint32_t samples = (uint32_t)v->samples, count = rl_prompts(v) * samples;
-    struct batching_request longest = {0};
+    uint32_t step_of = 0, number = 0;
+    double most = 0;
     for (uint32_t step = 0; step < v->steps; step++) {
-        struct arena *arena = arena_create();
-        double *prompts, *outputs;
-        rl_lengths(v, step, arena, &prompts, &outputs);
-        for (uint32_t i = 0; i < count; i++)
-            if (prompts[i / samples] + outputs[i] > longest.prompt + longest.output)
-                longest = (struct batching_request){0, prompts[i / samples], outputs[i], 0};
-        arena_destroy(arena);
+        struct arena *own = arena_create();
+        struct rl_samples samples = rl_samples_draw(v, step, own);
+        for (uint32_t i = 0; i < samples.count; i++) {
+            struct batching_request sample = rl_sample(&samples, i, 0);
+            if (batching_tokens(&sample) > most) {
+                most = batching_tokens(&sample);
+                step_of = step;
+                number = i;
+            }
+        }
+        arena_destroy(own);
     }
+    struct rl_samples samples = rl_samples_draw(v, step_of, arena);
+    struct batching_request longest = rl_sample(&samples, number, 0);
+    longest.group = 0;
     return longest;
 }
 
@@ -39,12 +46,11 @@ static int by_length(const void *a, const void *b)
 /* Tokens of outputs that 95 % of a step's do not exceed; 0: none does. */
 static double usual_of(const struct rl_values *v)
 {
-    uint32_t count = rl_prompts(v) * (uint32_t)v->samples;
     struct arena *arena = arena_create();
-    double *prompts, *outputs;
-    rl_lengths(v, 0, arena, &prompts, &outputs);
-    qsort(outputs, count, sizeof *outputs, by_length);
-    double usual = outputs[(uint32_t)ceil(0.95 * count) - 1], longest = outputs[count - 1];
+    struct rl_samples samples = rl_samples_draw(v, 0, arena);
+    uint32_t count = samples.count;
+    qsort(samples.outputs, count, sizeof *samples.outputs, by_length);
+    double usual = samples.outputs[(uint32_t)ceil(0.95 * count) - 1], longest = samples.outputs[count - 1];
     arena_destroy(arena);
     return usual < longest ? usual : 0;
 }
@@ -74,12 +80,13 @@ static bool make_engine(struct simulation_context *context, double taken, const 
     uint32_t each = generation_gpus(&rl->settings);
     uint32_t first = rl->values.arrangement == RL_COLOCATED ? 0 : rl->update->mesh.ranks;
     uint32_t *hosts = arena_array(context->arena, each, sizeof *hosts);
-    double longest = sample->prompt + sample->output;
+    double longest = batching_tokens(sample);
     for (uint32_t i = 0; i < each; i++)
         hosts[i] = first + i;
     if (!generation_engine_create(&rl->settings, rl->model, context->platform, hosts, taken, longest, at,
                                   context->arena, &context->diag, engine))
         return false;
+    engine->limits.keeps = rl->values.tool_cache == RL_KEPT;
     if (batching_room(&engine->limits, sample) <= engine->limits.tokens)
         return true;
     diag_error(&context->diag, scenario_place(context->scenario, "rl"),
@@ -110,7 +117,7 @@ static bool compute(struct simulation_context *context, struct rl_figures *f, st
     if (!check_gpus(context) || !rl_trainer_simulate(rl, context->platform, context->arena, &context->diag, &trainer))
         return false;
     bool beside = rl->values.arrangement == RL_COLOCATED && !rl->values.offload;
-    struct batching_request longest = longest_of(&rl->values);
+    struct batching_request longest = longest_of(&rl->values, context->arena);
     if (!make_engine(context, beside ? trainer.states : 0, &longest, engine))
         return false;
     f->longest = alone(&longest, engine);
@@ -137,7 +144,7 @@ static bool compute(struct simulation_context *context, struct rl_figures *f, st
 static int check(struct simulation_context *context)
 {
     const struct rl *rl = context->scenario->whole;
-    struct batching_request longest = longest_of(&rl->values);
+    struct batching_request longest = longest_of(&rl->values, context->arena);
     struct generation_engine engine;
     if (!check_gpus(context) || !make_engine(context, 0, &longest, &engine))
         return EXIT_BAD_INPUT;

@@ -1,106 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "workloads/generation/batching.h"
-
 #include "base/arena.h"
+#include "workloads/generation/batching_sequences.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* A sequence as the engine has it. */
-struct sequence {
-    double made;   /* tokens that it has of its output, while it waits */
-    double ends;   /* while it goes on: where the engine's count of tokens is when it has them all */
-    double left;   /* of its prompt, tokens that were not computed yet */
-    double held;   /* tokens in the cache before it goes on */
-    double begins; /* where the count was when it went on */
-    bool shared;   /* its prompt is another one's, too */
-};
-
-struct batching {
-    struct generation *generation;
-    const struct batching_limits *limits;
-    const struct batching_request *requests;
-    uint32_t count;
-    struct batching_run *run;
-    struct sequence *sequences;
-    uint32_t *heap, running; /* by `ends`, the nearest first */
-    uint32_t *filling;       /* whose prompts are computed, from fill_first to fill_end */
-    uint32_t fill_first, fill_end;
-    uint32_t next;                /* that has not come in yet */
-    uint32_t *again, again_count; /* that were thrown out, the last one on top */
-    uint32_t *holders;            /* [group]: sequences with its prompt in the cache */
-    double now, counted;          /* counted: tokens of a sequence that has gone on from the beginning */
-    double context;               /* of those that go on */
-    double used;                  /* tokens of the cache */
-};
+double batching_tokens(const struct batching_request *request)
+{
+    double tokens = request->prompt + request->output;
+    for (uint32_t i = 0; i < request->pause_count; i++)
+        tokens += request->pauses[i].answer;
+    return tokens;
+}
 
 double batching_room(const struct batching_limits *limits, const struct batching_request *request)
 {
-    return request->prompt + request->output + limits->each;
+    return batching_tokens(request) + limits->each;
 }
 
 /* ---- those that go on ---- */
 
-static bool sooner(const struct batching *b, uint32_t one, uint32_t other)
-{
-    double difference = b->sequences[one].ends - b->sequences[other].ends;
-    return difference < 0 || (!(difference > 0) && one < other);
-}
-
-static void put(struct batching *b, uint32_t request)
-{
-    uint32_t at = b->running++;
-    for (; at && sooner(b, request, b->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        b->heap[at] = b->heap[(at - 1) / 2];
-    b->heap[at] = request;
-}
-
-static uint32_t take(struct batching *b, uint32_t at)
-{
-    uint32_t taken = b->heap[at], last = b->heap[--b->running];
-    if (at == b->running)
-        return taken;
-    for (; at && sooner(b, last, b->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        b->heap[at] = b->heap[(at - 1) / 2];
-    for (uint32_t child = 2 * at + 1; child < b->running; child = 2 * at + 1) {
-        child += child + 1 < b->running && sooner(b, b->heap[child + 1], b->heap[child]);
-        if (!sooner(b, b->heap[child], last))
-            break;
-        b->heap[at] = b->heap[child];
-        at = child;
-    }
-    b->heap[at] = last;
-    return taken;
-}
-
-/* Tokens that a sequence has in the cache beside a prompt that others share. */
-static double own_tokens(const struct batching *b, uint32_t request)
-{
-    const struct sequence *s = &b->sequences[request];
-    return s->held + (b->counted - s->begins) - (s->shared ? b->requests[request].prompt : 0) + b->limits->each;
-}
-
-static void give_back(struct batching *b, uint32_t request)
-{
-    const struct batching_request *r = &b->requests[request];
-    b->used -= own_tokens(b, request);
-    if (b->sequences[request].shared && --b->holders[r->group] == 0)
-        b->used -= r->prompt;
-}
-
-/* Takes it out of those that go on. */
-static void leave(struct batching *b, uint32_t at)
-{
-    uint32_t request = take(b, at);
-    b->context -= b->sequences[request].held + (b->counted - b->sequences[request].begins);
-    give_back(b, request);
-}
-
 static void end_those(struct batching *b)
 {
-    while (b->running && b->sequences[b->heap[0]].ends <= b->counted + 1e-9) {
-        uint32_t request = b->heap[0];
-        leave(b, 0);
+    while (b->going.count && b->sequences[b->going.items[0]].ends <= b->counted + 1e-9) {
+        uint32_t request = b->going.items[0];
+        batching_leave(b, 0);
+        if (b->sequences[request].calls < b->requests[request].pause_count) {
+            batching_call_tool(b, request);
+            continue;
+        }
+        b->begun--;
         b->run->outcomes[request].last = b->now;
         b->run->end = fmax(b->run->end, b->now);
     }
@@ -111,9 +40,9 @@ static void end_those(struct batching *b)
 /* Seconds of the step in which `steps` before it have been taken, without prompts. */
 static double decode_seconds(const struct batching *b, double steps)
 {
-    struct generation_step step = {.decoding = b->running,
-                                   .context = b->context + steps * b->running * b->limits->accepted,
-                                   .sampled = b->running};
+    struct generation_step step = {.decoding = b->going.count,
+                                   .context = b->context + steps * b->going.count * b->limits->accepted,
+                                   .sampled = b->going.count};
     return generation_seconds(b->generation, &step, NULL);
 }
 
@@ -147,9 +76,9 @@ static void add_span(struct batching *b, double from, double steps, double prefi
     struct batching_run *run = b->run;
     run->busy += b->now - from;
     run->steps += steps;
-    run->sequences += steps * b->running;
+    run->sequences += steps * b->going.count;
     run->spans = array_grow(run->spans, &run->span_room, run->span_count + 1, sizeof *run->spans);
-    run->spans[run->span_count++] = (struct batching_span){from, b->now, b->running, prefill};
+    run->spans[run->span_count++] = (struct batching_span){from, b->now, b->going.count, prefill};
 }
 
 /* Those that go on do so by some steps. */
@@ -157,8 +86,8 @@ static void go_on(struct batching *b, double steps)
 {
     double tokens = steps * b->limits->accepted;
     b->counted += tokens;
-    b->context += tokens * b->running;
-    b->used += tokens * b->running;
+    b->context += tokens * b->going.count;
+    b->used += tokens * b->going.count;
     b->run->most_tokens = fmax(b->run->most_tokens, b->used);
 }
 
@@ -168,15 +97,27 @@ static void go_on(struct batching *b, double steps)
 static void throw_out(struct batching *b)
 {
     uint32_t at = 0;
-    for (uint32_t i = 1; i < b->running; i++)
-        if (b->heap[i] > b->heap[at])
+    for (uint32_t i = 1; i < b->going.count; i++)
+        if (b->going.items[i] > b->going.items[at])
             at = i;
-    uint32_t request = b->heap[at];
-    struct sequence *s = &b->sequences[request];
+    uint32_t request = b->going.items[at];
+    struct batching_sequence *s = &b->sequences[request];
     s->made += 1 + (b->counted - s->begins);
-    leave(b, at);
+    batching_leave(b, at);
     b->again[b->again_count++] = request;
     b->run->preempted++;
+}
+
+/* What a sequence left there that waits for a tool goes first. False: only one sequence has tokens there. */
+static bool make_room(struct batching *b)
+{
+    if (b->keeping_count)
+        batching_forget(b, b->keeping[0]);
+    else if (b->going.count > 1)
+        throw_out(b);
+    else
+        return false;
+    return true;
 }
 
 /* ---- prompts ---- */
@@ -186,24 +127,90 @@ static uint32_t waiting(const struct batching *b)
 {
     if (b->again_count)
         return b->again[b->again_count - 1];
-    return b->next < b->count && b->requests[b->next].arrival <= b->now ? b->next : b->count;
+    if (b->back_end > b->back_first)
+        return b->back[b->back_first % b->count];
+    bool more = !b->limits->begun || b->begun < b->limits->begun;
+    return more && b->next < b->count && b->requests[b->next].arrival <= b->now ? b->next : b->count;
+}
+
+static void take_waiting(struct batching *b)
+{
+    if (b->again_count) {
+        b->again_count--;
+    } else if (b->back_end > b->back_first) {
+        b->back_first++;
+    } else {
+        b->next++;
+        b->begun++;
+    }
+}
+
+/* Tokens that have to be computed before a sequence goes on. */
+static double fresh_tokens(const struct batching *b, uint32_t request)
+{
+    const struct batching_request *r = &b->requests[request];
+    const struct batching_sequence *s = &b->sequences[request];
+    double all = r->prompt + s->answers + s->made;
+    if (s->kept > 0)
+        return all - s->kept;
+    return b->limits->shares && b->holders[r->group] > 0 ? all - r->prompt : all;
+}
+
+/* Whether there is room for it beside the next tokens of those that go on, without so many tokens of others. */
+static bool has_room(const struct batching *b, uint32_t request, double others)
+{
+    double more = fresh_tokens(b, request) + (b->sequences[request].kept > 0 ? 0 : b->limits->each);
+    return b->used - others + more + b->going.count <= b->limits->tokens;
+}
+
+/* Tokens that there would be room for without what others left, with prompts that nobody else has. */
+static double kept_by_others(const struct batching *b, uint32_t request)
+{
+    double tokens = 0;
+    for (uint32_t i = 0; i < b->keeping_count; i++) {
+        const struct batching_request *r = &b->requests[b->keeping[i]];
+        bool last =
+            b->limits->shares && r->group != b->requests[request].group && b->keepers[r->group] == b->holders[r->group];
+        if (b->keeping[i] != request)
+            tokens += batching_kept(b, b->keeping[i]) + (last ? r->prompt / b->keepers[r->group] : 0);
+    }
+    return tokens;
+}
+
+/* Takes room from those that wait for tools if that is enough. */
+static bool find_room(struct batching *b, uint32_t request)
+{
+    bool alone = b->going.count + (b->fill_end - b->fill_first) == 0;
+    if (has_room(b, request, 0))
+        return true;
+    if (!alone && !has_room(b, request, kept_by_others(b, request) + 1e-9))
+        return false;
+    for (uint32_t i = 0; i < b->keeping_count && !has_room(b, request, 0);)
+        if (b->keeping[i] == request)
+            i++;
+        else
+            batching_forget(b, b->keeping[i]);
+    return alone || has_room(b, request, 0);
 }
 
 /* Lets it in if there is room. */
 static bool admit(struct batching *b, uint32_t request)
 {
     const struct batching_request *r = &b->requests[request];
-    struct sequence *s = &b->sequences[request];
-    bool shares = b->limits->shares, there = shares && b->holders[r->group] > 0;
-    double all = r->prompt + s->made, fresh = there ? all - r->prompt : all;
-    double others = b->running; /* that need room for their next tokens */
-    if (b->used + fresh + b->limits->each + others > b->limits->tokens && b->running + (b->fill_end - b->fill_first))
+    struct batching_sequence *s = &b->sequences[request];
+    if (!find_room(b, request))
         return false;
-    b->holders[r->group] += shares;
-    s->shared = shares;
+    double fresh = fresh_tokens(b, request);
+    if (s->kept > 0)
+        batching_forget(b, request);
+    else if (s->answered)
+        b->run->forgotten++;
+    s->answered = false;
+    b->used += fresh_tokens(b, request) + b->limits->each;
+    b->holders[r->group] += b->limits->shares;
+    s->shared = b->limits->shares;
     s->left = fmax(1, fresh);
-    s->held = all;
-    b->used += fresh + b->limits->each;
+    s->held = r->prompt + s->answers + s->made;
     b->run->most_tokens = fmax(b->run->most_tokens, b->used);
     if (b->run->outcomes[request].scheduled < 0)
         b->run->outcomes[request].scheduled = b->now;
@@ -213,17 +220,14 @@ static bool admit(struct batching *b, uint32_t request)
 
 static void admit_those(struct batching *b)
 {
-    double budget = b->limits->budget - (double)b->running;
+    double budget = b->limits->budget - (double)b->going.count;
     for (uint32_t i = b->fill_first; i < b->fill_end; i++)
         budget -= b->sequences[b->filling[i % b->count]].left;
-    while (budget > 0 && b->running + (b->fill_end - b->fill_first) < b->limits->sequences) {
+    while (budget > 0 && b->going.count + (b->fill_end - b->fill_first) < b->limits->sequences) {
         uint32_t request = waiting(b);
         if (request == b->count || !admit(b, request))
             return;
-        if (b->again_count)
-            b->again_count--;
-        else
-            b->next++;
+        take_waiting(b);
         budget -= b->sequences[request].left;
     }
 }
@@ -231,10 +235,10 @@ static void admit_those(struct batching *b)
 /* Of the pieces of prompts of one step the tokens and the pairs; those that end begin to go on behind it. */
 static struct generation_step fill(struct batching *b, uint32_t *ended)
 {
-    double budget = fmax(1, b->limits->budget - (double)b->running);
-    struct generation_step step = {.decoding = b->running, .context = b->context, .sampled = b->running};
+    double budget = fmax(1, b->limits->budget - (double)b->going.count);
+    struct generation_step step = {.decoding = b->going.count, .context = b->context, .sampled = b->going.count};
     for (uint32_t i = b->fill_first; i < b->fill_end && budget > 0; i++) {
-        struct sequence *s = &b->sequences[b->filling[i % b->count]];
+        struct batching_sequence *s = &b->sequences[b->filling[i % b->count]];
         double piece = fmin(budget, s->left), before = s->held - s->left;
         step.prefill += piece;
         step.pieces++;
@@ -247,25 +251,31 @@ static struct generation_step fill(struct batching *b, uint32_t *ended)
     return step;
 }
 
+/* Tokens of the output that a request has when it calls the next tool, or ends. */
+static double until(const struct batching_request *request, uint32_t calls)
+{
+    return calls < request->pause_count ? request->pauses[calls].behind : request->output;
+}
+
 static void begin_those(struct batching *b, uint32_t ended)
 {
     for (uint32_t i = 0; i < ended; i++) {
         uint32_t request = b->filling[b->fill_first++ % b->count];
-        struct sequence *s = &b->sequences[request];
+        struct batching_sequence *s = &b->sequences[request];
         struct batching_outcome *outcome = &b->run->outcomes[request];
         outcome->first = outcome->first < 0 ? b->now : outcome->first;
         s->begins = b->counted;
-        s->ends = b->counted + b->requests[request].output - s->made - 1;
+        s->ends = b->counted + until(&b->requests[request], s->calls) - s->made - 1;
         b->context += s->held;
-        put(b, request);
+        batching_go(b, request);
     }
 }
 
 static void fill_step(struct batching *b)
 {
     uint32_t ended = 0;
-    while (b->running > 1 && b->used + b->running * b->limits->accepted > b->limits->tokens + 1e-9)
-        throw_out(b);
+    while (b->used + b->going.count * b->limits->accepted > b->limits->tokens + 1e-9 && make_room(b))
+        continue;
     double from = b->now;
     struct generation_step step = fill(b, &ended);
     b->now += generation_seconds(b->generation, &step, NULL);
@@ -293,19 +303,25 @@ static double steps_until(const struct batching *b, double count, double moment)
     return high;
 }
 
+/* When the next request comes, for the first time or back from a tool. */
+static double next_coming(const struct batching *b)
+{
+    double next = b->away.count ? b->sequences[b->away.items[0]].ends : INFINITY;
+    if (b->next < b->count && b->requests[b->next].arrival > b->now)
+        next = fmin(next, b->requests[b->next].arrival);
+    return next;
+}
+
 static void decode(struct batching *b)
 {
-    double accepted = b->limits->accepted, from = b->now;
-    double steps = ceil((b->sequences[b->heap[0]].ends - b->counted) / accepted - 1e-9);
-    double room = floor((b->limits->tokens - b->used) / (b->running * accepted) + 1e-9);
-    if (room < 1 && b->running > 1) {
-        throw_out(b);
+    double accepted = b->limits->accepted, from = b->now, coming = next_coming(b);
+    double steps = ceil((b->sequences[b->going.items[0]].ends - b->counted) / accepted - 1e-9);
+    double room = floor((b->limits->tokens - b->used) / (b->going.count * accepted) + 1e-9);
+    if (room < 1 && make_room(b))
         return;
-    }
-    steps = fmax(1, b->running > 1 ? fmin(steps, room) : steps);
-    if (!b->again_count && b->next < b->count && b->running < b->limits->sequences &&
-        b->requests[b->next].arrival > b->now)
-        steps = steps_until(b, steps, b->requests[b->next].arrival);
+    steps = fmax(1, b->going.count > 1 || b->keeping_count ? fmin(steps, room) : steps);
+    if (!b->again_count && b->going.count < b->limits->sequences && coming < INFINITY)
+        steps = steps_until(b, steps, coming);
     b->now += sum_seconds(b, 0, steps);
     go_on(b, steps);
     add_span(b, from, steps, 0);
@@ -318,12 +334,16 @@ static void start(struct batching *b)
 {
     uint32_t groups = 0;
     b->sequences = array_zeroed(b->count + 1, sizeof *b->sequences);
-    b->heap = array_zeroed(b->count + 1, sizeof *b->heap);
+    b->going.items = array_zeroed(b->count + 1, sizeof *b->going.items);
+    b->away.items = array_zeroed(b->count + 1, sizeof *b->away.items);
+    b->back = array_zeroed(b->count + 1, sizeof *b->back);
+    b->keeping = array_zeroed(b->count + 1, sizeof *b->keeping);
     b->filling = array_zeroed(b->count + 1, sizeof *b->filling);
     b->again = array_zeroed(b->count + 1, sizeof *b->again);
     for (uint32_t i = 0; i < b->count; i++)
         groups = b->requests[i].group >= groups ? b->requests[i].group + 1 : groups;
     b->holders = array_zeroed(groups + 1, sizeof *b->holders);
+    b->keepers = array_zeroed(groups + 1, sizeof *b->keepers);
     b->run->outcomes = array_zeroed(b->count + 1, sizeof *b->run->outcomes);
     for (uint32_t i = 0; i < b->count; i++)
         b->run->outcomes[i] = (struct batching_outcome){-1, -1, -1};
@@ -335,21 +355,27 @@ void batching_simulate(struct generation *generation, const struct batching_limi
     *run = (struct batching_run){0};
     struct batching b = {.generation = generation, .limits = limits, .requests = requests, .count = count, .run = run};
     start(&b);
-    while (b.next < count || b.again_count || b.running || b.fill_end > b.fill_first) {
+    while (b.next < count || b.again_count || b.going.count || b.fill_end > b.fill_first || b.away.count ||
+           b.back_end > b.back_first) {
+        batching_come_back(&b);
         admit_those(&b);
         if (b.fill_end > b.fill_first)
             fill_step(&b);
-        else if (b.running)
+        else if (b.going.count)
             decode(&b);
         else
-            b.now = requests[b.next].arrival;
+            b.now = next_coming(&b);
     }
     run->sequences = run->steps > 0 ? run->sequences / run->steps : 0;
     free(b.sequences);
-    free(b.heap);
+    free(b.going.items);
+    free(b.away.items);
+    free(b.back);
+    free(b.keeping);
     free(b.filling);
     free(b.again);
     free(b.holders);
+    free(b.keepers);
 }
 
 void batching_finish(struct batching_run *run)

@@ -11,13 +11,24 @@ struct batching_limits {
     uint32_t sequences; /* that go on at a time */
     double budget;      /* tokens of a step: those that go on, and pieces of prompts */
     double accepted;    /* tokens by which a sequence goes on in a step: 1 without speculation */
+    uint32_t begun;     /* requests that have begun and not ended at a time; 0: as many as there are */
     bool shares;        /* requests of one prompt, which are neighbours, keep it once and compute it once */
+    bool keeps;         /* a request that waits for a tool leaves its tokens in the cache, until others need the room */
+};
+
+/* A tool that a request calls and waits for; its answer is read as a prompt is. */
+struct batching_pause {
+    double behind; /* tokens of the output that are generated before; rising, and below all of it */
+    double seconds;
+    double answer; /* tokens, whole */
 };
 
 struct batching_request {
     double arrival;
-    double prompt, output; /* tokens, whole */
-    uint32_t group;        /* requests with the same prompt */
+    double prompt, output;               /* tokens, whole */
+    uint32_t group;                      /* requests with the same prompt */
+    uint32_t pause_count;                /* of the tools that it calls, one after the other */
+    const struct batching_pause *pauses; /* [pause_count] */
 };
 
 /* Seconds; the first and the last token. */
@@ -37,6 +48,7 @@ struct batching_run {
     double end;                        /* of the last token */
     double busy;                       /* seconds of steps */
     double steps, preempted;
+    double forgotten;   /* times that a request came back from a tool to a cache without its tokens */
     double most_tokens; /* that the cache held */
     double sequences;   /* mean of those that went on, over steps */
     struct batching_span *spans;
@@ -48,7 +60,8 @@ struct batching_run {
 void batching_simulate(struct generation *generation, const struct batching_limits *limits,
                        const struct batching_request *requests, uint32_t count, struct batching_run *run);
 void batching_finish(struct batching_run *run);
-/* Tokens of the cache that a request takes at its end. */
+/* Tokens of a request at its end, with the answers of its tools; and those of the cache that it takes. */
+double batching_tokens(const struct batching_request *request);
 double batching_room(const struct batching_limits *limits, const struct batching_request *request);
 
 #endif

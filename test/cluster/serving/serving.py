@@ -86,61 +86,121 @@ def room():
 # ---- continuous batching, one step at a time ----
 
 
-def batching(requests, tokens, sequences, budget):
-    """(first, last) of each request (arrival, prompt, output); the youngest is thrown out where the cache is full."""
-    now, running, filling, again, coming, out = 0.0, [], [], [], list(range(len(requests))), {}
-    made, first = dict.fromkeys(coming, 0), {}
+class Batching:
+    """An engine whose requests are (arrival, prompt, output). `tools`: (turns, seconds, answer, whether a request that
+    waits keeps its tokens in the cache)."""
 
-    def used():
-        return sum(held for _, held, _ in running) + sum(held for _, held, _ in filling)
+    def __init__(self, requests, tokens, sequences, budget, tools=(1, 0, 0, False)):
+        self.requests, self.tokens, self.sequences, self.budget, self.tools = requests, tokens, sequences, budget, tools
+        count = range(len(requests))
+        self.now, self.running, self.filling, self.again, self.coming, self.out = 0.0, [], [], [], list(count), {}
+        self.away, self.back, self.kept, self.recomputed, self.preempted = [], [], {}, 0, 0
+        self.made, self.calls, self.first = dict.fromkeys(count, 0), dict.fromkeys(count, 0), {}
 
-    def throw_out():
-        who, _, left = max(running)
-        made[who] = requests[who][2] - left
-        running.remove(max(running))
-        again.append(who)
+    def used(self):
+        return sum(held for _, held, _ in self.running + self.filling) + sum(self.kept.values())
 
-    while coming or again or running or filling:
-        free = budget - len(running) - sum(left for _, _, left in filling)
-        while free > 0 and len(running) + len(filling) < sequences:
-            who = again[-1] if again else coming[0] if coming and requests[coming[0]][0] <= now else None
-            if who is None:
-                break
-            held = requests[who][1] + made[who]
-            if used() + held + len(running) > tokens and running + filling:
-                break
-            (again if again else coming).remove(who)
-            filling.append((who, held, held))
-            free -= held
-        while filling and used() + len(running) > tokens and len(running) > 1:
-            throw_out()
-        if filling:
-            free, prefill, pairs, ends = max(1, budget - len(running)), 0, 0, []
-            for i, (who, held, left) in enumerate(filling):
-                piece, before = min(free, left), held - left
-                prefill, pairs, free = prefill + piece, pairs + piece * before + piece * (piece + 1) / 2, free - piece
-                filling[i] = (who, held, left - piece)
-                ends += [i] if piece and left == piece else []
-            now += step(len(running), sum(held for _, held, _ in running), prefill, pairs, len(running) + len(ends))
-            running = [(who, held + 1, left - 1) for who, held, left in running]
-            for i in ends:
-                who, held, _ = filling[i]
-                first.setdefault(who, now)
-                running.append((who, held, requests[who][2] - made[who] - 1))
-            filling = filling[len(ends):]
-        elif running:
-            if used() + len(running) > tokens and len(running) > 1:
-                throw_out()
-                continue
-            now += step(len(running), sum(held for _, held, _ in running))
-            running = [(who, held + 1, left - 1) for who, held, left in running]
+    def stop(self, who):
+        """Tokens of the output before the next tool, or all."""
+        turns = min(self.tools[0], self.requests[who][2])
+        return (self.calls[who] + 1) * self.requests[who][2] // turns
+
+    def make_room(self):
+        if self.kept:
+            del self.kept[next(iter(self.kept))]
+        elif len(self.running) > 1:
+            who, _, left = max(self.running)
+            self.made[who] = self.stop(who) - left
+            self.running.remove(max(self.running))
+            self.again.append(who)
+            self.preempted += 1
         else:
-            now = requests[coming[0]][0]
-        for who, _, left in running:
-            if left == 0:
-                out[who] = (first[who], now)
-        running = [row for row in running if row[2] > 0]
-    return [out[i] for i in range(len(requests))]
+            return False
+        return True
+
+    def full(self):
+        return self.used() + len(self.running) > self.tokens
+
+    def has_room(self, who, held):
+        """For one that waits, if need be without what others left."""
+        def over(without):
+            return self.used() + held - self.kept.get(who, 0) + len(self.running) - without > self.tokens
+        others = [other for other in self.kept if other != who]
+        if over(sum(self.kept[other] for other in others)) and self.running + self.filling:
+            return False
+        for other in others:
+            if over(0):
+                del self.kept[other]
+        return True
+
+    def admit(self):
+        free = self.budget - len(self.running) - sum(left for _, _, left in self.filling)
+        while free > 0 and len(self.running) + len(self.filling) < self.sequences:
+            here = self.coming and self.requests[self.coming[0]][0] <= self.now
+            queue = self.again or self.back or (self.coming if here else [])
+            if not queue:
+                return
+            who = queue[-1] if queue is self.again else queue[0]
+            held = self.requests[who][1] + self.made[who] + self.calls[who] * self.tools[2]
+            if not self.has_room(who, held):
+                return
+            self.recomputed += queue is self.back and who not in self.kept
+            fresh = held - self.kept.pop(who, 0)
+            queue.remove(who)
+            self.filling.append((who, held, fresh))
+            free -= fresh
+
+    def fill(self):
+        free, prefill, pairs, ends = max(1, self.budget - len(self.running)), 0, 0, []
+        for i, (who, held, left) in enumerate(self.filling):
+            piece, before = min(free, left), held - left
+            prefill, pairs, free = prefill + piece, pairs + piece * before + piece * (piece + 1) / 2, free - piece
+            self.filling[i] = (who, held, left - piece)
+            ends += [(who, held)] if piece and left == piece else []
+        self.decode(prefill, pairs, len(ends))
+        for who, held in ends:
+            self.first.setdefault(who, self.now)
+            self.running.append((who, held, self.stop(who) - self.made[who] - 1))
+        self.filling = self.filling[len(ends):]
+
+    def decode(self, prefill=0, pairs=0, ended=0):
+        count = len(self.running)
+        self.now += step(count, sum(held for _, held, _ in self.running), prefill, pairs, count + ended)
+        self.running = [(who, held + 1, left - 1) for who, held, left in self.running]
+
+    def end(self):
+        turns, seconds, _, keeps = self.tools
+        for who, held, left in sorted(self.running):
+            if left:
+                continue
+            self.made[who] = self.stop(who)
+            if self.calls[who] + 1 == min(turns, self.requests[who][2]):
+                self.out[who] = (self.first[who], self.now)
+                continue
+            self.calls[who] += 1
+            self.away.append((self.now + seconds, who))
+            if keeps:
+                self.kept[who] = held
+        self.running = [row for row in self.running if row[2] > 0]
+
+    def run(self):
+        """(first, last) of each; the youngest is thrown out where the cache is full."""
+        while self.coming or self.again or self.running or self.filling or self.away or self.back:
+            self.back += [who for at, who in sorted(self.away) if at <= self.now]
+            self.away = [row for row in self.away if row[0] > self.now]
+            self.admit()
+            if self.filling:
+                while self.full() and self.make_room():
+                    pass
+                self.fill()
+            elif self.running:
+                if self.full() and self.make_room():
+                    continue
+                self.decode()
+            else:
+                self.now = min([at for at, _ in self.away] + [self.requests[who][0] for who in self.coming[:1]])
+            self.end()
+        return [self.out[i] for i in range(len(self.requests))]
 
 
 def near(value, expected, what):
@@ -173,7 +233,7 @@ def check_batching(stagesim, folder, seed):
     lines = "".join(f"{arrival!r}s,{prompt},{output}\n" for arrival, prompt, output in requests)
     (folder / "log.csv").write_text("arrival,prompt,output\n" + lines)
     summary, rows = run(stagesim, folder, {"log": "log.csv"}, sequences=sequences, tokens=budget, memory=memory)
-    expected = batching(requests, summary["memory"]["cache_tokens"], sequences, budget)
+    expected = Batching(requests, summary["memory"]["cache_tokens"], sequences, budget).run()
     for i, (row, (first, last)) in enumerate(zip(rows, expected)):
         near(row["first_token_s"], first, f"seed {seed}: first token of {i}")
         near(row["last_token_s"], last, f"seed {seed}: last token of {i}")
@@ -304,4 +364,5 @@ def main():
     return CHECK.done()
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
