@@ -26,19 +26,20 @@ static void put_section(FILE *out, const struct queue_section *section)
 
 static bool draw(FILE *out, const struct picture_form *form, void *user, struct fault *fault)
 {
-    return queue_picture(out, user, CANVAS_SVG, form, fault);
+    return queue_panels_picture(out, user, form, fault);
 }
 
 bool queue_html(FILE *out, const struct queue_page *page, struct fault *fault)
 {
-    struct queue_drawing shown = page->drawing;
+    struct queue_page shown = *page;
     html_begin(out, page->drawing.title, page->line);
     html_lines(out, "<p class=\"verdict\">", page->verdict, "</p>\n");
     html_lines(out, "<p class=\"note\">", page->notes, "</p>\n");
     put_tiles(out, page);
-    fputs("<h2>Nodes over time</h2>\n", out);
+    fputs("<h2 id=\"nodes\">Nodes over time</h2>\n", out);
     bool done = html_chart(out, draw, &shown, "queue", "slim", false, fault);
     html_lines(out, "<p class=\"note\">", page->chart_notes, "</p>\n");
+    queue_panels_write(out, page);
     for (size_t i = 0; i < page->section_count; i++)
         put_section(out, &page->sections[i]);
     html_end(out);

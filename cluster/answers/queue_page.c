@@ -92,7 +92,7 @@ static void put_jobs(struct queue_page *page, const struct queue_view *view, str
         if (view->queue->options.migrate)
             table_cell(table, "%u", view->run->records[number].moves);
     }
-    struct queue_section *section = queue_page_table(page, "Jobs", table);
+    struct queue_section *section = queue_page_table(page, QUEUE_JOBS, table);
     if (count > JOBS_MAX_SHOWN)
         section->notes = arena_print(arena, "The first %d of %u jobs; jobs.csv has all.", JOBS_MAX_SHOWN, count);
 }

@@ -11,6 +11,10 @@
 #define QUEUE_SAVED "queue.json"
 
 enum { QUEUE_TILES_MAX = 16, QUEUE_SECTIONS_MAX = 10 };
+/* Headings of sections, and titles of their columns, from which panels of jobs are made. */
+#define QUEUE_JOBS "Jobs"
+#define QUEUE_ITERATIONS "One iteration"
+#define QUEUE_COMMAND "the picture of an iteration"
 
 struct queue_view;
 
@@ -71,6 +75,15 @@ bool queue_page_read(const char *path, struct queue_page *page, struct arena *ar
 /* Nodes over time, and below jobs that wait and nodes in use. False with the fault filled. */
 bool queue_picture(FILE *out, const struct queue_drawing *drawing, enum canvas_format format,
                    const struct picture_form *form, struct fault *fault);
+/* Where that picture has a box: x, y, width and height, in units of the drawing. */
+void queue_picture_place(const struct queue_drawing *drawing, const struct picture_form *form,
+                         const struct queue_box *shown, double place[4]);
+/* The picture for a page, in which each box of a job that has a panel is a link to it. False with the fault filled. */
+bool queue_panels_picture(FILE *out, const struct queue_page *page, const struct picture_form *form,
+                          struct fault *fault);
+/* A panel for each job of the table of jobs, as long as nodes are drawn: what is known of it, and what draws one
+ * iteration of it. A panel is seen when the address of the page ends with its name. */
+void queue_panels_write(FILE *out, const struct queue_page *page);
 bool queue_html(FILE *out, const struct queue_page *page, struct fault *fault);
 /* The pictures and report.html, those that are open. */
 bool queue_page_draw(const struct run_files *files, const struct queue_page *page, struct fault *fault);

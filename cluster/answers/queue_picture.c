@@ -41,12 +41,18 @@ static struct page lay_out(const struct queue_drawing *drawing, const struct pic
 
 /* ---- nodes ---- */
 
+static struct rectangle box_of(const struct page *page, const struct queue_box *shown)
+{
+    double x = place_of(page, shown->from);
+    return (struct rectangle){x, page->top + page->row * shown->first, place_of(page, shown->to) - x,
+                              page->row * shown->count};
+}
+
 static void draw_box(cairo_t *cr, const struct page *page, const struct queue_box *shown)
 {
     struct colour fill = colour_hex(colours[shown->job % COLOURS]);
-    double x = place_of(page, shown->from), end = place_of(page, shown->to);
-    double works = place_of(page, shown->from + shown->stalled);
-    struct rectangle box = {x, page->top + page->row * shown->first, end - x, page->row * shown->count};
+    struct rectangle box = box_of(page, shown);
+    double x = box.x, end = place_of(page, shown->to), works = place_of(page, shown->from + shown->stalled);
     style_add_rectangle(cr, box);
     style_paint(cr, fill, HATCH_NONE, box.width > 3 && page->row > 3 ? 0.4 : 0, box);
     if (shown->stalled > 0 && works - x > 0.5) {
@@ -161,4 +167,15 @@ bool queue_picture(FILE *out, const struct queue_drawing *drawing, enum canvas_f
     struct canvas *canvas = canvas_create(format, page.width, page.height, &caption);
     draw(canvas_context(canvas), &page);
     return canvas_finish(canvas, out, fault);
+}
+
+void queue_picture_place(const struct queue_drawing *drawing, const struct picture_form *form,
+                         const struct queue_box *shown, double place[4])
+{
+    struct page page = lay_out(drawing, form);
+    struct rectangle box = box_of(&page, shown);
+    place[0] = box.x;
+    place[1] = box.y;
+    place[2] = box.width;
+    place[3] = box.height;
 }

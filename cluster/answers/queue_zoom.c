@@ -87,7 +87,7 @@ void queue_zoom_page(struct queue_page *page, const struct queue_view *view, str
     if (!count)
         return;
     struct table *table = table_create();
-    table_columns(table, "<type", ">nodes", ">jobs", ">iteration alone", "<the picture of an iteration", NULL);
+    table_columns(table, "<type", ">nodes", ">jobs", ">iteration alone", "<" QUEUE_COMMAND, NULL);
     for (size_t i = 0; i < count && i < KINDS_MAX; i++) {
         const struct queue_type *type = &view->queue->types[kinds[i].type];
         const struct arrival *arrival = &view->queue->log->arrivals[kinds[i].first];
@@ -98,7 +98,7 @@ void queue_zoom_page(struct queue_page *page, const struct queue_view *view, str
         table_seconds(table, request->jobs[kinds[i].first].alone / iterations);
         table_cell(table, "%s", command_of(view, &kinds[i], arena));
     }
-    struct queue_section *section = queue_page_table(page, "One iteration", table);
+    struct queue_section *section = queue_page_table(page, QUEUE_ITERATIONS, table);
     section->notes =
         count > KINDS_MAX
             ? arena_print(arena, "The %d kinds with most jobs, of %zu. On nodes that are neighbours.", KINDS_MAX, count)

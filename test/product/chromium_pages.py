@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """chromium_pages.py STAGESIM [FOLDER]: the pages of a run, of a comparison of all schedules, of 64 workers with 512
-micro-batches, of sweeps and of a search in a real Chromium: light and dark, wide and on a phone, with and without
+micro-batches, of sweeps, of a search and of a queue in a real Chromium: light and dark, wide and on a phone, with and without
 JavaScript, on paper; timelines are pointed at, zoomed, moved, followed, folded, and tables sorted, by mouse and by
 keys. Nothing may be said on the console and nothing requested. Pictures of all this go to FOLDER.
 
@@ -52,6 +52,10 @@ def make_pages(stagesim, folder):
     subprocess.run([stagesim, "plan", ROOT / "scenarios/plan.yaml", "--quiet", "--gpus", "[64, 256]", "--set",
                     "plan.what_if=nic=2", "-o", folder / "plan"], check=True, capture_output=True)
     pages["plan"] = folder / "plan" / "plan.html"
+    (folder / "jobs.csv").write_text("submit,nodes,run\n0,2,600\n5,3,700\n9,4,500\n20,1,400\n")
+    (folder / "queue.yaml").write_text("platform: dgx-h100:4\nqueue: {log: jobs.csv}\n")
+    run("run", folder / "queue.yaml", "-o", folder / "queue")
+    pages["queue"] = folder / "queue" / "report.html"
     return pages
 
 
@@ -208,6 +212,25 @@ def use_large(check, page, pictures):
         quiet(check, browser, page, "a large timeline")
 
 
+def use_queue(check, page):
+    """A click on a job of the picture, or Tab and Enter, opens its panel, and no other."""
+    shown = "[...document.querySelectorAll('.panel')].filter(one => one.offsetHeight).map(one => one.id).join()"
+    with chromium.Browser(1280, 1000, script=True) as browser:
+        browser.open(page)
+        check.that(browser.run(shown) == "", "no panel is open at first")
+        left, top, wide, high = browser.run(PLACE % ".broad .links a[href=\\'#job-1\\'] rect")
+        browser.click(left + wide / 2, top + high / 2)
+        browser.run(chromium.FRAMES)
+        check.that(browser.run(shown) == "job-1", f"a click opens {browser.run(shown)!r}")
+        browser.run("document.querySelector('.broad .links a').focus()")
+        browser.key("Tab", 9)
+        name = browser.run("document.activeElement.getAttribute('href') || ''")
+        browser.key("Enter", 13)
+        browser.run(chromium.FRAMES)
+        check.that(name == "#" + browser.run(shown) != "#job-0", f"Tab and Enter on {name}: {browser.run(shown)!r}")
+        quiet(check, browser, page, "a queue in use")
+
+
 def without_script(check, pages, pictures):
     with chromium.Browser(script=False) as browser:
         for name, page in pages.items():
@@ -231,6 +254,7 @@ def main(stagesim, pictures):
         use_timeline(check, pages["run"], pictures)
         use_comparison(check, pages["comparison"], pictures)
         use_large(check, pages["large"], pictures)
+        use_queue(check, pages["queue"])
         without_script(check, pages, pictures)
     return check.done()
 

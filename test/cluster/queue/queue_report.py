@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """queue_report.py STAGESIM: `report` draws page and pictures of a queue again, the same to the byte, and refuses what
-these are drawn from where it is damaged."""
+these are drawn from where it is damaged. On the page, each job of the picture leads to a panel with its command."""
+import html.parser
 import json
 import pathlib
 import re
@@ -107,6 +108,70 @@ def zoomed(binary, folder):
     check.that("One iteration" not in (folder / "plain/report.html").read_text(), "jobs of a log have none")
 
 
+class Panels(html.parser.HTMLParser):
+    """The links of each picture, those of them that a key reaches, and the texts of the panels by their names."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.pictures, self.reached, self.texts, self.panel, self.groups = [], [], {}, None, 0
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        if tag == "svg":
+            self.groups += attributes["role"] == "group"
+            self.pictures.append([])
+            self.reached.append([])
+        elif tag == "a" and attributes["href"].startswith("#job-"):
+            self.pictures[-1].append([attributes["href"][1:]])
+            if "tabindex" not in attributes:
+                self.reached[-1].append(attributes["href"][1:])
+        elif tag == "rect" and self.pictures and self.pictures[-1] and len(self.pictures[-1][-1]) == 1:
+            self.pictures[-1][-1].append([float(attributes[key]) for key in ("x", "y", "width", "height")])
+        elif attributes.get("class") == "panel":
+            self.panel = attributes["id"]
+            self.texts[self.panel] = []
+
+    def handle_endtag(self, tag):
+        self.panel = None if tag == "section" else self.panel
+
+    def handle_data(self, data):
+        if self.panel and data.strip():
+            self.texts[self.panel].append(data.strip())
+
+
+def panels(folder):
+    """A key reaches each job once in each picture, a pointer each of its boxes, where its nodes and its time are. Its
+    panel has the row of the table and the command of its kind. Nothing leads out of the page."""
+    for name in ("plain", "simgrid"):
+        page = (folder / name / "report.html").read_text()
+        saved = json.loads((folder / name / "queue.json").read_text())
+        sections = {section["heading"]: section["rows"] for section in saved["sections"]}
+        commands = {(row[0][0], row[1][0]): row[4][0] for row in sections.get("One iteration", [])}
+        found, boxes, jobs = Panels(page), saved["drawing"]["boxes"], sections["Jobs"]
+        check.that(len(found.pictures) == 2 and found.groups == 2, f"{name}: {len(found.pictures)} pictures")
+        check.that(set(found.texts) == {f"job-{i}" for i in range(len(jobs))}, f"{name}: {sorted(found.texts)}")
+        for links, reached in zip(found.pictures, found.reached):
+            check.that([link[0] for link in links] == [f"job-{box[1]}" for box in boxes], f"{name}: links")
+            check.that(sorted(reached) == sorted(found.texts), f"{name}: keys reach {reached}")
+            left, top = min(link[1][0] for link in links), min(link[1][1] for link in links)
+            scale = max(link[1][0] + link[1][2] - left for link in links) / saved["drawing"]["span"]
+            row = max(link[1][1] + link[1][3] - top for link in links) / max(box[2] + box[3] for box in boxes)
+            for (_, (x, y, width, height)), box in zip(links, boxes):
+                for drawn, expected in ((x - left, (box[4] - saved["drawing"]["begin"]) * scale),
+                                        (width, (box[5] - box[4]) * scale), (y - top, box[2] * row),
+                                        (height, box[3] * row)):
+                    check.that(abs(drawn - expected) < 0.05, f"{name}: {box} at {drawn}, not {expected}")
+        for number, row in enumerate(jobs):
+            said = found.texts[f"job-{number}"]
+            check.that(said[0] == row[0][0] and {cell[0] for cell in row[1:] if cell[0]} <= set(said), f"{row}: {said}")
+            command = commands.get((row[1][0], row[2][0]))
+            check.that(command in said if command else "No command" in " ".join(said), f"{name}: {command}: {said}")
+        check.that(".panel:target{display:block}" in page, "a panel opens")
+        check.that(not re.search(r"""(src|href)=["'](?!#)|@import|url\((?!#)""", page), "nothing is asked of others")
+    check.that(len(commands) == 2, f"{commands}")
+
+
 def compared(binary, folder):
     """A comparison of queues is drawn again as it was, with each of its queues."""
     for number, more in enumerate(([], ["--set", "queue.gpu_hour=2", "--set", "power.carbon=300"])):
@@ -151,6 +216,7 @@ def main():
         again(binary, folder)
         damaged(binary, folder)
         zoomed(binary, folder)
+        panels(folder)
         compared(binary, folder)
     return check.done()
 
