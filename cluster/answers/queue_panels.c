@@ -68,8 +68,7 @@ static void put_links(FILE *out, const struct queue_page *page, const struct pic
         if (box->job >= panels)
             continue;
         queue_picture_place(&page->drawing, form, box, place);
-        fprintf(out, "<a href=\"#job-%u\"%s><title>", box->job,
-                reached[box->job] ? " tabindex=\"-1\"" : "");
+        fprintf(out, "<a href=\"#job-%u\"%s><title>", box->job, reached[box->job] ? " tabindex=\"-1\"" : "");
         html_text(out, box->name);
         fputs(", ", out);
         put_nodes(out, box);
@@ -172,9 +171,10 @@ void queue_panels_write(FILE *out, const struct queue_page *page)
     const struct table *jobs = table_of(page, QUEUE_JOBS);
     size_t panels = panels_of(page);
     if (panels)
-        fputs("<p class=\"note\">Each job of the table of jobs is a link in the picture, with the mouse or with Tab and "
-              "Enter: what is known of it opens here.</p>\n",
-              out);
+        fputs(
+            "<p class=\"note\">Each job of the table of jobs is a link in the picture, with the mouse or with Tab and "
+            "Enter: what is known of it opens here.</p>\n",
+            out);
     for (size_t job = 0; job < panels; job++)
         put_panel(out, page, jobs, job);
 }

@@ -76,18 +76,19 @@ static const char *rows_of(const struct scenario *scenario, const struct others 
     return text;
 }
 
-/* Runs a strategy on both engines. */
+/* Runs a strategy on both engines, or on the analytic one alone. */
 static int confirm(const struct scenario *scenario, const char *rows, struct strategy_run *run)
 {
     struct arena *arena = arena_create();
+    bool both = scenario->mesh.ranks <= STRATEGY_SIMGRID_RANKS;
     const struct scenario_set sets[] = {{.text = arena_print(arena, "split={layers: [%s]}", rows)},
-                                        {.text = "engine=both"}};
+                                        {.text = both ? "engine=both" : "engine=analytic"}};
     struct simulation_result result;
     int code = simulate_changed(scenario, sets, 2, &result);
-    if (code == EXIT_DONE && result.row_count == 2) {
-        const struct comparison_row *last = &result.rows[1];
+    if (code == EXIT_DONE && result.row_count == (both ? 2 : 1)) {
+        const struct comparison_row *last = &result.rows[both];
         run->analytic = result.rows[0].iteration;
-        run->simgrid = last->iteration;
+        run->simgrid = both ? last->iteration : NAN;
         run->memory = last->peak_bytes;
         run->fits = !last->capacity_known || last->fits;
     }
@@ -130,11 +131,17 @@ static int list_candidates(const struct others *others, const struct strategy_ta
     return count;
 }
 
+double strategy_seconds(const struct strategy_run *run)
+{
+    return isnan(run->simgrid) ? run->analytic : run->simgrid;
+}
+
 static bool is_better(const struct strategy_run *run, const struct strategy_run *than)
 {
-    if (isnan(run->simgrid) || isnan(than->simgrid))
-        return !isnan(run->simgrid);
-    return run->fits != than->fits ? run->fits : run->simgrid < than->simgrid;
+    double seconds = strategy_seconds(run), other = strategy_seconds(than);
+    if (isnan(seconds) || isnan(other))
+        return !isnan(seconds);
+    return run->fits != than->fits ? run->fits : seconds < other;
 }
 
 static int report(const struct options *options, const struct strategy_request *request, const struct others *others,
@@ -150,7 +157,7 @@ static int report(const struct options *options, const struct strategy_request *
         const char *rows = rows_of(request->scenario, others, table, &candidates[i], false, arena);
         if (code == EXIT_DONE && !interruption_noted())
             code = confirm(request->scenario, rows, &run);
-        report.tried += !isnan(run.simgrid);
+        report.tried += !isnan(strategy_seconds(&run));
         if (i < shown)
             report.runs[report.count++] = run;
         if (i == 0 || is_better(&run, &best)) {

@@ -17,16 +17,22 @@ struct strategy_run {
     bool fits;
 };
 
+/* The engines may run all strategies up to so many ranks. Above, SimGrid takes too long for messages between all of
+ * them, and strategies are compared on the analytic engine. */
+enum { STRATEGY_SIMGRID_RANKS = 64 };
+
 /* What is printed: data parallelism, the experts' strategy, those of other methods, and at last what was found, the
- * fastest on SimGrid of all that fit. */
+ * fastest of all that fit, on SimGrid or, where it is not run, on the analytic engine. */
 struct strategy_report {
     const struct strategy_request *request;
     const struct strategy_table *table;
     struct strategy_run runs[STRATEGY_RUNS_MAX];
     int count;
-    uint32_t tried; /* strategies that both engines have run */
+    uint32_t tried; /* strategies that the engines have run */
 };
 
+/* Seconds by which strategies are compared; NaN: it was not run. */
+double strategy_seconds(const struct strategy_run *run);
 /* Errors stay on the stream. */
 void strategy_print(FILE *out, const struct strategy_report *report, enum table_format format);
 

@@ -9,7 +9,7 @@
 
 static double gain(const struct strategy_report *report, int row)
 {
-    return report->runs[STRATEGY_DATA].simgrid / report->runs[row].simgrid;
+    return strategy_seconds(&report->runs[STRATEGY_DATA]) / strategy_seconds(&report->runs[row]);
 }
 
 /* NaN where no task graph was made of it. */
@@ -81,14 +81,22 @@ static void print_text(FILE *out, const struct strategy_report *report, enum tab
     char *lines = NULL, temperature[READABLE_MAX];
     size_t size = 0;
     struct table_style style = table_style_of(format, out);
+    bool many = report->request->scenario->mesh.ranks > STRATEGY_SIMGRID_RANKS;
     print_strategies(out, report, style);
     table_remarks(out, format, "\n");
     print_starts(out, report, style);
     table_remarks(out, format, "\n");
     FILE *remarks = table_remarks_begin(&lines, &size);
     if (remarks)
-        fprintf(remarks, "found: from %s, the fastest on SimGrid of %" PRIu32 " strategies\n",
-                report->runs[report->count - 1].from, report->tried);
+        fprintf(remarks, "found: from %s, the fastest on %s of %" PRIu32 " strategies\n",
+                report->runs[report->count - 1].from, many ? "the analytic engine" : "SimGrid", report->tried);
+    if (remarks && many)
+        fprintf(remarks, "SimGrid is not run for more than %d GPUs\n", STRATEGY_SIMGRID_RANKS);
+    if (remarks && report->request->scenario->mesh.ranks > OPERATORS_SINGLE_MAX)
+        fprintf(remarks,
+                "more than %d GPUs: operators that are alike change together in half of the proposals, and each number "
+                "of parts is as likely\n",
+                OPERATORS_SINGLE_MAX);
     if (remarks)
         fprintf(remarks, "%" PRIu32 " layers with %" PRIu64 " configurations; temperature %s, seed %" PRIu64 "\n",
                 report->table->layers, report->table->configurations,

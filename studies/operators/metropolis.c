@@ -28,10 +28,42 @@ static uint32_t draw_layer(const struct operators *o, struct draws *random)
     return layer;
 }
 
-static struct task_result propose(const struct metropolis_request *request, struct task_graph *graph, uint32_t layer,
-                                  uint32_t choice)
+/* Of configurations that are sorted by their parts: any number of parts, and any configuration with as many. */
+static uint32_t draw_by_parts(const struct operator_space *space, struct draws *random)
 {
-    struct task_result result = task_graph_change(graph, layer, choice);
+    uint32_t numbers = 0, first = 0, end;
+    for (uint32_t i = 0; i < space->count; i++)
+        numbers += !i || space->configurations[i].count != space->configurations[i - 1].count;
+    for (uint64_t left = draw_below(random, numbers);; left--, first = end) {
+        for (end = first + 1;
+             end < space->count && space->configurations[end].count == space->configurations[first].count; end++) {}
+        if (!left)
+            return first + (uint32_t)draw_below(random, end - first);
+    }
+}
+
+static struct task_change draw_change(const struct metropolis_request *request, struct draws *random)
+{
+    const struct operators *o = request->operators;
+    struct task_change change = {.layer = draw_layer(o, random)};
+    const struct operator_space *space = &o->spaces[change.layer];
+    change.together = request->classes && draw_below(random, 2);
+    change.choice = request->classes ? draw_by_parts(space, random) : (uint32_t)draw_below(random, space->count);
+    return change;
+}
+
+/* The seconds above which the next proposal is refused, and a little more for what sums are rounded by. */
+static double limit_of(const struct metropolis_request *request, struct draws random, double cost)
+{
+    static const double ROUNDED = 1e-9;
+    double drawn = draw_unit(&random);
+    return drawn > 0 ? (cost - request->temperature * rounded_log(drawn)) * (1 + ROUNDED) : INFINITY;
+}
+
+static struct task_result propose(const struct metropolis_request *request, struct task_graph *graph,
+                                  const struct task_change *change, double limit)
+{
+    struct task_result result = task_graph_change(graph, change, request->full ? INFINITY : limit);
     return request->full ? task_graph_evaluate(graph) : result;
 }
 
@@ -45,9 +77,8 @@ struct metropolis_outcome metropolis_search(const struct metropolis_request *req
     outcome.first = outcome.best = cost;
     while (outcome.proposals + 1 < request->budget && outcome.proposals - outcome.found < (request->budget + 1) / 2 &&
            !outcome.stopped) {
-        uint32_t layer = draw_layer(o, random);
-        uint32_t choice = (uint32_t)draw_below(random, o->spaces[layer].count);
-        struct task_result result = propose(request, graph, layer, choice);
+        struct task_change change = draw_change(request, random);
+        struct task_result result = propose(request, graph, &change, limit_of(request, *random, cost));
         double next = metropolis_cost(&result);
         outcome.proposals++;
         if (!metropolis_accepts(random, next - cost, request->temperature)) {

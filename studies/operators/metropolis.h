@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* FlexFlow's search (Jia et al. 2019, section 6): strategies are drawn in proportion to exp(-cost/temperature) by the
  * Metropolis algorithm. A proposal gives a random operator a random configuration, all equally likely. It is accepted
- * if it costs less, and otherwise with probability exp(-(what it costs more)/temperature). */
+ * if it costs less, and otherwise with probability exp(-(what it costs more)/temperature). Whether it is accepted is
+ * drawn before it is timed, so that timing ends as soon as it takes too long for that. */
 #ifndef STAGESIM_METROPOLIS_H
 #define STAGESIM_METROPOLIS_H
 
@@ -19,6 +20,9 @@ struct metropolis_request {
     uint64_t budget;          /* evaluations of this start */
     double temperature;       /* seconds */
     bool full;                /* evaluate everything anew for each proposal, to compare with */
+    bool classes;             /* for many devices: half of the proposals are for all operators that are like the one
+                                 whose turn it is, and each number of parts is as likely, so that the many places of few
+                                 parts do not take all turns */
     bool (*stop)(void *user); /* asked before each evaluation; NULL: never */
     void *user;
 };

@@ -161,6 +161,7 @@ void operators_prepare(struct operators *o)
             o->spaces[i] = o->spaces[operator_unit(o, i)];
     list_edges(o);
     list_users(o);
+    operators_classify(o);
 }
 
 void operators_finish(struct operators *o)
@@ -175,4 +176,6 @@ void operators_finish(struct operators *o)
     free(o->first_written);
     free(o->users);
     free(o->first_user);
+    free(o->classes);
+    free(o->alike);
 }

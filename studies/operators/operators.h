@@ -33,7 +33,7 @@ struct operator_route {
 
 /* The configurations of an operator, and of all that share its weights: these change together. */
 struct operator_space {
-    struct configuration *configurations;
+    struct configuration *configurations; /* those of few parts first */
     uint32_t count;
 };
 
@@ -64,6 +64,9 @@ struct operators {
     uint32_t *first_read;              /* [layer + 1]: first of the edges that end at a layer */
     uint32_t *written, *first_written; /* numbers of edges that start at a layer, [first_written[layer]] and on */
     uint32_t *users, *first_user;      /* layers that use the weights of a layer */
+    uint32_t *classes;                 /* [layer]: the first that is like it, of the units that may change together */
+    uint32_t *alike;                   /* [edge]: the edge before it between layers of the same two classes that carries
+                                          the same wherever both ends are divided alike; STAGESIM_NONE: none */
 };
 
 /* Lists the configurations and the edges. The fields above are set; operators_finish frees what this allocates. */
@@ -74,6 +77,9 @@ void operators_finish(struct operators *o);
 struct layer_split configuration_split(const struct configuration *configuration, uint32_t *devices);
 /* The number of the configuration in a layer's space; STAGESIM_NONE where it is not there. */
 uint32_t operator_find(const struct operators *o, uint32_t layer, const struct configuration *wanted);
+/* The classes and edges that are alike, for operators_prepare. Operators are alike that have the same work, shape,
+ * window and configurations, and read as many tensors of operators that are alike, or of themselves. */
+void operators_classify(struct operators *o);
 /* The first of the layers that change together with a layer. */
 uint32_t operator_unit(const struct operators *o, uint32_t layer);
 

@@ -6,8 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { OPERATORS_DEVICES_MAX = 128, OPERATORS_LAYERS_MAX = 1024 }; /* of a search */
-enum { CONFIGURATION_DIMENSIONS = 5 };                             /* those of struct layer_split, in its order */
+/* Of a search. Above OPERATORS_SINGLE_MAX devices operators that are alike are moved together, too. */
+enum { OPERATORS_DEVICES_MAX = 1024, OPERATORS_SINGLE_MAX = 128, OPERATORS_LAYERS_MAX = 1024 };
+enum { CONFIGURATION_DIMENSIONS = 5 }; /* those of struct layer_split, in its order */
 
 /* How an operator may be divided: `count` equal parts, of which part k lies on device first + k stride. */
 struct configuration {

@@ -122,11 +122,9 @@ double replica_group_seconds(struct replica_groups *groups, uint32_t number, dou
 
 /* ---- replicas ---- */
 
-struct replicas *replicas_create(uint32_t devices)
+struct replicas *replicas_create(void)
 {
-    struct replicas *replicas = array_zeroed(1, sizeof *replicas);
-    replicas->devices = devices;
-    return replicas;
+    return array_zeroed(1, sizeof(struct replicas));
 }
 
 void replicas_destroy(struct replicas *replicas)
@@ -140,15 +138,21 @@ void replicas_destroy(struct replicas *replicas)
 
 void replicas_begin(struct replicas *replicas)
 {
-    replicas->count = 0;
+    replicas->count = replicas->last = 0;
 }
 
-static struct replica_set *find_set(const struct replicas *replicas, const struct layer_part *part)
+/* Parts have their channels in turn, so that it is mostly the set behind the one that was found last. */
+static struct replica_set *find_set(struct replicas *replicas, const struct layer_part *part)
 {
     struct range channels = part->output.ranges[BOX_CHANNEL];
-    for (uint32_t i = 0; i < replicas->count; i++)
-        if (replicas->sets[i].channels.from == channels.from && replicas->sets[i].channels.to == channels.to)
-            return &replicas->sets[i];
+    for (uint32_t i = 0; i < replicas->count; i++) {
+        uint32_t place = (replicas->last + 1 + i) % replicas->count;
+        struct replica_set *set = &replicas->sets[place];
+        if (set->channels.from == channels.from && set->channels.to == channels.to) {
+            replicas->last = place;
+            return set;
+        }
+    }
     return NULL;
 }
 
@@ -157,8 +161,9 @@ static struct replica_set *add_set(struct replicas *replicas)
     if (replicas->count == replicas->made) {
         replicas->sets =
             array_grow(replicas->sets, &replicas->capacity, replicas->made + (size_t)1, sizeof *replicas->sets);
-        replicas->sets[replicas->made++].devices = array_zeroed(replicas->devices, sizeof *replicas->sets[0].devices);
+        replicas->sets[replicas->made++] = (struct replica_set){0};
     }
+    replicas->last = replicas->count;
     return &replicas->sets[replicas->count++];
 }
 
@@ -171,11 +176,12 @@ void replicas_add(struct replicas *replicas, const struct layer_part *part, uint
         set->count = 0;
         set->parameters = parameters;
     }
-    uint32_t place = 0;
-    while (place < set->count && set->devices[place] < device)
-        place++;
-    if (place < set->count && set->devices[place] == device)
+    uint32_t place = set->count;
+    while (place > 0 && set->devices[place - 1] > device)
+        place--;
+    if (place > 0 && set->devices[place - 1] == device)
         return;
+    set->devices = array_grow(set->devices, &set->capacity, set->count + (size_t)1, sizeof *set->devices);
     memmove(set->devices + place + 1, set->devices + place, (set->count - place) * sizeof *set->devices);
     set->devices[place] = device;
     set->count++;

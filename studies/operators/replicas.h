@@ -20,6 +20,7 @@ double replica_group_seconds(struct replica_groups *groups, uint32_t group, doub
 struct replica_set {
     struct range channels; /* of the outputs that the weights are for */
     uint32_t *devices;     /* ascending, count of them */
+    size_t capacity;
     uint32_t count;
     double parameters;
     uint32_t group; /* STAGESIM_NONE: one device alone */
@@ -27,12 +28,11 @@ struct replica_set {
 
 struct replicas {
     struct replica_set *sets;
-    uint32_t count, made;
+    uint32_t count, made, last; /* last: the set that was found last */
     size_t capacity;
-    uint32_t devices; /* at most as many in a set */
 };
 
-struct replicas *replicas_create(uint32_t devices);
+struct replicas *replicas_create(void);
 void replicas_destroy(struct replicas *replicas);
 
 /* First begin, then add every part that uses the weights, then end, which finds groups. */

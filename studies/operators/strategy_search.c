@@ -64,6 +64,7 @@ static void search_from(struct search *s, const char *name, uint32_t *choices)
                                          .budget = s->request->budget / starts,
                                          .temperature = s->temperature,
                                          .full = s->request->full,
+                                         .classes = s->o->devices > OPERATORS_SINGLE_MAX,
                                          .stop = is_late,
                                          .user = s};
     struct strategy_start *start = &s->starts[s->start_count++];

@@ -8,6 +8,7 @@
 #include <string.h>
 
 static const uint32_t NONE = STAGESIM_NONE;
+enum { MESSAGES_KEPT = 1 << 16 }; /* room that an edge keeps for changes to come */
 
 /* ---- building ---- */
 
@@ -107,11 +108,33 @@ static void build_part(struct task_graph *g, const struct operator_edge *edge, s
                 }
 }
 
+/* An edge before this one, and so built, that carries the same; NONE: there is none. */
+static uint32_t built_alike(const struct task_graph *g, uint32_t number)
+{
+    const struct operator_edge *edges = g->o->edges;
+    uint32_t source = shape_of(g, edges[number].source)->choice, reader = shape_of(g, edges[number].reader)->choice;
+    uint32_t e = g->o->alike[number];
+    while (e != NONE &&
+           (shape_of(g, edges[e].source)->choice != source || shape_of(g, edges[e].reader)->choice != reader))
+        e = g->o->alike[e];
+    return e;
+}
+
 static void build_edge(struct task_graph *g, uint32_t number)
 {
     const struct operator_edge *edge = &g->o->edges[number];
     struct exchange *exchange = exchange_of(g, number);
+    uint32_t alike = built_alike(g, number);
     exchange->count = 0;
+    if (alike != NONE) {
+        const struct exchange *built = exchange_of(g, alike);
+        exchange->messages =
+            array_grow(exchange->messages, &exchange->capacity, built->count, sizeof *exchange->messages);
+        if (built->count)
+            memcpy(exchange->messages, built->messages, built->count * sizeof *exchange->messages);
+        exchange->count = built->count;
+        return;
+    }
     for (uint32_t to = 0; to < shape_of(g, edge->reader)->count; to++)
         build_part(g, edge, exchange, to);
     g->counts.built += 2 * (uint64_t)exchange->count;
@@ -224,6 +247,10 @@ struct task_graph *task_graph_create(const struct operators *o, const uint32_t *
                              .edges = array_zeroed(o->edge_count, sizeof *g->edges),
                              .groups = replica_groups_create(o),
                              .choices = array_zeroed(layers, sizeof *g->choices),
+                             .previous = array_zeroed(layers, sizeof *g->previous),
+                             .pairs = array_zeroed((size_t)o->devices * o->devices, sizeof *g->pairs),
+                             .left = array_zeroed(o->devices, sizeof *g->left),
+                             .limit = INFINITY,
                              .checkpoints = array_zeroed(checkpoints, sizeof *g->checkpoints),
                              .sides = array_zeroed(2 * (size_t)layers, sizeof *g->sides),
                              .changed = NONE,
@@ -235,7 +262,7 @@ struct task_graph *task_graph_create(const struct operators *o, const uint32_t *
         bool weights = o->graph->operators[i].weights == i && parameters->elements + parameters->bytes > 0;
         for (int k = 0; k < 2; k++) {
             shape_init(&g->operators[i].shapes[k], o->devices);
-            g->operators[i].replicas[k] = weights ? replicas_create(o->devices) : NULL;
+            g->operators[i].replicas[k] = weights ? replicas_create() : NULL;
         }
     }
     return g;
@@ -260,6 +287,9 @@ void task_graph_destroy(struct task_graph *g)
     free(g->operators);
     free(g->edges);
     free(g->choices);
+    free(g->previous);
+    free(g->pairs);
+    free(g->left);
     free(g->state);
     free(g->checkpoints);
     free(g->sides);
@@ -278,26 +308,23 @@ struct task_result task_graph_evaluate(struct task_graph *g)
         build_edge(g, e);
     for (uint32_t i = 0; i < o->graph->count; i++)
         build_replicas(g, i);
-    task_times_from(g, 0, false);
+    g->limit = INFINITY;
+    (void)task_times_from(g, 0, false);
     return result_of(g);
 }
 
 /* ---- changes ---- */
 
-/* The layers that change with one: those of its unit. */
+/* The layers that change with one: those of its unit, or of all units that are like it. */
 static bool changes(const struct task_graph *g, uint32_t layer)
 {
-    return operator_unit(g->o, layer) == operator_unit(g->o, g->changed);
+    uint32_t unit = operator_unit(g->o, layer), own = operator_unit(g->o, g->changed);
+    return unit == own || (g->together && g->o->classes[unit] == g->o->classes[own]);
 }
 
 static bool edge_changes(const struct task_graph *g, uint32_t edge)
 {
     return changes(g, g->o->edges[edge].source) || changes(g, g->o->edges[edge].reader);
-}
-
-static bool replicas_change(const struct task_graph *g, uint32_t owner)
-{
-    return g->o->graph->operators[g->changed].weights == owner;
 }
 
 /* Everything that depends on the change: from its other buffer. */
@@ -306,7 +333,7 @@ static void swap_buffers(struct task_graph *g)
     const struct operators *o = g->o;
     for (uint32_t i = 0; i < o->graph->count; i++) {
         g->operators[i].shape_used ^= changes(g, i);
-        g->operators[i].replicas_used ^= replicas_change(g, i);
+        g->operators[i].replicas_used ^= changes(g, i);
     }
     for (uint32_t e = 0; e < o->edge_count; e++)
         g->edges[e].used ^= edge_changes(g, e);
@@ -315,7 +342,10 @@ static void swap_buffers(struct task_graph *g)
 /* The first stage whose times may be others: the forward of the first layer that changes. */
 static uint32_t first_stage(const struct task_graph *g)
 {
-    return operator_unit(g->o, g->changed);
+    uint32_t layer = 0;
+    while (!changes(g, layer))
+        layer++;
+    return layer;
 }
 
 /* Times from the first stage on that a change can reach: to their other place. */
@@ -325,45 +355,64 @@ static void swap_sides(struct task_graph *g)
         g->sides[stage] ^= 1;
 }
 
-static void set_choice(struct task_graph *g, uint32_t choice)
-{
-    for (uint32_t i = 0; i < g->o->graph->count; i++)
-        if (changes(g, i))
-            g->choices[i] = choice;
-}
-
-struct task_result task_graph_change(struct task_graph *g, uint32_t layer, uint32_t choice)
+static void build_changed(struct task_graph *g)
 {
     const struct operators *o = g->o;
-    g->changed = layer;
-    g->previous = g->choices[layer];
-    swap_buffers(g);
-    set_choice(g, choice);
-    for (uint32_t i = 0; i < o->graph->count; i++)
-        if (changes(g, i))
-            build_shape(g, i, choice);
     for (uint32_t e = 0; e < o->edge_count; e++)
         if (edge_changes(g, e))
             build_edge(g, e);
     for (uint32_t i = 0; i < o->graph->count; i++)
-        if (replicas_change(g, i))
+        if (changes(g, i))
             build_replicas(g, i);
+}
+
+struct task_result task_graph_change(struct task_graph *g, const struct task_change *change, double limit)
+{
+    const struct operators *o = g->o;
+    g->changed = change->layer;
+    g->together = change->together;
+    g->limit = limit;
+    memcpy(g->previous, g->choices, o->graph->count * sizeof *g->choices);
+    swap_buffers(g);
     g->first = first_stage(g);
     swap_sides(g);
-    task_times_from(g, g->first, true);
+    for (uint32_t i = 0; i < o->graph->count; i++)
+        if (changes(g, i)) {
+            g->choices[i] = change->choice;
+            build_shape(g, i, change->choice);
+        }
+    if (!task_times_may_keep(g, 0))
+        return (struct task_result){.seconds = INFINITY};
+    build_changed(g);
+    if (!task_times_from(g, g->first, true))
+        return (struct task_result){.seconds = INFINITY};
     return result_of(g);
+}
+
+/* Few strategies have edges of very many messages. */
+static void drop_large(struct task_graph *g)
+{
+    for (uint32_t e = 0; e < g->o->edge_count; e++) {
+        struct exchange *unused = &g->edges[e].exchanges[!g->edges[e].used];
+        if (unused->capacity > MESSAGES_KEPT) {
+            free(unused->messages);
+            *unused = (struct exchange){0};
+        }
+    }
 }
 
 void task_graph_keep(struct task_graph *g)
 {
+    drop_large(g);
     g->changed = NONE;
 }
 
 void task_graph_undo(struct task_graph *g)
 {
     swap_buffers(g);
-    set_choice(g, g->previous);
+    memcpy(g->choices, g->previous, g->o->graph->count * sizeof *g->choices);
     swap_sides(g);
+    drop_large(g);
     g->changed = NONE;
 }
 

@@ -30,10 +30,16 @@ void task_graph_destroy(struct task_graph *graph);
 
 /* Builds and times everything. */
 struct task_result task_graph_evaluate(struct task_graph *graph);
-/* Gives a layer, and all that change together with it, another configuration, builds what depends on it and times what
- * can have changed: bit for bit what task_graph_evaluate finds for the same strategy. A second change is made after
- * task_graph_keep or task_graph_undo. */
-struct task_result task_graph_change(struct task_graph *graph, uint32_t layer, uint32_t choice);
+/* A layer, and all that share its weights, get another configuration; `together`: so do all that are like it. */
+struct task_change {
+    uint32_t layer, choice;
+    bool together;
+};
+
+/* Builds what depends on the change and times what can have changed: bit for bit what task_graph_evaluate finds for the
+ * same strategy; but an iteration that takes longer than `limit` has INFINITY seconds, as soon as this is known. A
+ * second change is made after task_graph_keep or task_graph_undo. */
+struct task_result task_graph_change(struct task_graph *graph, const struct task_change *change, double limit);
 void task_graph_keep(struct task_graph *graph);
 /* Back to the strategy before the change. */
 void task_graph_undo(struct task_graph *graph);

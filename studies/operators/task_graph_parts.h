@@ -48,9 +48,15 @@ struct edge_state {
     bool used;
 };
 
-/* What every `CHECKPOINT_STAGES`th stage begins with: when devices, pairs and groups are free again. A stage is the
- * forward or the backward of a layer. */
+/* What every `CHECKPOINT_STAGES`th stage begins with: when devices, queues and groups are free again; of pairs, the
+ * messages before it say so. A stage is the forward or the backward of a layer. */
 enum { CHECKPOINT_STAGES = 8 };
+
+/* When a pair of devices is free, since the pass that used it last; before, from the start. */
+struct pair_time {
+    double free;
+    uint64_t pass;
+};
 
 struct checkpoint {
     double *values[2];
@@ -63,19 +69,24 @@ struct task_graph {
     struct edge_state *edges;         /* [edge] */
     struct replica_groups *groups;
     uint32_t *choices;
-    double *state;     /* device_free, synchronised, pair_free, queue_free, group_states */
+    double *state;     /* device_free, synchronised, queue_free, group_states */
     size_t state_size; /* numbers in use; those of groups are last */
     size_t state_capacity;
+    struct pair_time *pairs;        /* [from * devices + to] */
+    uint64_t pass;                  /* number of the newest timing */
     struct checkpoint *checkpoints; /* [stage / CHECKPOINT_STAGES] */
     /* Times have two places, so that those of before the newest change can be taken back: [stage], which of them holds,
      * also for a checkpoint at the stage. */
     uint8_t *sides;
     uint32_t *last_owner; /* [group]: whose gradients are the last */
     size_t last_capacity;
-    uint32_t changed, previous, first; /* the layer of the newest change, its choice before it, the first stage that
-                                          was timed again */
-    double *ready;                     /* scratch, [part] */
-    double *sums;                      /* scratch, [device] */
+    uint32_t changed, first; /* the layer of the newest change, the first stage that was timed again */
+    bool together;           /* it was a change of all that are alike */
+    uint32_t *previous;      /* the choices before it */
+    double *ready;           /* scratch, [part] */
+    double *sums;            /* scratch, [device] */
+    double *left;            /* [device]: seconds that it has to compute yet */
+    double limit;            /* an iteration that takes longer need not be timed to its end */
     struct task_counts counts;
 };
 
@@ -112,7 +123,10 @@ static inline double *synchronised(const struct task_graph *g)
 
 /* ---- task_times.c ---- */
 
-/* Times all stages from `first`, or a little before it, on. `other`: the times before were in the other place. */
-void task_times_from(struct task_graph *graph, uint32_t first, bool other);
+/* Times all stages from `first`, or a little before it, on. `other`: the times before were in the other place. False
+ * when it was seen on the way that the iteration takes longer than `limit`. */
+bool task_times_from(struct task_graph *graph, uint32_t first, bool other);
+/* The same of what the devices compute alone, from a stage on, which `left` has from then on. */
+bool task_times_may_keep(struct task_graph *graph, uint32_t stage);
 
 #endif

@@ -3,19 +3,23 @@
 #include "base/arena.h"
 #include "studies/operators/task_graph_parts.h"
 
+#include <math.h>
 #include <string.h>
 
 static const uint32_t NONE = STAGESIM_NONE;
 
-static double *pair_free(const struct task_graph *g)
+static double *pair_free(struct task_graph *g, uint32_t pair)
 {
-    return g->state + 2 * (size_t)g->o->devices;
+    struct pair_time *time = &g->pairs[pair];
+    if (time->pass != g->pass)
+        *time = (struct pair_time){.pass = g->pass};
+    return &time->free;
 }
 
 /* Queue 0 is none, and always free. */
 static double *queue_free(const struct task_graph *g)
 {
-    return pair_free(g) + (size_t)g->o->devices * g->o->devices;
+    return g->state + 2 * (size_t)g->o->devices;
 }
 
 /* Of a group: when it is free, and bytes of gradients that wait for more. */
@@ -25,7 +29,7 @@ struct group_state {
 
 static size_t groups_place(const struct task_graph *g)
 {
-    return (2 + (size_t)g->o->devices) * g->o->devices + g->o->queues + 1;
+    return 2 * (size_t)g->o->devices + g->o->queues + 1;
 }
 
 static struct group_state *group_states(const struct task_graph *g)
@@ -52,21 +56,22 @@ static void await(double *ready, double end)
  * when the links that it shares have sent what stands before it. */
 static double send(struct task_graph *g, uint32_t pair, double done, const struct passage *passage)
 {
-    double *queues = queue_free(g), start = done;
-    await(&start, pair_free(g)[pair]);
+    double *queues = queue_free(g), *free_at = pair_free(g, pair), start = done;
+    await(&start, *free_at);
     await(&start, queues[passage->out]);
     await(&start, queues[passage->in]);
     if (passage->out)
         queues[passage->out] = start + passage->seconds;
     if (passage->in)
         queues[passage->in] = start + passage->seconds;
-    return pair_free(g)[pair] = start + (passage->latency + passage->seconds);
+    return *free_at = start + (passage->latency + passage->seconds);
 }
 
-static double compute(double *free_at, double ready, double seconds)
+static double compute(struct task_graph *g, uint32_t device, double ready, double seconds)
 {
-    double start = ready > *free_at ? ready : *free_at;
+    double *free_at = &device_free(g)[device], start = ready > *free_at ? ready : *free_at;
     *free_at = start + seconds;
+    g->left[device] -= seconds;
     return *free_at;
 }
 
@@ -110,7 +115,7 @@ static void time_forward(struct task_graph *g, uint32_t layer)
     clear_ready(g, shape->count);
     time_reads(g, layer, side);
     for (uint32_t k = 0; k < shape->count; k++)
-        shape->forward_end[side][k] = compute(&device_free(g)[shape->devices[k]], g->ready[k], shape->costs[k].forward);
+        shape->forward_end[side][k] = compute(g, shape->devices[k], g->ready[k], shape->costs[k].forward);
     g->counts.timed += shape->count;
 }
 
@@ -182,8 +187,7 @@ static void time_backward(struct task_graph *g, uint32_t layer)
             await(&g->ready[exchange->messages[i].from], exchange->messages[i].backward_end[sent]);
     }
     for (uint32_t k = 0; k < shape->count; k++)
-        shape->backward_end[side][k] =
-            compute(&device_free(g)[shape->devices[k]], g->ready[k], shape->costs[k].backward);
+        shape->backward_end[side][k] = compute(g, shape->devices[k], g->ready[k], shape->costs[k].backward);
     g->counts.timed += shape->count;
     for (uint32_t e = o->first_read[layer]; e < o->first_read[layer + 1]; e++) {
         struct exchange *exchange = exchange_of(g, e);
@@ -198,13 +202,34 @@ static void time_backward(struct task_graph *g, uint32_t layer)
         time_replicas(g, layer);
 }
 
+/* Without overlap groups begin when all stages have ended. */
 static void save_checkpoint(struct task_graph *g, uint32_t stage)
 {
     struct checkpoint *c = &g->checkpoints[stage / CHECKPOINT_STAGES];
     uint8_t side = g->sides[stage];
-    c->values[side] = array_grow(c->values[side], &c->capacities[side], g->state_size, sizeof *c->values[side]);
-    memcpy(c->values[side], g->state, g->state_size * sizeof *g->state);
-    c->sizes[side] = g->state_size;
+    size_t size = g->o->overlap ? g->state_size : groups_place(g);
+    c->values[side] = array_grow(c->values[side], &c->capacities[side], size, sizeof *c->values[side]);
+    memcpy(c->values[side], g->state, size * sizeof *g->state);
+    c->sizes[side] = size;
+}
+
+/* Pairs are free when the newest message before the stage has come. */
+static void replay_pairs(struct task_graph *g, uint32_t end)
+{
+    g->pass++;
+    for (uint32_t stage = 0; stage < end; stage++) {
+        bool back = stage >= stages_of(g) / 2;
+        uint32_t layer = back ? stages_of(g) - 1 - stage : stage;
+        uint8_t side = g->sides[stage];
+        for (uint32_t e = g->o->first_read[layer]; e < g->o->first_read[layer + 1]; e++) {
+            const struct exchange *exchange = exchange_of(g, e);
+            for (size_t i = 0; i < exchange->count; i++) {
+                const struct message *m = &exchange->messages[i];
+                if (m->pair != NONE)
+                    *pair_free(g, back ? m->back : m->pair) = back ? m->backward_end[side] : m->forward_end[side];
+            }
+        }
+    }
 }
 
 /* Groups that are newer than the checkpoint have not been used up to it; the first stage begins with nothing. */
@@ -218,12 +243,43 @@ static void load_checkpoint(struct task_graph *g, uint32_t stage, uint8_t side)
     memset(g->state + size, 0, (g->state_size - size) * sizeof *g->state);
 }
 
-void task_times_from(struct task_graph *g, uint32_t first, bool other)
+bool task_times_may_keep(struct task_graph *g, uint32_t stage)
+{
+    uint32_t stages = stages_of(g);
+    memset(g->left, 0, g->o->devices * sizeof *g->left);
+    if (g->limit == INFINITY)
+        return true;
+    for (; stage < stages; stage++) {
+        bool back = stage >= stages / 2;
+        const struct shape *shape = shape_of(g, back ? stages - 1 - stage : stage);
+        for (uint32_t k = 0; k < shape->count; k++)
+            g->left[shape->devices[k]] += back ? shape->costs[k].backward : shape->costs[k].forward;
+    }
+    bool may = true;
+    for (uint32_t d = 0; d < g->o->devices; d++)
+        may &= g->left[d] <= g->limit;
+    return may;
+}
+
+/* A device has to compute what is left after what it has computed. */
+static bool may_keep(const struct task_graph *g)
+{
+    bool may = true;
+    for (uint32_t d = 0; d < g->o->devices && g->limit < INFINITY; d++)
+        may &= device_free(g)[d] + g->left[d] <= g->limit;
+    return may;
+}
+
+bool task_times_from(struct task_graph *g, uint32_t first, bool other)
 {
     uint32_t stages = stages_of(g), stage = first / CHECKPOINT_STAGES * CHECKPOINT_STAGES;
     find_last_owners(g);
     load_checkpoint(g, stage, g->sides[stage] ^ (other && stage == first));
+    replay_pairs(g, stage);
+    (void)task_times_may_keep(g, stage);
     for (; stage < stages; stage++) {
+        if (stage % CHECKPOINT_STAGES == 0 && !may_keep(g))
+            return false;
         if (stage % CHECKPOINT_STAGES == 0 && stage > 0 && stage >= first)
             save_checkpoint(g, stage);
         if (stage < stages / 2)
@@ -233,4 +289,5 @@ void task_times_from(struct task_graph *g, uint32_t first, bool other)
     }
     for (uint32_t owner = g->o->graph->count; owner-- > 0 && !g->o->overlap;)
         time_replicas(g, owner);
+    return true;
 }

@@ -151,8 +151,32 @@ def check_seeds():
     check.that(len(search(NMT, "--budget", "400", "--restarts", "3")["starts"]) == 8, "three random starts and five")
 
 
+def check_many(folder):
+    """More than 128 GPUs: all is compared on the analytic engine, what is found is the fastest there, its file runs as
+    said, and the task graph has the engine's time where links are not shared."""
+    path, sets = folder / "many.yaml", []
+    for change in ("platform=dgx-1v:18", "parallel.data=144", "batch={global: 9216, micro: 64}", "model=rnntc",
+                   "communication.all_reduce=ring"):
+        sets += ["--set", change]
+    for more in [], ["--links", "apart"]:
+        found = search(NMT, "--budget", "600", "-o", path, *sets, *more)
+        rows = {row["strategy"]: row for row in found["strategies"]}
+        check.that(not any("simgrid_s" in row for row in rows.values()), f"SimGrid ran: {rows}")
+        least = min(row["analytic_s"] for row in rows.values())
+        check.near(rows["found"]["analytic_s"], least, "many: found is not the fastest", 1e-9)
+        path.rename(folder / "found.yaml")
+    graphs_agree(found["strategies"], "144 GPUs")
+    stagesim("run", NMT, *sets, "--set", f"split={folder / 'found.yaml'}", "--engine", "analytic", "--quiet", "-o",
+             folder / "many")
+    summary = json.loads((folder / "many/summary.json").read_text())
+    check.near(summary["time"]["iteration_s"], least, "many: the file runs as said", 1e-9)
+    shown = stagesim("layouts", NMT, "--method", "mcmc", "--budget", "8", *sets)
+    check.that("SimGrid is not run" in shown and "on the analytic engine" in shown, shown)
+
+
 def check_refusals():
-    cases = [(["--set", "parallel={data: 8, tensor: 2}"], "on the data axis", 1),
+    cases = [(["--set", "platform=dgx-1v:256", "--set", "parallel.data=2048", "--set",
+               "batch={global: 131072, micro: 64}"], "2048 ranks; expected at most 1024", 1), (["--set", "parallel={data: 8, tensor: 2}"], "on the data axis", 1),
              (["--set", "batch={global: 1024, micro: 32}"], "one micro-batch", 1),
              (["--budget", "many"], "--budget takes a count", 2), (["--links", "far"], "shared or apart", 2),
              (["--temperature", "0s"], "--temperature takes a time", 2), (["--top", "3"], "--top is not for", 2)]
@@ -188,6 +212,7 @@ def main():
         check_engine(folder)
         check_translation(folder)
         check_others(folder)
+        check_many(folder)
     check_seeds()
     check_refusals()
     check_undivided()

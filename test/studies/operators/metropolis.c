@@ -68,38 +68,45 @@ Test(metropolis, finds_the_best_of_small_networks, .timeout = 200)
         struct network_case *c = make_small(cases[i].layers, cases[i].devices);
         uint32_t choices[CASE_LAYERS];
         double least = least_of_all(&c->operators, choices, 0);
-        start_data(&c->operators, choices);
-        struct metropolis_request request = {
-            .operators = &c->operators, .budget = 20000, .temperature = 0.1 * cost_of(&c->operators, choices)};
-        struct metropolis_outcome outcome = metropolis_search(&request, &(struct draws){3}, choices);
-        cr_assert(outcome.best == least, "%u layers on %u devices: %.17g, not %.17g", cases[i].layers, cases[i].devices,
-                  outcome.best, least);
-        cr_assert(cost_of(&c->operators, choices) == least);
-        cr_assert(outcome.first >= outcome.best && outcome.proposals < request.budget);
+        for (int classes = 0; classes < 2; classes++) {
+            start_data(&c->operators, choices);
+            struct metropolis_request request = {.operators = &c->operators,
+                                                 .budget = 20000,
+                                                 .temperature = 0.1 * cost_of(&c->operators, choices),
+                                                 .classes = classes};
+            struct metropolis_outcome outcome = metropolis_search(&request, &(struct draws){3}, choices);
+            cr_assert(outcome.best == least, "%u layers on %u devices: %.17g, not %.17g", cases[i].layers,
+                      cases[i].devices, outcome.best, least);
+            cr_assert(cost_of(&c->operators, choices) == least);
+            cr_assert(outcome.first >= outcome.best && outcome.proposals < request.budget);
+        }
         case_destroy(c);
     }
 }
 
-/* With delta simulation, or with everything evaluated for each proposal, the search takes the same way. Delta
- * simulation builds and times less than half as many tasks on 16 devices. */
+/* With delta simulation that ends when a proposal is refused, or with everything evaluated for each proposal, the
+ * search takes the same way, of single operators and of classes. Delta simulation builds and times less than half as
+ * many tasks on 16 devices. */
 Test(metropolis, delta_takes_the_same_way, .timeout = 200)
 {
     struct network_case *c = array_zeroed(1, sizeof *c);
     case_branches(c);
     case_finish(c, 16, 64);
-    struct metropolis_outcome outcomes[2];
-    uint32_t choices[2][CASE_LAYERS] = {{0}};
-    for (int full = 0; full < 2; full++) {
-        start_data(&c->operators, choices[full]);
-        struct metropolis_request request = {
-            .operators = &c->operators, .budget = 2000, .temperature = 1e-4, .full = full};
-        outcomes[full] = metropolis_search(&request, &(struct draws){5}, choices[full]);
+    for (int classes = 0; classes < 2; classes++) {
+        struct metropolis_outcome outcomes[2];
+        uint32_t choices[2][CASE_LAYERS] = {{0}};
+        for (int full = 0; full < 2; full++) {
+            start_data(&c->operators, choices[full]);
+            struct metropolis_request request = {
+                .operators = &c->operators, .budget = 2000, .temperature = 1e-4, .full = full, .classes = classes};
+            outcomes[full] = metropolis_search(&request, &(struct draws){5}, choices[full]);
+        }
+        cr_assert(outcomes[0].best == outcomes[1].best && outcomes[0].accepted == outcomes[1].accepted);
+        cr_assert(!memcmp(choices[0], choices[1], sizeof choices[0]));
+        double delta = (double)(outcomes[0].counts.built + outcomes[0].counts.timed),
+               full = (double)(outcomes[1].counts.built + outcomes[1].counts.timed) - delta;
+        cr_assert(full >= 2 * delta, "%g tasks by delta simulation, %g without", delta, full);
     }
-    cr_assert(outcomes[0].best == outcomes[1].best && outcomes[0].accepted == outcomes[1].accepted);
-    cr_assert(!memcmp(choices[0], choices[1], sizeof choices[0]));
-    double delta = (double)(outcomes[0].counts.built + outcomes[0].counts.timed),
-           full = (double)(outcomes[1].counts.built + outcomes[1].counts.timed) - delta;
-    cr_assert(full >= 2 * delta, "%g tasks by delta simulation, %g without", delta, full);
     case_destroy(c);
 }
 

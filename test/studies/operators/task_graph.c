@@ -282,7 +282,31 @@ static void expect_same(const struct network_case *c, const struct task_graph *g
     task_graph_destroy(other);
 }
 
-/* A thousand random proposals on each network, about half of which are taken back. */
+/* An evaluation from the start takes longer than the limit. */
+static void expect_above(const struct network_case *c, const struct task_graph *graph, double limit)
+{
+    struct task_graph *other = task_graph_create(&c->operators, task_graph_choices(graph));
+    double seconds = task_graph_evaluate(other).seconds;
+    cr_assert(seconds > limit, "%.17g s is not above %.17g s", seconds, limit);
+    task_graph_destroy(other);
+}
+
+/* Units that have the configuration of the change, of those that it is for. */
+static uint32_t changed_units(const struct network_case *c, const struct task_graph *graph,
+                              const struct task_change *change)
+{
+    const struct operators *o = &c->operators;
+    uint32_t count = 0, unit = operator_unit(o, change->layer);
+    for (uint32_t i = 0; i < c->count; i++)
+        if (operator_unit(o, i) == i && (i == unit || (change->together && o->classes[i] == o->classes[unit]))) {
+            cr_assert(task_graph_choices(graph)[i] == change->choice, "layer %u has another choice", i);
+            count++;
+        }
+    return count;
+}
+
+/* A thousand random proposals on each network, for one operator or all that are like it, about half of which are taken
+ * back. Every fourth has a limit, and is not timed to its end only if it is above. */
 Test(task_graph, delta_is_full, .timeout = 200)
 {
     for (int network = 0; network < NETWORKS; network++) {
@@ -293,20 +317,49 @@ Test(task_graph, delta_is_full, .timeout = 200)
         c->operators.bucket = 1e5;
         start_random(&c->operators, &random, choices);
         struct task_graph *graph = task_graph_create(&c->operators, choices);
-        task_graph_evaluate(graph);
+        double seconds = task_graph_evaluate(graph).seconds;
+        int cut = 0, together = 0;
         for (int i = 0; i < 1000; i++) {
-            uint32_t layer = (uint32_t)draw_below(&random, c->count);
-            uint32_t choice = (uint32_t)draw_below(&random, c->operators.spaces[layer].count);
-            struct task_result result = task_graph_change(graph, layer, choice);
-            expect_same(c, graph, &result, network, i);
-            if (draw_below(&random, 2))
+            struct task_change change = {.layer = (uint32_t)draw_below(&random, c->count), .together = i % 3 == 0};
+            change.choice = (uint32_t)draw_below(&random, c->operators.spaces[change.layer].count);
+            double limit = i % 4 ? INFINITY : 0.95 * seconds;
+            struct task_result result = task_graph_change(graph, &change, limit);
+            bool ends = result.seconds < INFINITY;
+            if (ends)
+                expect_same(c, graph, &result, network, i);
+            else
+                expect_above(c, graph, limit);
+            cut += !ends;
+            together += changed_units(c, graph, &change) > 1;
+            seconds = ends ? result.seconds : seconds;
+            if (ends && draw_below(&random, 2))
                 task_graph_keep(graph);
             else
                 task_graph_undo(graph);
         }
+        cr_assert(cut > 10, "network %d: %d proposals of 250 were cut short", network, cut);
+        cr_assert(network == 0 || together > 20, "network %d: %d changes of several operators", network, together);
         task_graph_destroy(graph);
         case_destroy(c);
     }
+}
+
+/* Cells of a recurrent layer and blocks that repeat are alike; layers of different sizes are not. */
+Test(task_graph, operators_that_are_alike)
+{
+    struct network_case *chain = make(0, 4), *branches = make(1, 4), *recurrent = make(2, 4);
+    const uint32_t *found = chain->operators.classes;
+    for (uint32_t i = 0; i < chain->count; i++)
+        cr_assert(found[i] == i, "layer %u of the chain is like layer %u", i, found[i]);
+    found = branches->operators.classes;
+    for (uint32_t i = 0; i < 8; i++)
+        cr_assert(found[17 + i] == found[9 + i], "layer %u of the second and the third block", i);
+    cr_assert(found[1] != found[3], "branches with different work");
+    found = recurrent->operators.classes;
+    cr_assert(found[3] == found[6] && found[3] != found[0], "recurrent layers: %u %u", found[3], found[6]);
+    case_destroy(chain);
+    case_destroy(branches);
+    case_destroy(recurrent);
 }
 
 /* ---- by hand ---- */
@@ -331,6 +384,11 @@ static uint32_t on_device(const struct operators *o, uint32_t layer, uint32_t de
     return choice;
 }
 
+static double change(struct task_graph *graph, uint32_t layer, uint32_t choice)
+{
+    return task_graph_change(graph, &(struct task_change){.layer = layer, .choice = choice}, INFINITY).seconds;
+}
+
 /* Two layers of 2 s and 3 s on two devices, a second for the message between them: 6 s. The second layer moves to the
  * first one's device: 5 s, and of the forwards only it and its message are timed again. */
 Test(task_graph, two_tasks)
@@ -347,10 +405,10 @@ Test(task_graph, two_tasks)
     struct task_graph *graph = task_graph_create(&c->operators, choices);
     cr_assert(task_graph_evaluate(graph).seconds == 6);
     cr_assert(task_graph_sent(graph) == 2 * 4);
-    cr_assert(task_graph_change(graph, 1, on_device(&c->operators, 1, 0)).seconds == 5);
+    cr_assert(change(graph, 1, on_device(&c->operators, 1, 0)) == 5);
     cr_assert(task_graph_sent(graph) == 0);
     task_graph_undo(graph);
-    cr_assert(task_graph_change(graph, 0, on_device(&c->operators, 0, 1)).seconds == 5);
+    cr_assert(change(graph, 0, on_device(&c->operators, 0, 1)) == 5);
     task_graph_destroy(graph);
     case_destroy(c);
 }
