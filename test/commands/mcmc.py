@@ -176,7 +176,8 @@ def check_many(folder):
 
 def check_refusals():
     cases = [(["--set", "platform=dgx-1v:256", "--set", "parallel.data=2048", "--set",
-               "batch={global: 131072, micro: 64}"], "2048 ranks; expected at most 1024", 1), (["--set", "parallel={data: 8, tensor: 2}"], "on the data axis", 1),
+               "batch={global: 131072, micro: 64}"], "2048 ranks; expected at most 1024", 1),
+             (["--set", "parallel={data: 8, tensor: 2}"], "on the data axis", 1),
              (["--set", "batch={global: 1024, micro: 32}"], "one micro-batch", 1),
              (["--budget", "many"], "--budget takes a count", 2), (["--links", "far"], "shared or apart", 2),
              (["--temperature", "0s"], "--temperature takes a time", 2), (["--top", "3"], "--top is not for", 2)]

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """chromium_pages.py STAGESIM [FOLDER]: the pages of a run, of a comparison of all schedules, of 64 workers with 512
-micro-batches, of sweeps, of a search and of a queue in a real Chromium: light and dark, wide and on a phone, with and without
-JavaScript, on paper; timelines are pointed at, zoomed, moved, followed, folded, and tables sorted, by mouse and by
-keys. Nothing may be said on the console and nothing requested. Pictures of all this go to FOLDER.
+micro-batches, of sweeps, of a search and of a queue in a real Chromium: light and dark, wide and on a phone, with and
+without JavaScript, on paper; timelines are pointed at, zoomed, moved, followed, folded, tables sorted and panels
+opened, by mouse and by keys. Nothing may be said on the console and nothing requested. Pictures of all this go to
+FOLDER.
 
 Left out (exit code 77) where there is no Chromium."""
 import pathlib
