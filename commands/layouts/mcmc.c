@@ -131,11 +131,6 @@ static int list_candidates(const struct others *others, const struct strategy_ta
     return count;
 }
 
-double strategy_seconds(const struct strategy_run *run)
-{
-    return isnan(run->simgrid) ? run->analytic : run->simgrid;
-}
-
 static bool is_better(const struct strategy_run *run, const struct strategy_run *than)
 {
     double seconds = strategy_seconds(run), other = strategy_seconds(than);

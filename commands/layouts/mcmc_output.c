@@ -7,6 +7,11 @@
 #include <inttypes.h>
 #include <math.h>
 
+double strategy_seconds(const struct strategy_run *run)
+{
+    return isnan(run->simgrid) ? run->analytic : run->simgrid;
+}
+
 static double gain(const struct strategy_report *report, int row)
 {
     return strategy_seconds(&report->runs[STRATEGY_DATA]) / strategy_seconds(&report->runs[row]);
