@@ -16,7 +16,7 @@ from tool import Checker, binary_argument, run
 
 check = Checker()
 # Links of SimGrid's own <cluster>, which names no files.
-WITHOUT = {"piz-daint", "ring", "tpu-v3", "tpu-v4"}
+WITHOUT = {"piz-daint", "ring", "tpu-v3", "tpu-v4", "tpu-v5p"}
 JOB = """platform: {file}
 workload: stages
 stages: {{forward: 1s, backward: 1s, message: {bytes:.0f}B}}

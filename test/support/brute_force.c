@@ -57,6 +57,12 @@ static void burden_links(struct relaxing *r, const struct platform_route *route,
     }
 }
 
+/* A protocol multiplies latencies below 1 ms (doc/sites.md). */
+static double latency_ratio(const struct platform_ratios *ratios, enum platform_scope scope, double latency)
+{
+    return latency < 1e-3 ? ratios->latency[scope] : ratios->far;
+}
+
 /* As long as its longest flow, and as its most burdened link needs for the bytes of all. */
 static double phase_seconds(struct relaxing *r, const struct phase *phase)
 {
@@ -69,7 +75,7 @@ static double phase_seconds(struct relaxing *r, const struct phase *phase)
         enum platform_scope scope =
             platform_scope_of(r->platform, r->hosts[r->members[flow.from]], r->hosts[r->members[flow.to]]);
         double bytes = phase->bytes * flow.share / phase->ratios->efficiency[scope];
-        double further = (fmax(1, flow.steps * phase->ratios->latency[scope]) - 1) * route.latency;
+        double further = (fmax(1, flow.steps * latency_ratio(phase->ratios, scope, route.latency)) - 1) * route.latency;
         longest = fmax(longest, route.latency + bytes / route.bandwidth + further);
         if (flow.share > 0)
             burden_links(r, &route, bytes, further);
@@ -160,8 +166,9 @@ static void pass_phase(struct relaxing *r, const struct phase *all, size_t first
         struct platform_route route = route_of(r, r->members[flow.from], r->members[flow.to]);
         enum platform_scope scope =
             platform_scope_of(r->platform, r->hosts[r->members[flow.from]], r->hosts[r->members[flow.to]]);
-        double seconds = repeats * (fmax(1, flow.steps * all->ratios->latency[scope]) * route.latency +
-                                    all->bytes * flow.share / all->ratios->efficiency[scope] / route.bandwidth);
+        double seconds =
+            repeats * (fmax(1, flow.steps * latency_ratio(all->ratios, scope, route.latency)) * route.latency +
+                       all->bytes * flow.share / all->ratios->efficiency[scope] / route.bandwidth);
         double start = fmax(r->ready[flow.from], r->ready[flow.to]);
         const uint32_t both[] = {flow.from, flow.to};
         for (int side = 0; side < 2; side++) {
