@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Conservative backfilling: all that wait have reservations, made in the order in which they came. They stay as long as
  * jobs end when they are due. Else all are made anew at every event; who starts now is all that counts of them then, so
- * that a round ends when nobody behind can start. */
+ * that a round ends when nobody behind can start, and reservations behind a horizon are made only where another one
+ * that begins before it may depend on them. */
 #include "base/arena.h"
 #include "cluster/scheduling/running.h"
 
@@ -38,6 +39,16 @@ struct bounds {
     uint32_t now;    /* the round */
 };
 
+/* Who may start now ends before a horizon, as the reservations go that have been made. A job that fits nowhere before
+ * the horizon, beside these alone, begins behind it, so that it stands in the way of nobody who ends before it: its
+ * reservation waits. Those reservations are made, in their order, when a job is to begin before the horizon and end
+ * behind it. */
+struct horizon {
+    double time;            /* INFINITY: none */
+    double *shortest;       /* [nodes + 1]: seconds, from which on jobs as wide fit nowhere before it */
+    uint32_t *later, count; /* [job]: whose reservations wait */
+};
+
 struct conservative {
     struct running running;
     struct profile profile;
@@ -45,6 +56,7 @@ struct conservative {
                          * out when they come to the top */
     struct heap soon;   /* those with a reservation, by its beginning, while `kept` */
     struct bounds bounds;
+    struct horizon horizon;
     double *expected, *starts; /* [job]: seconds; when the reservation begins */
     uint32_t newest;           /* of those that wait, when the heaps were last filled */
     bool kept;                 /* all that wait, but for the new ones, have reservations that still hold */
@@ -122,6 +134,8 @@ static void begin(struct queue *queue)
     own->heaps = array_zeroed((size_t)queue->request->nodes + 1, sizeof *own->heaps);
     own->expected = array_zeroed((size_t)count + 1, sizeof *own->expected);
     own->starts = array_zeroed((size_t)count + 1, sizeof *own->starts);
+    own->horizon.shortest = array_zeroed((size_t)queue->request->nodes + 1, sizeof *own->horizon.shortest);
+    own->horizon.later = array_zeroed((size_t)count + 1, sizeof *own->horizon.later);
     own->newest = NO_JOB;
     for (uint32_t i = 0; i < count; i++)
         own->expected[i] = queue->request->jobs[i].expected;
@@ -139,6 +153,8 @@ static void finish(struct queue *queue)
     free(own->bounds.place);
     free(own->bounds.tree);
     free(own->bounds.round);
+    free(own->horizon.shortest);
+    free(own->horizon.later);
     free(own->expected);
     free(own->starts);
     free(own->profile.steps);
@@ -295,39 +311,103 @@ static double reserve(const struct queue *queue, struct conservative *own, uint3
     return start;
 }
 
-/* A job that waits and could start now, as far as the reservations made so far go; NO_JOB: none could. */
-static uint32_t who_starts(const struct queue *queue, struct conservative *own)
+/* A job that waits and could start now, as far as the reservations made so far go; NO_JOB: none could. Where `behind`
+ * is not NULL, it is set to when the last of all those that could has to have ended. */
+static uint32_t who_starts(const struct queue *queue, struct conservative *own, double *behind)
 {
     const struct profile *profile = &own->profile;
-    uint32_t step = 0;
-    for (uint32_t nodes = queue_free(queue); nodes > 0; nodes--) {
+    uint32_t step = 0, found = NO_JOB;
+    for (uint32_t nodes = queue_free(queue); nodes > 0 && (behind || found == NO_JOB); nodes--) {
         while (step < profile->count && profile->steps[step].free >= nodes)
             step++;
         double until = step < profile->count ? profile->steps[step].time : INFINITY;
         double seconds = shortest(queue, own, &own->heaps[nodes]);
-        if (step > 0 && seconds < INFINITY && queue->now + seconds <= until)
-            return own->heaps[nodes].jobs[0];
+        if (step == 0 || seconds == INFINITY || queue->now + seconds > until)
+            continue;
+        if (found == NO_JOB)
+            found = own->heaps[nodes].jobs[0];
+        if (behind)
+            *behind = until;
     }
-    return NO_JOB;
+    return found;
+}
+
+/* ---- the horizon ---- */
+
+/* The horizon only comes nearer, so that what was behind it stays there. */
+static uint32_t look_ahead(const struct queue *queue, struct conservative *own)
+{
+    struct horizon *horizon = &own->horizon;
+    double behind = INFINITY;
+    uint32_t candidate = who_starts(queue, own, &behind);
+    for (uint32_t i = 0; i <= queue->request->nodes && isinf(horizon->time) && behind < INFINITY; i++)
+        horizon->shortest[i] = INFINITY;
+    horizon->time = fmin(horizon->time, behind);
+    return candidate;
+}
+
+static void reserve_later(const struct queue *queue, struct conservative *own)
+{
+    struct horizon *horizon = &own->horizon;
+    for (uint32_t i = 0; i < horizon->count; i++)
+        own->starts[horizon->later[i]] = reserve(queue, own, horizon->later[i]);
+    horizon->count = 0;
+}
+
+static bool is_behind(const struct queue *queue, struct conservative *own, uint32_t job)
+{
+    struct horizon *horizon = &own->horizon;
+    uint32_t nodes = queue->request->jobs[job].nodes;
+    double seconds = own->expected[job];
+    if (isinf(horizon->time) || own->profile.steps[own->profile.count - 1].free < nodes)
+        return false;
+    if (seconds >= horizon->shortest[nodes])
+        return true;
+    double start = own->profile.steps[find_hole(own, job, nodes)].time;
+    bool behind = start >= horizon->time;
+    for (uint32_t i = nodes; behind && i <= queue->request->nodes && horizon->shortest[i] > seconds; i++)
+        horizon->shortest[i] = seconds;
+    if (!behind && start + seconds > horizon->time)
+        reserve_later(queue, own);
+    return behind;
+}
+
+/* False: its reservation waits. */
+static bool reserve_now(const struct queue *queue, struct conservative *own, uint32_t job)
+{
+    struct horizon *horizon = &own->horizon;
+    bool behind = is_behind(queue, own, job);
+    if (behind)
+        horizon->later[horizon->count++] = job;
+    else
+        own->starts[job] = reserve(queue, own, job);
+    return !behind;
 }
 
 /* All anew, as far as it counts. */
 static void begin_again(struct queue *queue, struct conservative *own)
 {
-    uint32_t job, next;
+    uint32_t job, next, passed = 0, look = 8;
     fill_profile(queue, own);
-    uint32_t candidate = who_starts(queue, own);
+    own->horizon.time = INFINITY;
+    own->horizon.count = 0;
+    uint32_t candidate = who_starts(queue, own, NULL);
     for (job = queue->first; job != NO_JOB && candidate != NO_JOB; job = next) {
         next = queue->tasks[job].next;
-        own->starts[job] = reserve(queue, own, job);
-        bool touched = job == candidate || own->starts[job] < queue->now + own->expected[candidate];
+        bool made = reserve_now(queue, own, job);
+        bool touched = job == candidate || (made && own->starts[job] < queue->now + own->expected[candidate]);
         /* What is overdue may still have the nodes that it was to leave now. */
-        if (own->starts[job] <= queue->now && running_fits(queue, job))
+        if (made && own->starts[job] <= queue->now && running_fits(queue, job))
             running_start(queue, job);
-        if (touched)
-            candidate = who_starts(queue, own);
+        if (++passed == look) {
+            look *= 2;
+            candidate = look_ahead(queue, own);
+        } else if (touched)
+            candidate = who_starts(queue, own, NULL);
     }
     own->kept = job == NO_JOB;
+    if (own->kept)
+        reserve_later(queue, own);
     own->soon.count = 0;
     for (job = own->kept ? queue->first : NO_JOB; job != NO_JOB; job = queue->tasks[job].next)
         push(&own->soon, own->starts, job);

@@ -98,17 +98,20 @@ def against_rules(stagesim, folder):
 
 def many_wait(stagesim, folder):
     """Nearly all jobs wait at a time, which is when conservative backfilling looks no further than it has to."""
-    for seed in range(4):
+    for seed in range(8):
         jobs = [(submit // 50, *others) for submit, *others in random_jobs(20 + seed, 100)]
+        if seed > 3:  # no two limits are alike
+            jobs = [(*others, limit + i / 1024) for i, (*others, limit) in enumerate(jobs)]
         write_log(folder, jobs)
         estimates = ("exact", "limits")[seed % 2]
         result = Run(stagesim, folder, "conservative", f"--set=queue.estimates={estimates}")
         exact = [(submit, nodes, run_, run_) for submit, nodes, run_, _ in jobs]
         same(f"many wait, seed {seed}", result, conservative(jobs if estimates == "limits" else exact))
-    jobs = [(0.0, 1 + i * 7 % 12, 50.0 + i * 13 % 400, 400.0) for i in range(6000)]
-    write_log(folder, jobs)
-    result = Run(stagesim, folder, "conservative", "--set=queue.estimates=limits")
-    check.that(len(result.end) == 6000, "6,000 jobs that wait come to their ends, before the test's time is over")
+    for step in (0, 1 / 64):
+        jobs = [(0.0, 1 + i * 7 % 12, 50.0 + i * 13 % 400, 400.0 + i * 37 % 6000 * step) for i in range(6000)]
+        write_log(folder, jobs)
+        result = Run(stagesim, folder, "conservative", "--set=queue.estimates=limits")
+        check.that(len(result.end) == 6000, "6,000 jobs that wait come to their ends, before the test's time is over")
 
 
 def head_is_not_delayed(stagesim, folder):
