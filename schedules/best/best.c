@@ -23,6 +23,11 @@ enum {
     RATE_TURNS = 2 * PERIODIC_MOST
 };
 
+/* What is known of a further micro-batch, in units. */
+struct best_rates {
+    double least, found; /* no order takes less; by an order that repeats, INFINITY: none */
+};
+
 struct search {
     const struct best_request *request;
     const struct instance *instance;
@@ -36,6 +41,7 @@ struct search {
     struct words *best, *found;
     int64_t *scratch;
     int64_t makespan, least; /* of the best so far; what no order undercuts */
+    struct best_rates rates;
     struct budget budget;
     uint32_t round;
     bool gains; /* the last windows made it shorter */
@@ -229,6 +235,27 @@ static void repeat_patterns(struct search *search, uint32_t turn, int64_t slice)
         offer(search, search->found);
 }
 
+/* Of micro-batches, in units: that of the best order that repeats, or of the whole order again and again; INFINITY:
+ * none. */
+static double rate(const struct search *search)
+{
+    uint32_t batches = search->instance->batches;
+    if (batches < REPEATS || search->makespan == INT64_MAX)
+        return INFINITY;
+    return fmin(fmin(periodic_rate(search->periodic), search->rates.found), (double)search->makespan / batches);
+}
+
+/* What limits of stashes say of the rate. */
+static void relax_rates(struct search *search, int64_t slice)
+{
+    double found = rate(search);
+    if (isinf(found) || search->rates.least >= found)
+        return;
+    budget_begin(&search->budget, slice);
+    relax_rate(search->relax, &search->rates.least, &found, &search->budget);
+    search->rates.found = fmin(search->rates.found, found);
+}
+
 /* What limits of stashes tell, and orders that keep them full. Either begins anew each time, so it gets a share of what
  * there was so far. */
 static void relax_round(struct search *search, int64_t slice)
@@ -239,6 +266,8 @@ static void relax_round(struct search *search, int64_t slice)
     budget_begin(&search->budget, spent / 4 > slice ? spent / 4 : slice);
     if (!is_done(search) && relax_order(search->relax, below(search), &search->budget, search->found))
         offer(search, search->found);
+    if (!is_done(search))
+        relax_rates(search, spent / 8 > slice ? spent / 8 : slice);
 }
 
 static void run(struct search *search)
@@ -267,23 +296,17 @@ static void run(struct search *search)
     }
 }
 
-/* Of micro-batches, in units: that of the best pattern, or of the whole order again and again; INFINITY: none. */
-static double rate(const struct search *search)
-{
-    uint32_t batches = search->instance->batches;
-    if (batches < REPEATS || search->makespan == INT64_MAX)
-        return INFINITY;
-    return fmin(periodic_rate(search->periodic), (double)search->makespan / batches);
-}
-
-/* Looks for a pattern where the search was done without one. */
+/* Looks for a pattern where the search was done without one, and for what limits of stashes say. */
 static void find_rate(struct search *search)
 {
     int64_t slice = SLICE_FIRST + 2 * (int64_t)search->instance->operations;
-    double bound = periodic_bound(search->instance);
-    for (uint32_t turn = 0; turn < RATE_TURNS && search->budget.total > 0 && !search->budget.stopped; turn++)
-        if (rate(search) > bound)
+    bool none = isinf(periodic_rate(search->periodic));
+    for (uint32_t turn = 0; turn < RATE_TURNS && search->budget.total > 0 && !search->budget.stopped; turn++) {
+        if (none && rate(search) > search->rates.least)
             repeat_patterns(search, turn, slice / RATE_TURNS);
+        if (search->relax)
+            relax_rates(search, slice);
+    }
 }
 
 /* ---- the result ---- */
@@ -356,17 +379,18 @@ bool best_search(const struct best_request *request, struct best_result *result)
     search.budget.poll = request->report ? report : NULL;
     search.budget.user = &search;
     search.least = bound_root(search.bound);
+    search.rates = (struct best_rates){periodic_bound(instance), INFINITY};
     take_seeds(&search);
     if (search.least < INT64_MAX)
         run(&search);
-    if (search.least < INT64_MAX && isinf(periodic_rate(search.periodic)))
+    if (search.least < INT64_MAX)
         find_rate(&search);
     bool any = search.makespan < INT64_MAX;
     *result = (struct best_result){.plan = any ? make_plan(instance, search.best) : NULL,
                                    .makespan = (double)search.makespan * instance->unit,
                                    .bound = proven(&search),
                                    .rate = rate_of(&search, rate(&search), 0.5),
-                                   .rate_bound = rate_of(&search, periodic_bound(instance), -0.5),
+                                   .rate_bound = rate_of(&search, search.rates.least, -0.5),
                                    .optimal = any && instance->exact && search.makespan <= search.least,
                                    .stopped = search.budget.stopped,
                                    .evaluations = request->effort - (uint64_t)search.budget.total};

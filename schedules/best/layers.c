@@ -7,55 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STATES_OF_STATE = 24, BYTES_MAX = 1 << 27, TRACES_MAX = 1 << 23 };
-
-/* What may come next in a state. */
-struct step {
-    int64_t start, length;
-    uint32_t worker;
-    uint32_t batch; /* among those under way; the first behind them is new */
-    uint32_t held;  /* whose weight gradient; UINT32_MAX: an operation on the way */
-    bool limited;   /* a forward that takes room: what comes before it elsewhere on its worker matters */
-};
-
-/* States of a layer, one behind the other. */
-struct layer {
-    char *states;
-    size_t capacity;
-    uint32_t count;
-};
-
-/* How a state of a layer came about. */
-struct trace {
-    uint32_t parent;
-    uint16_t chain;
-};
-
-struct layers {
-    struct way *way;
-    size_t size;  /* of a state */
-    uint32_t all; /* layers */
-    struct layer now, next;
-    uint32_t *buckets; /* index + 1 in `next`; 0: none */
-    uint32_t bucket_count;
-    struct step *steps;
-    size_t step_capacity;
-    uint32_t *kept; /* scratch */
-    size_t kept_capacity;
-    struct trace *traces; /* [layer x width]; NULL: nobody asks */
-    uint32_t made;        /* states since the budget was asked */
-};
+enum { STATES_OF_STATE = 24, BYTES_MAX = 1 << 27 };
 
 struct layers *layers_create(const struct instance *instance, const enum layers_keeps *keeps)
 {
     struct layers *layers = array_zeroed(1, sizeof *layers);
     layers->way = way_create(instance, keeps);
     layers->size = state_size(layers->way);
-    layers->all = (layers->way->count + (layers->way->splits ? layers->way->stage_count : 0)) * instance->batches;
+    layers->of_each = layers->way->count + (layers->way->splits ? layers->way->stage_count : 0);
+    layers->all = layers->of_each * instance->batches;
     return layers;
 }
 
-static void give_back(struct layers *layers)
+void layers_give_back(struct layers *layers)
 {
     free(layers->now.states);
     free(layers->next.states);
@@ -76,18 +40,13 @@ void layers_finish(struct layers *layers)
     free(layers);
 }
 
-static struct state *state_at(const struct layers *layers, const struct layer *layer, uint32_t index)
-{
-    return (struct state *)(layer->states + index * layers->size);
-}
-
 /* Room for a state behind the others; NULL: too many. */
 static struct state *add_state(struct layers *layers, struct layer *layer)
 {
     if ((layer->count + (size_t)1) * layers->size > BYTES_MAX)
         return NULL;
     layer->states = array_grow(layer->states, &layer->capacity, (layer->count + (size_t)1) * layers->size, 1);
-    return state_at(layers, layer, layer->count++);
+    return layers_state(layers, layer, layer->count++);
 }
 
 /* ---- what may come next ---- */
@@ -184,7 +143,7 @@ static uint64_t mix(uint64_t value)
     return value ^ (value >> 31);
 }
 
-static void settle(const struct way *way, struct state *state)
+void layers_settle(const struct way *way, struct state *state)
 {
     const uint16_t *place = state_place(way, state), *left = state_left(way, state);
     int64_t *ready = state_ready(way, state), *free_at = state_free(state);
@@ -200,7 +159,7 @@ static void settle(const struct way *way, struct state *state)
 
 /* ---- dominance ---- */
 
-static bool same_done(const struct way *way, struct state *a, struct state *b)
+bool layers_same_done(const struct way *way, struct state *a, struct state *b)
 {
     return a->begun == b->begun && a->under_way == b->under_way &&
            !memcmp(state_place(way, a), state_place(way, b), a->under_way * sizeof(uint16_t)) &&
@@ -225,12 +184,12 @@ static bool is_as_early(const struct way *way, struct state *a, struct state *b)
 static bool enter(struct layers *layers)
 {
     struct layer *next = &layers->next;
-    struct state *state = state_at(layers, next, next->count - 1);
-    uint32_t *bucket = &layers->buckets[state->key & (layers->bucket_count - 1)];
+    struct state *state = layers_state(layers, next, next->count - 1);
+    uint32_t *bucket = layers_bucket(layers, state);
     for (uint32_t i = *bucket; i;) {
-        struct state *other = state_at(layers, next, i - 1);
+        struct state *other = layers_state(layers, next, i - 1);
         i = other->next;
-        if (other->dead || other->key != state->key || !same_done(layers->way, other, state))
+        if (other->dead || other->key != state->key || !layers_same_done(layers->way, other, state))
             continue;
         if (is_as_early(layers->way, other, state))
             return false;
@@ -250,10 +209,10 @@ static bool make(struct layers *layers, const struct layers_request *request, ui
     struct state *state = add_state(layers, &layers->next);
     if (!state)
         return false;
-    memcpy(state, state_at(layers, &layers->now, parent), layers->size);
+    memcpy(state, layers_state(layers, &layers->now, parent), layers->size);
     if (step->held == UINT32_MAX && step->batch == way->most_under_way) {
         layers->next.count--;
-        return request->width > 0;
+        return request->width > 0 && !request->endless;
     }
     state->parent = parent;
     state->next = 0;
@@ -264,7 +223,7 @@ static bool make(struct layers *layers, const struct layers_request *request, ui
         state_left(way, state)[step->held]--;
         state->chain = BEST_WEIGHT * way->instance->stages + way->stages[step->held].stage;
     }
-    settle(way, state);
+    layers_settle(way, state);
     if ((step->limited && !way_is_open(way, state, step->worker)) ||
         way_bound(way, state, request->lean) > request->most || !enter(layers))
         layers->next.count--;
@@ -275,7 +234,7 @@ static bool make(struct layers *layers, const struct layers_request *request, ui
  * longer begins so. In its place another operation could not have been done altogether before the step starts. */
 static bool follow(struct layers *layers, const struct layers_request *request, uint32_t parent)
 {
-    uint32_t count = find_steps(layers, state_at(layers, &layers->now, parent));
+    uint32_t count = find_steps(layers, layers_state(layers, &layers->now, parent));
     int64_t first = INT64_MAX, first_end = INT64_MAX;
     for (uint32_t i = 0; i < count; i++) {
         const struct step *step = &layers->steps[i];
@@ -286,13 +245,13 @@ static bool follow(struct layers *layers, const struct layers_request *request, 
     for (uint32_t i = 0; i < count; i++) {
         const struct step step = layers->steps[i];
         bool in_time = step.start < first_end || step.start + step.length == first_end || step.start == first;
-        if (in_time && !make(layers, request, parent, &step))
+        if ((in_time || request->endless) && !make(layers, request, parent, &step))
             return false;
     }
     return true;
 }
 
-static void begin_buckets(struct layers *layers)
+void layers_begin_buckets(struct layers *layers)
 {
     uint32_t count = 1024;
     while (count < 2 * layers->now.count)
@@ -310,7 +269,7 @@ static void begin_buckets(struct layers *layers)
 
 static bool seems_better(const struct layers *layers, uint32_t a, uint32_t b)
 {
-    const struct state *left = state_at(layers, &layers->next, a), *right = state_at(layers, &layers->next, b);
+    const struct state *left = layers_state(layers, &layers->next, a), *right = layers_state(layers, &layers->next, b);
     if (left->seems != right->seems)
         return left->seems < right->seems;
     return left->key != right->key ? left->key < right->key : a < b;
@@ -341,32 +300,56 @@ static void select_best(struct layers *layers, uint32_t count, uint32_t width)
     }
 }
 
-/* The next layer becomes this one: what is not dead, and not more than the width. */
-static void turn(struct layers *layers, uint32_t layer, uint32_t width)
+/* Of the states behind the width those in which the same has been done become one that is nowhere later than any of
+ * them: no longer a state that is reached, but nothing that follows from them is earlier than what follows from it. */
+static uint32_t melt_rest(struct layers *layers, uint32_t count, uint32_t width)
 {
-    uint32_t count = 0;
+    const struct way *way = layers->way;
+    uint32_t kept = width;
+    layers_begin_buckets(layers);
+    for (uint32_t i = width; i < count; i++) {
+        struct state *state = layers_state(layers, &layers->next, layers->kept[i]);
+        uint32_t *bucket = layers_bucket(layers, state), other = *bucket;
+        while (other && !layers_same_done(way, layers_state(layers, &layers->next, other - 1), state))
+            other = layers_state(layers, &layers->next, other - 1)->next;
+        if (!other) {
+            state->next = *bucket;
+            *bucket = layers->kept[i] + 1;
+            layers->kept[kept++] = layers->kept[i];
+            continue;
+        }
+        int64_t *numbers = layers_state(layers, &layers->next, other - 1)->numbers;
+        for (uint32_t k = 0; k < way->instance->workers + state->under_way; k++)
+            numbers[k] = numbers[k] < state->numbers[k] ? numbers[k] : state->numbers[k];
+    }
+    return kept;
+}
+
+void layers_turn(struct layers *layers, const struct layers_request *request, uint32_t layer)
+{
+    uint32_t count = 0, width = request->width;
     layers->kept =
         array_grow(layers->kept, &layers->kept_capacity, layers->next.count + (size_t)1, sizeof *layers->kept);
     for (uint32_t i = 0; i < layers->next.count; i++)
-        if (!state_at(layers, &layers->next, i)->dead)
+        if (!layers_state(layers, &layers->next, i)->dead)
             layers->kept[count++] = i;
     if (width && count > width) {
         select_best(layers, count, width);
-        count = width;
+        count = request->endless ? melt_rest(layers, count, width) : width;
     }
     layers->now.count = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct state *state = add_state(layers, &layers->now);
-        memcpy(state, state_at(layers, &layers->next, layers->kept[i]), layers->size);
+        memcpy(state, layers_state(layers, &layers->next, layers->kept[i]), layers->size);
         if (layers->traces)
             layers->traces[(size_t)layer * width + i] = (struct trace){state->parent, (uint16_t)state->chain};
     }
 }
 
-static bool pass_layer(struct layers *layers, const struct layers_request *request, struct budget *budget)
+bool layers_pass(struct layers *layers, const struct layers_request *request, struct budget *budget)
 {
     layers->next.count = 0;
-    begin_buckets(layers);
+    layers_begin_buckets(layers);
     for (uint32_t i = 0; i < layers->now.count; i++) {
         if (!follow(layers, request, i) || (++layers->made % STATES_OF_STATE == 0 && !budget_spend(budget)))
             return false;
@@ -402,14 +385,18 @@ static void write_words(const struct layers *layers, uint32_t width, uint32_t in
     free(chains);
 }
 
+void layers_start(struct layers *layers)
+{
+    memset(add_state(layers, &layers->now), 0, layers->size);
+}
+
 static enum layers_end run(struct layers *layers, const struct layers_request *request, struct budget *budget)
 {
-    struct state *start = add_state(layers, &layers->now);
-    memset(start, 0, layers->size);
+    layers_start(layers);
     for (uint32_t layer = 0; layer < layers->all; layer++) {
-        if (!pass_layer(layers, request, budget))
+        if (!layers_pass(layers, request, budget))
             return LAYERS_GIVEN_UP;
-        turn(layers, layer, request->width);
+        layers_turn(layers, request, layer);
         if (!layers->now.count)
             return request->width ? LAYERS_GIVEN_UP : LAYERS_IMPOSSIBLE;
     }
@@ -420,19 +407,20 @@ enum layers_end layers_try(struct layers *layers, const struct layers_request *r
                            int64_t *end, struct words *words)
 {
     bool traced = words && request->width;
-    if (!layers->all || (traced && (uint64_t)layers->all * request->width > TRACES_MAX))
+    if (!layers->all || (traced && (uint64_t)layers->all * request->width > LAYERS_TRACES_MAX))
         return LAYERS_GIVEN_UP;
     if (traced)
         layers->traces = array_zeroed((size_t)layers->all * request->width, sizeof *layers->traces);
     enum layers_end found = run(layers, request, budget);
     uint32_t best = 0;
     for (uint32_t i = 1; found == LAYERS_FOUND && i < layers->now.count; i++)
-        if (end_of(layers, state_at(layers, &layers->now, i)) < end_of(layers, state_at(layers, &layers->now, best)))
+        if (end_of(layers, layers_state(layers, &layers->now, i)) <
+            end_of(layers, layers_state(layers, &layers->now, best)))
             best = i;
     if (found == LAYERS_FOUND)
-        *end = end_of(layers, state_at(layers, &layers->now, best));
+        *end = end_of(layers, layers_state(layers, &layers->now, best));
     if (found == LAYERS_FOUND && traced)
         write_words(layers, request->width, best, words);
-    give_back(layers);
+    layers_give_back(layers);
     return found;
 }

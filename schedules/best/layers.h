@@ -28,6 +28,7 @@ struct layers_request {
     int64_t most;   /* an order has to end by then */
     uint32_t width; /* of a layer only so many states are kept, those that seem best; nothing is then proved; 0: all */
     double lean;    /* what seems best: the worker that ends last, and so much of what workers take in the mean */
+    bool endless;   /* for layers_rate: nothing that the width leaves out may be earlier than what is kept */
 };
 
 /* `keeps` is [worker]. */
@@ -38,5 +39,11 @@ void layers_finish(struct layers *layers);
  * workers keep to all) and there is a width; NULL: not asked for. */
 enum layers_end layers_try(struct layers *layers, const struct layers_request *request, struct budget *budget,
                            int64_t *end, struct words *words);
+
+/* Of an instance that has more micro-batches than may be under way (`instance->batches` is not the number of those that
+ * follow each other): what a further one takes. Where the request is endless, so much at least in any order of the
+ * relaxation (0: nothing is proved). Where it is not, by an order that repeats and is found (INFINITY: none); then
+ * there has to be a width. Ends when the rate comes to `aim`. In units. */
+double layers_rate(struct layers *layers, const struct layers_request *request, double aim, struct budget *budget);
 
 #endif

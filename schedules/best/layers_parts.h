@@ -5,6 +5,8 @@
 
 #include "schedules/best/layers.h"
 
+enum { LAYERS_TRACES_MAX = 1 << 23 };
+
 /* An operation on the way of a micro-batch through all stages and back, of a worker that does not only delay. */
 struct point {
     uint32_t stage, kind, worker;
@@ -81,6 +83,69 @@ static inline size_t state_size(const struct way *way)
     size_t bytes = (way->most_under_way + (size_t)way->stage_count) * sizeof(uint16_t);
     return sizeof(struct state) + (numbers + (bytes + sizeof(int64_t) - 1) / sizeof(int64_t)) * sizeof(int64_t);
 }
+
+/* States of a layer, one behind the other. */
+struct layer {
+    char *states;
+    size_t capacity;
+    uint32_t count;
+};
+
+/* How a state of a layer came about. */
+struct trace {
+    uint32_t parent;
+    uint16_t chain;
+};
+
+/* What may come next in a state. */
+struct step {
+    int64_t start, length;
+    uint32_t worker;
+    uint32_t batch; /* among those under way; the first behind them is new */
+    uint32_t held;  /* whose weight gradient; UINT32_MAX: an operation on the way */
+    bool limited;   /* a forward that takes room: what comes before it elsewhere on its worker matters */
+};
+
+struct layers {
+    struct way *way;
+    size_t size;      /* of a state */
+    uint32_t of_each; /* layers of a micro-batch */
+    uint32_t all;     /* layers */
+    struct layer now, next;
+    uint32_t *buckets; /* index + 1 in `next`; 0: none */
+    uint32_t bucket_count;
+    struct step *steps;
+    size_t step_capacity;
+    uint32_t *kept; /* scratch */
+    size_t kept_capacity;
+    struct trace *traces; /* [layer x width]; NULL: nobody asks */
+    uint32_t made;        /* states since the budget was asked */
+};
+
+static inline struct state *layers_state(const struct layers *layers, const struct layer *layer, uint32_t index)
+{
+    return (struct state *)(layer->states + index * layers->size);
+}
+
+static inline uint32_t *layers_bucket(const struct layers *layers, const struct state *state)
+{
+    return &layers->buckets[state->key & (layers->bucket_count - 1)];
+}
+
+/* ---- layers.c ---- */
+
+/* `now` is then the one state in which nothing has been done. */
+void layers_start(struct layers *layers);
+void layers_give_back(struct layers *layers);
+/* From `now` to `next`; false: too many states, or the budget is spent. */
+bool layers_pass(struct layers *layers, const struct layers_request *request, struct budget *budget);
+/* `next` becomes `now`, as far as the request keeps it. */
+void layers_turn(struct layers *layers, const struct layers_request *request, uint32_t layer);
+/* Empty buckets, enough for `now`. */
+void layers_begin_buckets(struct layers *layers);
+/* Makes the numbers of a state and its key those of what has been done. */
+void layers_settle(const struct way *way, struct state *state);
+bool layers_same_done(const struct way *way, struct state *a, struct state *b);
 
 /* ---- layers_way.c ---- */
 

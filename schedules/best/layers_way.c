@@ -114,11 +114,13 @@ static void add_sums(struct way *way)
     }
 }
 
-/* Whatever is under way holds a stash of the first stage until its last backward. */
-static uint32_t find_most_under_way(const struct instance *instance, const enum layers_keeps *keeps)
+/* Whatever is under way, from its first point to its last, holds a stash of the first point's stage. */
+static uint32_t find_most_under_way(const struct way *way)
 {
+    const struct instance *instance = way->instance;
     uint32_t most = instance->batches < UNDER_WAY_MAX ? instance->batches : UNDER_WAY_MAX;
-    uint32_t limit = keeps[instance->worker_of[0]] == LAYERS_ALL ? instance_limit(instance, 0) : 0;
+    const struct point *first = &way->points[0];
+    uint32_t limit = way->keeps[first->worker] == LAYERS_ALL ? instance->limits[first->worker] : 0;
     return limit && limit < most ? limit : most;
 }
 
@@ -127,7 +129,6 @@ struct way *way_create(const struct instance *instance, const enum layers_keeps 
     struct way *way = array_zeroed(1, sizeof *way);
     uint32_t workers = instance->workers, most = 2 * instance->stages;
     *way = (struct way){.instance = instance, .splits = instance->kinds == 3, .ties = true};
-    way->most_under_way = find_most_under_way(instance, keeps);
     way->points = array_zeroed(most + 1, sizeof *way->points);
     way->stages = array_zeroed(instance->stages, sizeof *way->stages);
     way->first_stage = array_zeroed(2 * (size_t)workers, sizeof *way->first_stage);
@@ -140,6 +141,7 @@ struct way *way_create(const struct instance *instance, const enum layers_keeps 
     way->shortest = way->all_stay + workers;
     add_points(way);
     add_stages(way);
+    way->most_under_way = find_most_under_way(way);
     way->work = array_zeroed((size_t)way->count * workers + 1, sizeof *way->work);
     way->release = array_zeroed((size_t)way->count * way->stage_count + 1, sizeof *way->release);
     add_sums(way);

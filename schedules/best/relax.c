@@ -4,15 +4,18 @@
 #include "base/arena.h"
 #include "schedules/best/layers.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-enum { WIDTH_FIRST = 64, WIDTH_MOST = 1 << 14 };
+enum { WIDTH_FIRST = 64, WIDTH_MOST = 1 << 14, RATE_FIRST = 32, RATE_LEAST = 2048, RATE_BATCHES = 128 };
 
 struct relax {
     const struct instance *instance;
     uint32_t *workers; /* those whose limit presses most first */
     uint32_t level;    /* relaxations that are done with, see keeps_of */
     uint32_t width, turn;
+    uint32_t rate_level, rate_width;
+    struct instance endless;  /* more micro-batches than can be under way */
     enum layers_keeps *keeps; /* scratch */
 };
 
@@ -33,7 +36,9 @@ struct relax *relax_create(const struct instance *instance, struct arena *arena)
 {
     const double *pressures = find_pressures(instance, arena);
     struct relax *relax = arena_alloc(arena, sizeof *relax);
-    *relax = (struct relax){.instance = instance, .width = WIDTH_FIRST};
+    *relax = (struct relax){.instance = instance, .width = WIDTH_FIRST, .endless = *instance};
+    relax->rate_width = RATE_FIRST;
+    relax->endless.batches = RATE_BATCHES;
     relax->workers = arena_array(arena, instance->workers, sizeof *relax->workers);
     relax->keeps = arena_array(arena, instance->workers, sizeof *relax->keeps);
     for (uint32_t worker = 0; worker < instance->workers; worker++) {
@@ -47,9 +52,9 @@ struct relax *relax_create(const struct instance *instance, struct arena *arena)
 
 /* The first worker keeps to all. One worker more each time does one thing at a time; when all do, one more each time
  * keeps to all. False: there are no more. */
-static bool find_keeps(struct relax *relax)
+static bool find_keeps(struct relax *relax, uint32_t level)
 {
-    uint32_t workers = relax->instance->workers, level = relax->level;
+    uint32_t workers = relax->instance->workers;
     for (uint32_t i = 0; i < workers; i++) {
         bool all = i == 0 || i + workers <= level;
         relax->keeps[relax->workers[i]] = all ? LAYERS_ALL : i <= level ? LAYERS_ONE_AT_A_TIME : LAYERS_DELAY;
@@ -60,7 +65,7 @@ static bool find_keeps(struct relax *relax)
 void relax_raise(struct relax *relax, int64_t *least, int64_t most, struct budget *budget)
 {
     enum layers_end end = LAYERS_FOUND;
-    while (end != LAYERS_GIVEN_UP && *least <= most && find_keeps(relax) && !budget_is_spent(budget)) {
+    while (end != LAYERS_GIVEN_UP && *least <= most && find_keeps(relax, relax->level) && !budget_is_spent(budget)) {
         int64_t earliest = 0;
         struct layers *layers = layers_create(relax->instance, relax->keeps);
         end = layers_try(layers, &(struct layers_request){.most = most}, budget, &earliest, NULL);
@@ -74,7 +79,8 @@ void relax_raise(struct relax *relax, int64_t *least, int64_t most, struct budge
 bool relax_order(struct relax *relax, int64_t most, struct budget *budget, struct words *words)
 {
     static const double leans[] = {0.2, 1, 0.5, 2};
-    struct layers_request request = {most, relax->width, leans[relax->turn++ % (sizeof leans / sizeof *leans)]};
+    double lean = leans[relax->turn++ % (sizeof leans / sizeof *leans)];
+    struct layers_request request = {.most = most, .width = relax->width, .lean = lean};
     if (request.width > WIDTH_MOST)
         return false;
     for (uint32_t worker = 0; worker < relax->instance->workers; worker++)
@@ -86,4 +92,37 @@ bool relax_order(struct relax *relax, int64_t most, struct budget *budget, struc
     if (!budget_is_spent(budget))
         relax->width += relax->width / (relax->turn % 2 ? 2 : 1);
     return found == LAYERS_FOUND;
+}
+
+/* Relaxations that keep to more and more, as in relax_raise. */
+static void raise_rate(struct relax *relax, double *least, double rate, struct budget *budget)
+{
+    struct layers_request request = {.most = INT64_MAX, .width = RATE_LEAST, .lean = 0.2, .endless = true};
+    while (*least < rate && find_keeps(relax, relax->rate_level) && !budget_is_spent(budget)) {
+        struct layers *layers = layers_create(&relax->endless, relax->keeps);
+        *least = fmax(*least, layers_rate(layers, &request, rate, budget));
+        layers_finish(layers);
+        relax->rate_level += !budget_is_spent(budget);
+    }
+}
+
+static void find_repeating(struct relax *relax, double least, double *rate, struct budget *budget)
+{
+    struct layers_request request = {.most = INT64_MAX, .width = relax->rate_width, .lean = 0.2};
+    for (uint32_t worker = 0; worker < relax->instance->workers; worker++)
+        relax->keeps[worker] = LAYERS_ALL;
+    struct layers *layers = layers_create(&relax->endless, relax->keeps);
+    *rate = fmin(*rate, layers_rate(layers, &request, least, budget));
+    layers_finish(layers);
+    relax->rate_width *= budget_is_spent(budget) ? 1 : 2;
+}
+
+void relax_rate(struct relax *relax, double *least, double *rate, struct budget *budget)
+{
+    int64_t half = budget->slice / 2;
+    budget_begin(budget, half);
+    if (relax->rate_width <= WIDTH_MOST)
+        find_repeating(relax, *least, rate, budget);
+    budget_begin(budget, half);
+    raise_rate(relax, least, *rate, budget);
 }

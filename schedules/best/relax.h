@@ -18,4 +18,8 @@ void relax_raise(struct relax *relax, int64_t *least, int64_t most, struct budge
 /* Looks for an order that ends by `most`, more widely each time. True: `words` are one. */
 bool relax_order(struct relax *relax, int64_t most, struct budget *budget, struct words *words);
 
+/* What a further micro-batch takes at least, and by the best order that repeats, in units: raises `least` and lowers
+ * `rate`, with more states each time. */
+void relax_rate(struct relax *relax, double *least, double *rate, struct budget *budget);
+
 #endif

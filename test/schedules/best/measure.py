@@ -55,7 +55,7 @@ def solve(binary, lines, effort, seconds):
     rows = []
     for line, answer in zip(lines, run.stdout.splitlines(), strict=True):
         name, *_, optimum = line.split(",")
-        answered, time, bound, proved, _, took = answer.split(",")
+        answered, time, bound, proved, _, took, *_ = answer.split(",")
         assert answered == name
         rows.append((name.rstrip("0123456789"), float(optimum) if optimum else None, float(time), float(bound),
                      proved == "1", float(took), name))

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Solves the instances of a file one after the other: test/schedules/best/measure.py reads what is printed.
+/* Solves the instances of a file one after the other: test/schedules/best/measure.py, rates.py and second_solver.py
+ * read what is printed.
  *
  *     solve FILE EFFORT SECONDS
  *
  * A line of FILE is an instance, numbers divided by commas, lists by blanks: name, workers, micro-batches, limit in
  * stashes of a stage (0: none), latency, the worker of each stage, forwards, whole backwards, weight gradients (empty:
  * backwards are whole), and whatever else. A line of output is name, time, bound, 1 if proved, states, seconds of the
- * processor. */
+ * processor, and from 16 micro-batches on what a further one takes and takes at least. */
 #include "schedules/best/best.h"
 
 #include "base/arena.h"
@@ -71,8 +72,8 @@ static void solve(char *fields[], uint64_t effort, double most)
                                                  .limit = (uint32_t)atoi(fields[3])};
     struct best_result result = {0};
     best_search(&request, &result);
-    printf("%s,%.17g,%.17g,%d,%llu,%.3f\n", fields[0], result.plan ? result.makespan : -1, result.bound, result.optimal,
-           (unsigned long long)result.evaluations, seconds() - begin);
+    printf("%s,%.17g,%.17g,%d,%llu,%.3f,%.17g,%.17g\n", fields[0], result.plan ? result.makespan : -1, result.bound,
+           result.optimal, (unsigned long long)result.evaluations, seconds() - begin, result.rate, result.rate_bound);
     fflush(stdout);
     if (result.plan)
         plan_destroy(result.plan);
