@@ -39,13 +39,15 @@ static struct scenario_request request_of(const struct sweep *sweep, size_t comb
 {
     const struct sweep_request *request = sweep->request;
     struct scenario_request scenario = request->scenario;
-    struct scenario_set *sets = arena_array(arena, request->axis_count + 1, sizeof *sets);
+    struct scenario_set *sets = arena_array(arena, request->axis_count + SWEEP_SETS_MOST, sizeof *sets);
     size_t count = 0;
     for (size_t i = 0; i < request->axis_count; i++) {
         const struct sweep_axis *axis = &request->axes[i];
         const char *value = axis->values[sweep_value(sweep, combination, i)];
         if (axis->kind == SWEEP_SCHEDULES)
             scenario.schedule = value;
+        else if (axis->kind == SWEEP_SETS) /* there is no second axis of them */
+            count += sweep_axis_sets(value, &sets[count], arena);
         else if (axis->kind == SWEEP_WHAT_IFS)
             sets[count++] = (struct scenario_set){"--what-if", value};
         else

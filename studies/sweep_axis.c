@@ -158,9 +158,20 @@ bool sweep_axis_parse(const char *text, struct sweep_axis *axis, struct arena *a
     return true;
 }
 
+size_t sweep_axis_sets(const char *value, struct scenario_set sets[SWEEP_SETS_MOST], struct arena *arena)
+{
+    size_t count = 0;
+    for (; *value && count < SWEEP_SETS_MOST; value += *value == ' ') {
+        size_t length = strcspn(value, " ");
+        sets[count++] = (struct scenario_set){"--set", arena_print(arena, "%.*s", (int)length, value)};
+        value += length;
+    }
+    return count;
+}
+
 struct sweep_axis sweep_axis_of(enum sweep_axis_kind kind, const char **values, const char **labels, size_t count)
 {
-    static const char *const keys[] = {"", "schedule", "what_if"};
+    static const char *const keys[] = {"", "schedule", "what_if", "variant"};
     return (struct sweep_axis){
         .kind = kind, .key = keys[kind], .values = values, .labels = labels, .count = count, .unit = ""};
 }

@@ -4,17 +4,21 @@
 #define STAGESIM_SWEEP_AXIS_H
 
 #include "base/diagnostics.h"
+#include "job/scenario/scenario.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 struct arena;
 
-enum sweep_axis_kind { SWEEP_KEY, SWEEP_SCHEDULES, SWEEP_WHAT_IFS };
+/* SWEEP_SETS: a value is several keys at once, "KEY=VALUE KEY=VALUE", at most SWEEP_SETS_MOST, without spaces in them.
+ */
+enum sweep_axis_kind { SWEEP_KEY, SWEEP_SCHEDULES, SWEEP_WHAT_IFS, SWEEP_SETS };
+enum { SWEEP_SETS_MOST = 16 };
 
 struct sweep_axis {
     enum sweep_axis_kind kind;
-    const char *key;     /* dotted path; "schedule" and "what_if" for the other kinds */
+    const char *key;     /* dotted path; "schedule", "what_if" and "variant" for the other kinds */
     const char **values; /* [count], as they are written */
     const char **labels; /* [count]: what they are called; for a key the values */
     size_t count;
@@ -28,6 +32,9 @@ enum { SWEEP_AXIS_VALUES_MAX = 10000 };
  * which multiplies by F; numbers of a range may have a unit, all the same. One value is an axis of one. Memory from the
  * arena. False with the fault filled. */
 bool sweep_axis_parse(const char *text, struct sweep_axis *axis, struct arena *arena, struct fault *fault);
+
+/* The keys of a value of SWEEP_SETS, as `--set` says them: how many. Memory from the arena. */
+size_t sweep_axis_sets(const char *value, struct scenario_set sets[SWEEP_SETS_MOST], struct arena *arena);
 
 /* An axis of given words. */
 struct sweep_axis sweep_axis_of(enum sweep_axis_kind kind, const char **values, const char **labels, size_t count);

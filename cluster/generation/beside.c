@@ -35,7 +35,7 @@ static void put_parts(struct scenario *scenario, struct arena *arena)
 struct scenario *generation_read_beside(const struct scenario_request *request, struct node *root, unsigned traces,
                                         const char *expected, struct arena *arena, struct diag *diag)
 {
-    static const char *const own[] = {"generation", "rl", "serving", "trainer", "workload", NULL};
+    static const char *const own[] = {"generation", "rl", "serving", "trainer", "variants", "workload", NULL};
     static const char *const job[][2] = {{"workload", "transformer"}, {"batch.micro_batches", "1"},
                                          {"batch.micro", "1"},        {"parallel.pipeline", "1"},
                                          {"schedule", "gpipe"},       {NULL, NULL}};

@@ -25,8 +25,22 @@ struct rl_values {
     bool partial, old_log_probabilities, reference, reward_model, critic, offload;
 };
 
+/* What `search` tries, as the section `variants` says; of lists without values, and where a number is 0, its own. */
+struct rl_choices {
+    uint64_t gpus;
+    unsigned arrangements; /* bit i: enum rl_arrangement i */
+    struct stagesim_list staleness, trainer_gpus, tensor, pipeline, engine_tensor, engine_pipeline;
+};
+
+/* One of them. */
+struct rl_variant {
+    unsigned arrangement;
+    uint32_t staleness, trainer_gpus, tensor, pipeline, data, engine_tensor, engine_pipeline, engines;
+};
+
 /* As a scenario says it. */
 struct rl {
+    struct rl_choices choices;
     struct rl_values values;
     struct generation_settings settings;
     const struct transformer_model *model;
@@ -110,6 +124,7 @@ struct rl_view {
 extern const struct scenario_kind rl_kind;
 extern const char *const rl_keys[];
 extern const char *const rl_arrangement_names[];
+extern const struct fields_section rl_choices_section;
 
 struct scenario *rl_read(const struct scenario_request *request, struct node *root, struct arena *arena,
                          struct diag *diag);
@@ -158,6 +173,15 @@ void rl_compute(const struct rl *rl, const struct rl_trainer *trainer, struct pl
 /* Computes the step again with each change: fills figures->levers. */
 void rl_find_levers(const struct rl *rl, const struct rl_trainer *trainer, struct platform *platform,
                     struct generation_engine *engine, struct rl_figures *figures, struct arena *arena);
+
+/* GPUs of trainer and engines. */
+uint32_t rl_gpus(const struct rl *rl);
+/* All variants that GPUs can be split into, at most one more than RL_VARIANTS_MOST: how many, which the caller frees.
+ */
+enum { RL_VARIANTS_MOST = 20000 };
+size_t rl_list_variants(const struct rl *rl, struct rl_variant **variants);
+/* The keys that make it, "KEY=VALUE KEY=VALUE". From the arena. */
+const char *rl_variant_sets(const struct rl_variant *variant, struct arena *arena);
 
 /* What people read: a phase, or what a pool is at or waits for. */
 enum { RL_PHASES = 10, RL_CAUSES = 8 };

@@ -15,7 +15,6 @@ enum { SAMPLES_MOST = 1000000, TURNS_MOST = 20000000 };
 
 #define VALUE(name) offsetof(struct rl_values, name)
 
-const char *const rl_arrangement_names[] = {"colocated", "apart", "async", NULL};
 static const char *const tool_cache_names[] = {"kept", "recomputed", NULL};
 static const char *const transfer_names[] = {"reshard", "broadcast", "buckets", "tensors", NULL};
 
@@ -92,12 +91,14 @@ static const struct stagesim_field fields[] = {
 };
 
 static const struct fields_section section = {"rl", true, fields};
-const char *const rl_keys[] = {"name",    "platform", "loader", "what_if", "model",    "engine",   "generation",
-                               "trainer", "rl",       "output", "inputs",  "imported", "workload", NULL};
+const char *const rl_keys[] = {"name",   "platform",   "loader",   "what_if",  "model",
+                               "engine", "generation", "trainer",  "rl",       "output",
+                               "inputs", "imported",   "workload", "variants", NULL};
 
 void rl_schema(struct json_writer *json)
 {
     schema_section(json, section.name, &section, NULL);
+    schema_section(json, rl_choices_section.name, &rl_choices_section, NULL);
     json_object_begin(json, "trainer", false);
     json_text(json, "type", "object");
     json_object_end(json);
@@ -228,6 +229,8 @@ struct scenario *rl_read(const struct scenario_request *request, struct node *ro
     generation_check_words(root, "rl", arena, diag);
     fields_check_keys(&reader, &section, NULL, node_get(root, "rl"));
     fields_read(&reader, &section, node_get(root, "rl"), root->at, &rl->values);
+    fields_check_keys(&reader, &rl_choices_section, NULL, node_get(root, rl_choices_section.name));
+    fields_read(&reader, &rl_choices_section, node_get(root, rl_choices_section.name), root->at, &rl->choices);
     generation_settings_read(&reader, node_get(root, "generation"), root->at, &rl->settings);
     if (diag->errors > errors || !check(&rl->values, root, diag))
         return NULL;

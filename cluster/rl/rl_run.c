@@ -55,15 +55,9 @@ static double usual_of(const struct rl_values *v)
     return usual < longest ? usual : 0;
 }
 
-static uint32_t gpus_of(const struct rl *rl)
-{
-    uint32_t trainer = rl->update->mesh.ranks;
-    return trainer + (rl->values.arrangement == RL_COLOCATED ? 0 : rl->engines * generation_gpus(&rl->settings));
-}
-
 static bool check_gpus(struct simulation_context *context)
 {
-    uint32_t gpus = gpus_of(context->scenario->whole), there = context->platform->host_count;
+    uint32_t gpus = rl_gpus(context->scenario->whole), there = context->platform->host_count;
     if (gpus <= there)
         return true;
     diag_error(&context->diag, scenario_place(context->scenario, "rl"),
@@ -124,7 +118,7 @@ static bool compute(struct simulation_context *context, struct rl_figures *f, st
     f->usual = usual_of(&rl->values);
     rl_compute(rl, &trainer, context->platform, engine, f, context->arena);
     rl_find_levers(rl, &trainer, context->platform, engine, f, context->arena);
-    f->gpus = gpus_of(rl);
+    f->gpus = rl_gpus(rl);
     f->generation_gpus = rl->engines * generation_gpus(&rl->settings);
     f->samples = (double)(rl->values.prompts * rl->values.samples);
     f->tokens_per_s = f->tokens / f->step;
@@ -149,7 +143,7 @@ static int check(struct simulation_context *context)
     if (!check_gpus(context) || !make_engine(context, 0, &longest, &engine))
         return EXIT_BAD_INPUT;
     diag_print(stdout, "%s: ok\n%u GPU%s of %s: a trainer of %u, %u engine%s of %u, with room for %.6g tokens each\n",
-               context->scenario->file, gpus_of(rl), readable_plural(gpus_of(rl)), context->scenario->platform_name,
+               context->scenario->file, rl_gpus(rl), readable_plural(rl_gpus(rl)), context->scenario->platform_name,
                rl->update->mesh.ranks, rl->engines, readable_plural(rl->engines), generation_gpus(&rl->settings),
                engine.limits.tokens);
     generation_engine_finish(&engine);

@@ -4,6 +4,7 @@
 #include "base/diagnostics.h"
 #include "base/files/output.h"
 #include "base/process/interruption.h"
+#include "cluster/rl/rl.h"
 #include "commands/cli/command.h"
 #include "commands/cli/options.h"
 #include "commands/cli/parts.h"
@@ -13,6 +14,7 @@
 #include "commands/search/search_output.h"
 #include "commands/search/search_parts.h"
 #include "commands/search/search_picture.h"
+#include "commands/search/search_rl.h"
 #include "studies/record.h"
 #include "studies/search/estimate.h"
 #include "studies/search/training.h"
@@ -247,9 +249,16 @@ static int run_search(const struct options *options, const char *typed, int argc
 {
     struct diag diag = {.out = stderr};
     struct scenario_request request = {options->files[0], options->sets, options->set_count, NULL,
-                                       options->plugins,  .study = true};
+                                       options->plugins,  .kinds = true, .study = true};
+    const struct scenario *scenario = scenario_load(&request, arena, &diag);
+    if (scenario && scenario->kind == &rl_kind)
+        return search_rl(options, scenario, typed, arena);
+    if (scenario && scenario->kind) {
+        request.kinds = false; /* says what takes such a scenario */
+        scenario = scenario_load(&request, arena, &diag);
+    }
     struct wanted wanted = {.options = options,
-                            .scenario = scenario_load(&request, arena, &diag),
+                            .scenario = scenario,
                             .request = {.shard = 1, .shards = 1},
                             .search = {.table = {.reasons = -1}},
                             .arena = arena,
@@ -300,6 +309,10 @@ const struct command command_search = {
             "shows to be slower than the best, and no smaller than a faster one, are not timed. Prints the best, and "
             "how many others\n"
             "do not fit in memory or are illegal, and why.\n"
+            "\n"
+            "Of a scenario with `rl` the variants of its section `variants`, all of them: splits of GPUs, layouts of "
+            "both sides,\n"
+            "staleness (doc/rl.md).\n"
             "\n"
             "  --gpus N                         how many GPUs a layout has, or '[N, M]'; default: all of the platform\n"
             "  --top K                          how many are simulated and printed; 0: none are simulated, 10 are "
