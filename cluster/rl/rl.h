@@ -190,6 +190,8 @@ struct rl_row {
     double value;
 };
 void rl_list_phases(const struct rl_phases *phases, struct rl_row rows[RL_PHASES]);
+/* Seconds of a step with each change; -1: it changes nothing. */
+void rl_list_levers(const struct rl_figures *figures, struct rl_row rows[RL_LEVERS]);
 void rl_list_idle(const struct rl_idle *idle, struct rl_row rows[RL_CAUSES]);
 
 void rl_print(FILE *out, const struct rl_view *view, enum table_format format);

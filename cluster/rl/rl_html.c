@@ -58,6 +58,21 @@ static void put_pools(FILE *out, const struct rl_view *view)
     fputs("</tbody>\n</table>\n", out);
 }
 
+static void put_levers(FILE *out, const struct rl_figures *f)
+{
+    struct rl_row rows[RL_LEVERS];
+    char text[READABLE_MAX];
+    rl_list_levers(f, rows);
+    fputs("<h2>What a change would give</h2>\n<table>\n<thead><tr><th></th><th class=\"n\">a step</th><th class=\"n\">"
+          "times as fast</th></tr></thead>\n<tbody>\n",
+          out);
+    for (int i = 0; i < RL_LEVERS; i++)
+        if (rows[i].value > 0)
+            fprintf(out, "<tr><td>%s</td><td class=\"n\">%s</td><td class=\"n\">%.3g</td></tr>\n", rows[i].name,
+                    readable_seconds(text, rows[i].value), f->step / rows[i].value);
+    fputs("</tbody>\n</table>\n", out);
+}
+
 static void put_memory(FILE *out, const struct rl_view *view)
 {
     const struct rl_figures *f = view->figures;
@@ -95,6 +110,7 @@ bool rl_html(FILE *out, const struct rl_view *view, struct fault *fault)
     bool done = html_chart(out, draw, &shown, "rl", "slim", false, fault);
     put_phases(out, view);
     put_pools(out, view);
+    put_levers(out, view->figures);
     put_memory(out, view);
     html_end(out);
     return done;

@@ -32,6 +32,19 @@ void rl_list_idle(const struct rl_idle *idle, struct rl_row rows[RL_CAUSES])
         rows[i] = all[i];
 }
 
+void rl_list_levers(const struct rl_figures *figures, struct rl_row rows[RL_LEVERS])
+{
+    static const struct rl_row all[RL_LEVERS] = {{"twice as many engines", "engines", 0},
+                                                 {"a trainer twice as fast", "trainer", 0},
+                                                 {"outputs cut where 95 % end", "tail", 0},
+                                                 {"one version more of staleness", "staleness", 0},
+                                                 {"weights by resharding", "transfer", 0}};
+    for (int i = 0; i < RL_LEVERS; i++) {
+        rows[i] = all[i];
+        rows[i].value = figures->levers[i];
+    }
+}
+
 /* ---- what people read ---- */
 
 static void print_remarks(FILE *out, const struct rl_view *view, enum table_format format)
@@ -110,25 +123,18 @@ static void print_pools(FILE *out, const struct rl_view *view, enum table_format
     table_finish(table, out, table_style_of(format, out));
 }
 
-/* By enum rl_lever. */
-static const struct {
-    const char *key, *text;
-} levers[RL_LEVERS] = {{"engines", "twice as many engines"},
-                       {"trainer", "a trainer twice as fast"},
-                       {"tail", "outputs cut where 95 % end"},
-                       {"staleness", "one version more of staleness"},
-                       {"transfer", "weights by resharding"}};
-
 static void print_levers(FILE *out, const struct rl_figures *f, enum table_format format)
 {
+    struct rl_row rows[RL_LEVERS];
     struct table *table = table_create();
+    rl_list_levers(f, rows);
     table_columns(table, "<what a change would give", ">step", ">faster", NULL);
     for (int i = 0; i < RL_LEVERS; i++) {
-        if (!(f->levers[i] > 0))
+        if (!(rows[i].value > 0))
             continue;
-        table_cell(table, "%s", levers[i].text);
-        table_seconds(table, f->levers[i]);
-        table_cell(table, "%.3g", f->step / f->levers[i]);
+        table_cell(table, "%s", rows[i].name);
+        table_seconds(table, rows[i].value);
+        table_cell(table, "%.3g", f->step / rows[i].value);
     }
     table_finish(table, out, table_style_of(format, out));
 }
@@ -168,11 +174,12 @@ static void put_memory(struct json_writer *json, const struct rl_figures *f)
 void rl_json(FILE *out, const struct rl_view *view)
 {
     const struct rl_figures *f = view->figures;
-    struct rl_row phases[RL_PHASES], engines[RL_CAUSES], trainer[RL_CAUSES];
+    struct rl_row phases[RL_PHASES], engines[RL_CAUSES], trainer[RL_CAUSES], levers[RL_LEVERS];
     struct json_writer json = json_writer_init(out);
     rl_list_phases(&f->phases, phases);
     rl_list_idle(&f->generation, engines);
     rl_list_idle(&f->training, trainer);
+    rl_list_levers(f, levers);
     json_object_begin(&json, NULL, true);
     json_text(&json, "kind", "rl");
     json_object_begin(&json, "scenario", false);
@@ -205,8 +212,8 @@ void rl_json(FILE *out, const struct rl_view *view)
     put_memory(&json, f);
     json_object_begin(&json, "levers", false);
     for (int i = 0; i < RL_LEVERS; i++)
-        if (f->levers[i] > 0)
-            json_number(&json, levers[i].key, f->levers[i]);
+        if (levers[i].value > 0)
+            json_number(&json, levers[i].key, levers[i].value);
     json_object_end(&json);
     json_object_end(&json);
     fputc('\n', out);

@@ -154,6 +154,13 @@ def check_files(stagesim, folder):
         CHECK.that(trace.count('"generation"') == steps == trace.count('"training"'), f"{arrangement}: phases of steps")
         pushed, popped = (sum(line.startswith(event) for line in trace.splitlines()) for event in ("7 ", "8 "))
         CHECK.that(pushed == popped > 2 * steps - 1, f"{arrangement}: what begins ends")
+        levers = json.loads((out / "summary.json").read_text())["levers"]
+        table = page.split("What a change would give</h2>")[1].split("</table>")[0]
+        shown = [float(row.split("<td class=\"n\">")[2].split("<")[0]) for row in table.split("<tr>")[2:]]
+        step = json.loads((out / "summary.json").read_text())["step_s"]
+        CHECK.that(len(shown) == len(levers), f"{arrangement}: changes on the page: {shown}")
+        for value, seconds in zip(shown, levers.values()):
+            CHECK.near(value, step / seconds, f"{arrangement}: a change on the page", 6e-3)
         CHECK.that("<svg" in svg and "<svg" in page and "What GPUs are at" in page, f"{arrangement}: page")
     found = tool.run(stagesim, "run", folder / "s.yaml", "-o", folder / "none", "--trace", "chrome", expect=1)
     CHECK.that("expected paje" in found.stderr and not (folder / "none").exists(), "no operations")
