@@ -27,7 +27,7 @@ struct others {
 struct candidate {
     const char *name;
     const struct strategy_row *row;
-    const struct partition *partition; /* of another method; NULL: of the search */
+    const struct division *division; /* of another method; NULL: of the search */
 };
 
 static const uint32_t (*degrees_of(const struct division_study *study, const struct partition *partition,
@@ -60,9 +60,9 @@ static const char *rows_of(const struct scenario *scenario, const struct others 
                            const struct strategy_table *table, const struct candidate *candidate, bool lines,
                            struct arena *arena)
 {
-    if (!candidate->partition)
+    if (!candidate->division)
         return strategy_text(scenario, candidate->row, table->layers, lines ? "- " : "", lines ? "\n" : ", ", arena);
-    const char *list = division_list(&others->study, candidate->partition, arena);
+    const char *list = division_list(&others->study, &candidate->division->partition, arena);
     char *inner = arena_copy(arena, list + 1);
     inner[strlen(inner) - 1] = '\0';
     const char *text = lines ? "- " : "";
@@ -76,9 +76,16 @@ static const char *rows_of(const struct scenario *scenario, const struct others 
     return text;
 }
 
-/* Runs a strategy on both engines, or on the analytic one alone. */
-static int confirm(const struct scenario *scenario, const char *rows, struct strategy_run *run)
+/* Runs a strategy on both engines, or on the analytic one alone, which has run those of other methods already. */
+static int confirm(const struct scenario *scenario, const struct division *division, const char *rows,
+                   struct strategy_run *run)
 {
+    if (division && scenario->mesh.ranks > STRATEGY_SIMGRID_RANKS) {
+        run->analytic = division->analytic;
+        run->memory = division->memory;
+        run->fits = division->fits;
+        return EXIT_DONE;
+    }
     struct arena *arena = arena_create();
     bool both = scenario->mesh.ranks <= STRATEGY_SIMGRID_RANKS;
     const struct scenario_set sets[] = {{.text = arena_print(arena, "split={layers: [%s]}", rows)},
@@ -124,7 +131,7 @@ static int list_candidates(const struct others *others, const struct strategy_ta
         candidates[count++] = (struct candidate){strategy_names[i], &table->rows[i], NULL};
     for (int i = PARTITION_DATA + 1; others->known && i < DIVISION_METHODS; i++)
         if (others->study.methods[i].found)
-            candidates[count++] = (struct candidate){division_names[i], NULL, &others->study.methods[i].partition};
+            candidates[count++] = (struct candidate){division_names[i], NULL, &others->study.methods[i]};
     *shown = count;
     for (uint32_t i = 0; i < table->start_count && count < STRATEGY_RUNS_MAX; i++)
         candidates[count++] = (struct candidate){table->starts[i].name, &table->bests[i], NULL};
@@ -151,7 +158,7 @@ static int report(const struct options *options, const struct strategy_request *
             .name = candidates[i].name, .row = candidates[i].row, .analytic = NAN, .simgrid = NAN};
         const char *rows = rows_of(request->scenario, others, table, &candidates[i], false, arena);
         if (code == EXIT_DONE && !interruption_noted())
-            code = confirm(request->scenario, rows, &run);
+            code = confirm(request->scenario, candidates[i].division, rows, &run);
         report.tried += !isnan(strategy_seconds(&run));
         if (i < shown)
             report.runs[report.count++] = run;

@@ -24,7 +24,8 @@ static const double share_precision = 1e-5;
 /* ---- one division, lowered and timed ---- */
 
 struct timed {
-    double iteration, bubble;
+    double iteration, bubble, memory;
+    bool fits;
     double computing[PARTITION_KINDS]; /* mean over the devices of a kind */
 };
 
@@ -101,6 +102,8 @@ static bool evaluate_partition(const struct finding *f, const struct partition *
         struct comparison_row row = comparison_row_of(evaluation.report);
         timed->iteration = row.iteration;
         timed->bubble = row.bubble;
+        timed->memory = row.peak_bytes;
+        timed->fits = !row.capacity_known || row.fits;
         measure(f->study, evaluation.job, timed, (double **)f->seconds);
     }
     arena_destroy(arena);
@@ -162,6 +165,8 @@ static bool find_division(struct finding *f, enum partition_method method, const
     division->predicted = partition_seconds(partition);
     division->analytic = timed.iteration;
     division->bubble = timed.bubble;
+    division->memory = timed.memory;
+    division->fits = timed.fits;
     memcpy(division->computing, timed.computing, sizeof timed.computing);
     return true;
 }

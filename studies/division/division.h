@@ -19,6 +19,8 @@ struct division {
     double predicted;                  /* by the partition's model */
     double analytic, simgrid;          /* of the engines; NAN: was not asked */
     double bubble;                     /* of the analytic engine: share of the iteration, mean over ranks */
+    double memory;                     /* bytes of the fullest rank */
+    bool fits;                         /* in the memory of its device, as far as that is known */
     double computing[PARTITION_KINDS]; /* of a device of each kind in the mean, on the engine */
 };
 
