@@ -26,6 +26,15 @@ struct gathering {
     double *done; /* [sample]: when it ends */
 };
 
+uint32_t rl_engines(const struct rl *rl, uint32_t step)
+{
+    const struct stagesim_list *pool = &rl->values.pool;
+    double most = 0;
+    for (size_t i = 0; i < pool->count; i++)
+        most = fmax(most, pool->values[i]);
+    return pool->count ? (uint32_t)(rl->engines * pool->values[step % pool->count] / most + 0.5) : rl->engines;
+}
+
 /* The first prompt of an engine, of those of a step. */
 static uint32_t first_of(const struct rl *rl, uint32_t engine)
 {
@@ -78,9 +87,12 @@ static void add_tools(const struct rl_samples *samples, double kept, struct rl_g
     }
 }
 
-struct rl_generation rl_generate(const struct rl *rl, struct generation_engine *engine, uint32_t step,
+struct rl_generation rl_generate(const struct rl *whole, struct generation_engine *engine, uint32_t step,
                                  struct arena *arena)
 {
+    struct rl of_step = *whole;
+    const struct rl *rl = &of_step;
+    of_step.engines = rl_engines(whole, step);
     const struct rl_values *v = &rl->values;
     struct rl_samples samples = rl_samples_draw(v, step, arena);
     uint32_t count = samples.count;

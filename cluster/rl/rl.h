@@ -21,6 +21,7 @@ struct rl_values {
     uint64_t prompts, samples, most, seed, mini_batch, engines, staleness, steps, pack;
     const struct fields_distribution *prompt, *output, *reward, *turns, *tool, *tool_tokens;
     double correlation, kept, host_rate, transfer_rate, transfer_start, overhead, trainer_time;
+    struct stagesim_list pool;
     unsigned arrangement, transfer, tool_cache; /* enum rl_arrangement, rl_transfer, rl_tool_cache */
     bool partial, old_log_probabilities, reference, reward_model, critic, offload;
 };
@@ -48,7 +49,7 @@ struct rl {
     struct scenario *update, *kept, *again;
     struct reshard_layout trainer; /* how it has the weights */
     double sequence;               /* tokens of the sequences that the trainer computes in place of the samples */
-    uint32_t engines;
+    uint32_t engines;              /* the most that there are in any step */
 };
 
 /* Of a step, or means over several. */
@@ -157,6 +158,8 @@ struct rl_generation rl_generate(const struct rl *rl, struct generation_engine *
 /* A batch where the next ones begin while others go on: seconds from the end of one to that of the next; the mean batch
  * of a step, and what is preempted. */
 struct rl_generation rl_stream(const struct rl *rl, struct generation_engine *engine);
+/* Engines of a step. */
+uint32_t rl_engines(const struct rl *rl, uint32_t step);
 /* Bytes that all GPUs of engines get, and the one that gets the most. */
 void rl_transfer_bytes(const struct rl *rl, double *all, double *most, struct arena *arena);
 double rl_transfer_seconds(const struct rl *rl, struct platform *platform, double most, struct arena *arena);

@@ -25,7 +25,7 @@ static bool change(enum rl_lever lever, const struct rl *rl, const struct rl_fig
     case RL_LEVER_STALENESS:
         v->staleness = v->arrangement == RL_ASYNC ? v->staleness + 1 : 1;
         v->arrangement = RL_ASYNC;
-        v->steps = (uint64_t)fmax((double)v->steps, rl_steps_least(v));
+        v->steps = v->pool.count ? v->steps + 2 : (uint64_t)fmax((double)v->steps, rl_steps_least(v));
         return !together;
     case RL_LEVER_TRANSFER:
         v->transfer = RL_RESHARD;

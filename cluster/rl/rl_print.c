@@ -67,6 +67,8 @@ static void print_remarks(FILE *out, const struct rl_view *view, enum table_form
             readable_percent(one, f->tail));
     fprintf(remarks, "the longest one alone takes %s\n", readable_seconds(one, f->longest));
     fprintf(remarks, "engines      %.4g sequences in a step, mean; %.4g preempted\n", f->batch, f->preempted);
+    if (rl->values.pool.count)
+        diag_print(remarks, "pool         %u engines at most, in the first step %u\n", rl->engines, rl_engines(rl, 0));
     if (rl_calls_tools(&rl->values)) {
         fprintf(remarks, "tools        a sample waits for them for %s, mean; ", readable_seconds(one, f->tools));
         fprintf(remarks, "they answer %.6g tokens of a step's; ", f->answers);

@@ -65,6 +65,8 @@ static const struct stagesim_field fields[] = {
      .doc = "with async: samples go on with new weights, and the next ones begin while others end; default false"},
     {"engines", STAGESIM_FIELD_COUNT, VALUE(engines), .least = 1, .most = 100000,
      .doc = "engines; default: as many as the trainer's GPUs hold"},
+    {"pool", STAGESIM_FIELD_COUNTS, VALUE(pool), .least = 1, .most = 100000,
+     .doc = "in place of engines, those of step after step, over and over: [8, 8, 16]"},
     {"transfer", STAGESIM_FIELD_NAME, VALUE(transfer), .names = transfer_names,
      .doc = "how weights go to engines: reshard, each GPU gets its own part from those that have it; broadcast, all "
             "hosts get all; buckets, tensors: gathered and sent in pieces or one by one; default reshard"},
@@ -186,10 +188,45 @@ static double measure(struct rl *rl, struct arena *arena)
     return sum / samples.count * (double)v->mini_batch;
 }
 
+/* Steps over which the time of one is measured: with a pool all of its counts are as often among them. */
+static bool check_pool(const struct rl_values *v, const struct node *root, struct diag *diag)
+{
+    uint64_t ends = v->arrangement == RL_COLOCATED ? 0 : rl_steps_least(v) - 1, rest = 0;
+    if (v->pool.count)
+        rest = (v->steps - ends) % v->pool.count;
+    if (v->pool.count && v->engines)
+        diag_error(diag, node_place(root, "rl.pool"),
+                   "a pool has its engines in a list; expected no rl.engines beside "
+                   "it");
+    else if (v->pool.count && v->partial)
+        diag_error(diag, node_place(root, "rl.pool"),
+                   "samples that go on into the next steps need the same engines; "
+                   "expected partial: false");
+    else if (rest)
+        diag_error(diag, node_place(root, "rl.steps"),
+                   "%llu steps have not all counts of the pool as often; expected "
+                   "such as %llu",
+                   (unsigned long long)v->steps, (unsigned long long)(v->steps + v->pool.count - rest));
+    else
+        return true;
+    return false;
+}
+
+/* As many as are needed, and whole rounds of the pool. */
+static uint64_t steps_of(const struct rl_values *v)
+{
+    uint64_t ends = v->arrangement == RL_COLOCATED ? 0 : rl_steps_least(v) - 1, steps = 4, round = v->pool.count;
+    if (v->arrangement == RL_ASYNC)
+        steps = (uint64_t)fmax((double)v->staleness + 8, rl_steps_least(v));
+    return round ? ends + (steps - ends + round - 1) / round * round : steps;
+}
+
 static bool set_engines(struct rl *rl, const struct node *root, struct diag *diag)
 {
     uint32_t each = generation_gpus(&rl->settings), gpus = rl->update->mesh.ranks;
     rl->engines = rl->values.engines ? (uint32_t)rl->values.engines : gpus / each;
+    for (size_t i = 0; i < rl->values.pool.count; i++)
+        rl->engines = (uint32_t)fmax(i ? rl->engines : 0, rl->values.pool.values[i]);
     if (rl->engines < 1 || (rl->values.arrangement == RL_COLOCATED && (uint64_t)rl->engines * each > gpus)) {
         diag_error(diag, node_place(root, "generation"),
                    "%u engines of %u GPUs do not fit on the trainer's %u; expected fewer, or smaller ones", rl->engines,
@@ -239,7 +276,9 @@ struct scenario *rl_read(const struct scenario_request *request, struct node *ro
     if (v->overhead < 0)
         v->overhead = v->arrangement == RL_COLOCATED ? 5 : 0;
     if (!v->steps)
-        v->steps = v->arrangement == RL_ASYNC ? (uint64_t)fmax((double)v->staleness + 8, rl_steps_least(v)) : 4;
+        v->steps = steps_of(v);
+    if (!check_pool(v, root, diag))
+        return NULL;
     if (!rl_trainer_read(request, root, measure(rl, arena), rl, arena, diag) || !set_engines(rl, root, diag))
         return NULL;
     struct scenario *scenario = generation_read_beside(

@@ -112,6 +112,29 @@ def check_engines(stagesim, folder):
     CHECK.near(critic["phases"]["values_s"], plain["phases"]["reference_s"], "a forward")
 
 
+def check_pools(stagesim, folder):
+    """Engines of step after step: of equal steps the mean of those that have so many throughout."""
+    for arrangement in ("colocated", "apart"):
+        more = {"arrangement": arrangement}
+        one, two = (run(stagesim, folder, engines=engines, **more)[0] for engines in (1, 2))
+        pool, rows = run(stagesim, folder, pool="[1, 2, 2]", **more)
+        single = sum(i % 3 == 0 for i in range(len(rows))) / len(rows)
+        CHECK.near(pool["phases"]["generation_s"], single * one["phases"]["generation_s"] +
+                   (1 - single) * two["phases"]["generation_s"], f"{arrangement}: generation of a pool")
+        same = two["step_s"] + (one["phases"]["generation_s"] - two["phases"]["generation_s"]) / 3
+        CHECK.near(pool["step_s"], same, f"{arrangement}: a step of a pool")
+        CHECK.that(pool["gpus"] == two["gpus"], f"{arrangement}: GPUs")
+        CHECK.near(pool["tokens"], two["tokens"], f"{arrangement}: tokens")
+        took = [row["generated_s"] - row["generates_s"] for row in rows]
+        for i, seconds in enumerate(took):
+            CHECK.near(seconds, (two if i % 3 else one)["phases"]["generation_s"], f"{arrangement}: step {i}", 1e-6)
+    ahead, rows = run(stagesim, folder, arrangement="async", pool="[1, 2]")
+    _, trains, transfer = parts(ahead)
+    times = [max(run(stagesim, folder, arrangement="async", engines=engines)[0]["phases"]["generation_s"], trains)
+             for engines in (1, 2)]
+    CHECK.near(ahead["step_s"], sum(times) / 2 + transfer, "async: the longer of both in each step", 1e-6)
+
+
 def check_levers(stagesim, folder):
     """Each is the step that a scenario with the change has."""
     base = {"arrangement": "async", "output": "{log-normal: {mean: 300, deviation: 400}}", "most": 3000, "engines": 1}
@@ -175,6 +198,11 @@ BAD = (
     ("rl: {arrangement: async, staleness: 3, steps: 8}", "expected at least 9"),
     ("rl: {mini_batch: 5000}", "expected no more"),
     ("rl: {engines: 9}", "do not fit"),
+    ("rl: {pool: [1, 9]}", "do not fit"),
+    ("rl: {pool: [1, 0]}", "expected"),
+    ("rl: {pool: [1, 2], engines: 2}", "expected no rl.engines beside it"),
+    ("rl: {pool: [1, 2], arrangement: async, partial: true}", "expected partial: false"),
+    ("rl: {pool: [1, 2, 1], steps: 4}", "expected such as 6"),
     ("rl: {arrangement: apart, engines: 9}", "and the platform 8"),
     ("rl: {arrangement: apart, engines: 3}", "and the platform 8"),
     ("rl: {output: 3e7}", "the cache room for"),
@@ -216,6 +244,7 @@ def main():
         platform(folder)
         check_arrangements(stagesim, folder)
         check_engines(stagesim, folder)
+        check_pools(stagesim, folder)
         check_levers(stagesim, folder)
         check_bytes(stagesim, folder)
         check_files(stagesim, folder)
