@@ -38,13 +38,14 @@ struct search {
     struct relax *relax; /* NULL: no limit that several stages share */
     struct improve *improve;
     struct window *window;
-    struct words *best, *found;
+    struct words *best, *found, *steady;
     int64_t *scratch;
     int64_t makespan, least; /* of the best so far; what no order undercuts */
     struct best_rates rates;
     struct budget budget;
     uint32_t round;
-    bool gains; /* the last windows made it shorter */
+    bool gains;      /* the last windows made it shorter */
+    bool has_steady; /* an order that repeats, whose beginning and end are mended */
 };
 
 /* Keeps words that are shorter. */
@@ -215,6 +216,21 @@ static void improve_best(struct search *search, int64_t slice)
     search->gains = offer(search, search->found);
 }
 
+/* The best order's rate may be worse than that of one that is longer, and that a better beginning and end make shorter.
+ */
+static void improve_steady(struct search *search, int64_t slice)
+{
+    budget_begin(&search->budget, slice);
+    if (!search->has_steady)
+        search->has_steady = relax_steady(search->relax, &search->budget, search->steady);
+    if (!search->has_steady)
+        return;
+    words_copy(search->instance, search->found, search->steady);
+    window_run(search->window, search->found, search->least, slice, &search->budget);
+    words_copy(search->instance, search->steady, search->found);
+    offer(search, search->found);
+}
+
 static void send_beam(struct search *search, uint32_t width)
 {
     budget_begin(&search->budget, INT64_MAX);
@@ -280,6 +296,8 @@ static void run(struct search *search)
     for (uint32_t width = BEAM_FIRST, turn = 0; !is_done(search); search->round++, turn++) {
         if (search->relax && search->makespan < INT64_MAX)
             relax_round(search, slice);
+        if (!is_done(search) && search->relax && search->instance->batches >= REPEATS)
+            improve_steady(search, slice);
         if (!is_done(search))
             repeat_patterns(search, turn, slice);
         if (!is_done(search) && search->makespan < INT64_MAX)
@@ -375,6 +393,7 @@ bool best_search(const struct best_request *request, struct best_result *result)
     search.window = window_create(instance, arena);
     search.best = words_create(instance, arena);
     search.found = words_create(instance, arena);
+    search.steady = words_create(instance, arena);
     search.scratch = arena_array(arena, instance->operations, sizeof(int64_t));
     search.budget.poll = request->report ? report : NULL;
     search.budget.user = &search;

@@ -7,7 +7,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { WIDTH_FIRST = 64, WIDTH_MOST = 1 << 14, RATE_FIRST = 32, RATE_LEAST = 2048, RATE_BATCHES = 128 };
+enum {
+    WIDTH_NARROW = 16,
+    WIDTH_FIRST = 64,
+    WIDTH_MOST = 1 << 14,
+    RATE_FIRST = 32,
+    RATE_LEAST = 2048,
+    RATE_BATCHES = 128
+};
 
 struct relax {
     const struct instance *instance;
@@ -76,6 +83,19 @@ void relax_raise(struct relax *relax, int64_t *least, int64_t most, struct budge
     }
 }
 
+/* An order of the whole. */
+static bool find_order(struct relax *relax, const struct layers_request *request, struct budget *budget,
+                       struct words *words)
+{
+    int64_t end;
+    for (uint32_t worker = 0; worker < relax->instance->workers; worker++)
+        relax->keeps[worker] = LAYERS_ALL;
+    struct layers *layers = layers_create(relax->instance, relax->keeps);
+    enum layers_end found = layers_try(layers, request, budget, &end, words);
+    layers_finish(layers);
+    return found == LAYERS_FOUND;
+}
+
 bool relax_order(struct relax *relax, int64_t most, struct budget *budget, struct words *words)
 {
     static const double leans[] = {0.2, 1, 0.5, 2};
@@ -83,15 +103,16 @@ bool relax_order(struct relax *relax, int64_t most, struct budget *budget, struc
     struct layers_request request = {.most = most, .width = relax->width, .lean = lean};
     if (request.width > WIDTH_MOST)
         return false;
-    for (uint32_t worker = 0; worker < relax->instance->workers; worker++)
-        relax->keeps[worker] = LAYERS_ALL;
-    int64_t end;
-    struct layers *layers = layers_create(relax->instance, relax->keeps);
-    enum layers_end found = layers_try(layers, &request, budget, &end, words);
-    layers_finish(layers);
+    bool found = find_order(relax, &request, budget, words);
     if (!budget_is_spent(budget))
         relax->width += relax->width / (relax->turn % 2 ? 2 : 1);
-    return found == LAYERS_FOUND;
+    return found;
+}
+
+bool relax_steady(struct relax *relax, struct budget *budget, struct words *words)
+{
+    struct layers_request request = {.most = INT64_MAX, .width = WIDTH_NARROW, .lean = 0.2};
+    return find_order(relax, &request, budget, words);
 }
 
 /* Relaxations that keep to more and more, as in relax_raise. */

@@ -18,6 +18,10 @@ void relax_raise(struct relax *relax, int64_t *least, int64_t most, struct budge
 /* Looks for an order that ends by `most`, more widely each time. True: `words` are one. */
 bool relax_order(struct relax *relax, int64_t most, struct budget *budget, struct words *words);
 
+/* An order of few states, whatever it takes: where there are many micro-batches it soon repeats, often at a better rate
+ * than shorter orders do, and begins and ends badly. */
+bool relax_steady(struct relax *relax, struct budget *budget, struct words *words);
+
 /* What a further micro-batch takes at least, and by the best order that repeats, in units: raises `least` and lowers
  * `rate`, with more states each time. */
 void relax_rate(struct relax *relax, double *least, double *rate, struct budget *budget);
