@@ -294,9 +294,9 @@ static void run(struct search *search)
         attempt(search, below(search), slice);
     search->gains = true;
     for (uint32_t width = BEAM_FIRST, turn = 0; !is_done(search); search->round++, turn++) {
-        if (search->relax && search->makespan < INT64_MAX)
+        if (turn && search->relax && search->makespan < INT64_MAX)
             relax_round(search, slice);
-        if (!is_done(search) && search->relax && search->instance->batches >= REPEATS)
+        if (turn && !is_done(search) && search->relax && search->instance->batches >= REPEATS)
             improve_steady(search, slice);
         if (!is_done(search))
             repeat_patterns(search, turn, slice);
