@@ -242,12 +242,9 @@ static int simulate_one(struct comparison *comparison, struct comparison_run *ru
                                          .command = comparison->command,
                                          .nearest = &run->nearest,
                                          .split = true,
-                                         .settles = true,
                                          .quiet = comparison->options->quiet,
                                          .mistakes = mistakes};
     code = simulate(&request, &run->result);
-    if (code == EXIT_DONE)
-        run->scenario = simulation_settled(run->scenario, &run->result, comparison->arena);
     if (code != EXIT_DONE && mistakes && !interruption_noted())
         run->said = read_mistakes(comparison, mistakes);
     if (run->said && code == EXIT_BAD_INPUT) {
@@ -295,8 +292,10 @@ static int simulate_all(struct comparison *comparison, struct output *output)
     for (size_t i = 0; i < comparison->count; i++) {
         struct comparison_run *run = &comparison->runs[i];
         int code = run->reason ? EXIT_DONE : simulate_one(comparison, run, output, draw);
-        if (code != EXIT_DONE && interruption_noted() && i > 0)
-            return stop_at(comparison, i, output), EXIT_DONE;
+        if (code != EXIT_DONE && interruption_noted() && i > 0) {
+            stop_at(comparison, i, output);
+            return EXIT_DONE;
+        }
         if (code != EXIT_DONE)
             return code;
     }
@@ -416,10 +415,10 @@ static bool check_kinds(struct comparison *comparison)
 static int compare(struct comparison *comparison)
 {
     const struct options *options = comparison->options;
+    bool ok = true;
     struct schedule_words schedules = {0};
     if (options->schedules && !variants_schedules(options->schedules, &schedules, comparison->arena))
         return EXIT_BAD_INPUT;
-    bool ok = true;
     for (int i = 0; i < options->file_count; i++)
         ok &= add_file(comparison, options->files[i], &schedules);
     if (!ok)

@@ -38,11 +38,6 @@ bool choice_is_open(const struct scenario *scenario);
 /* All candidates of a scenario that leaves it open; memory from the arena. */
 struct choice_candidate *choice_list(const struct scenario *scenario, struct arena *arena, uint32_t *count);
 
-/* What the request asks for, which differs from that of the scenario in a few values: with what was set of the scenario
- * after it was loaded. NULL with the mistakes reported. */
-struct scenario *choice_reload(const struct scenario *scenario, const struct scenario_request *request,
-                               struct arena *arena, struct diag *diag);
-
 /* The scenario with a candidate in place of `best`; NULL with the mistakes reported. */
 struct scenario *choice_load(const struct scenario *scenario, const struct choice_candidate *candidate,
                              struct arena *arena, struct diag *diag);

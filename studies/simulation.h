@@ -21,9 +21,6 @@ struct simulation_request {
     const struct nearest *nearest; /* how far its layout is from the best, for the same; NULL: not asked for */
     const struct tails_sharing *steps; /* how steps that vary are shared out; NULL: all, by all processors */
     bool split;                        /* idle time by what can be done about it is asked for, too */
-    /* Figures are compared with those of other runs: where one iteration is not like the next, and the scenario does
-     * not say how many there are, it is run with `iterations: settled`. */
-    bool settles;
     bool quiet;
     bool print;               /* give back what people read: figures and workers */
     enum table_format format; /* of it */
@@ -63,11 +60,6 @@ int simulate_iteration(const struct scenario *scenario, const struct scenario_se
                        double *iteration);
 /* Reports a scenario whose samples are not known, which the figures of studies need; whether they are. */
 bool simulation_expects_samples(const struct scenario *scenario, bool known, struct diag *diag);
-
-/* The scenario as it was run: with `iterations: settled` where the last row says so, otherwise as it is.
- * Memory from the arena. */
-struct scenario *simulation_settled(struct scenario *scenario, const struct simulation_result *result,
-                                    struct arena *arena);
 
 /* A simulation in two steps, for several of them at a time: isolate_runs tells whether one still runs. The request has
  * to live until the second. NULL with the fault filled when no process could be made. */

@@ -244,7 +244,6 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     struct comparison_row row = comparison_row_of(report);
     row.bound = run->job->bound;
     row.bound_splits = run->job->bound_splits;
-    run_note_settled(run, report, last, &row);
     if (!figures_finite(&fault)) /* before pictures are made of them */
         return fail(run, EXIT_FAILED, &fault);
     fwrite(&row, sizeof row, 1, run->self->results);
@@ -376,7 +375,6 @@ static int run_engines(struct run *run)
     int code = run_find_training(run);
     if (code != EXIT_DONE)
         return code;
-    run_settle_unlike(run);
     if (run_shortened(run))
         return EXIT_DONE;
     if (simgrid)

@@ -26,7 +26,6 @@ struct run {
     struct class_store *classes;
     struct timeline *alone;          /* the analytic timeline, kept until it is compared; NULL: none */
     struct training_traffic traffic; /* of checkpoints; not known: not simulated */
-    bool settled;                    /* by itself: see struct simulation_request */
     double slow[TRAINING_CAUSES];    /* as in struct training_job */
 };
 
@@ -46,11 +45,6 @@ int run_build(struct run *run);
 /* Finds out how many iterations it takes on SimGrid until the time between their ends stands, and makes the run's
  * scenario one with as many: where it asks for that, or its schedule's order crosses iterations. */
 void run_settle(struct run *run);
-/* Where the request allows it and one iteration is not like the next, the run's scenario becomes one with `iterations:
- * settled`. To be called before SimGrid's engine runs in this process. */
-void run_settle_unlike(struct run *run);
-/* Tells the row of it, and of the last one the user. */
-void run_note_settled(const struct run *run, const struct report *report, bool last, struct comparison_row *row);
 /* Whether the checkpoints of its training are simulated on the job's links. */
 bool run_asks_for_traffic(const struct scenario *scenario);
 /* What has to be simulated beside the job for its training: before SimGrid's engine runs in this process, for each of

@@ -166,8 +166,7 @@ static void begin(struct working *working, struct lane *lane)
         lane->request = (struct simulation_request){
             .scenario = choose(load(sweep, combination, lane->arena, result, &working->fault), lane->arena),
             .quiet = true,
-            .split = true,
-            .settles = true};
+            .split = true};
         lane->request.mistakes = lane->request.scenario ? tmpfile() : NULL;
         if (lane->request.mistakes)
             lane->isolation = simulation_start(&lane->request, &working->fault);

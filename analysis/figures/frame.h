@@ -73,12 +73,6 @@ struct more_operations {
 
 struct more_operations frame_more_operations(const struct frame *frame, uint32_t position, uint32_t stream);
 
-/* Whether iterations of these lengths differ by more than offsets between transfers make of it. */
-static inline bool frame_iterations_differ(double shortest, double longest, double mean)
-{
-    return longest - shortest > 1e-6 * mean;
-}
-
 /* How many iterations pass in the windows of an entry, as seen by the mean time of one: what sums over them are divided
  * by. */
 double frame_share(const struct frame *frame, uint32_t entry);

@@ -24,9 +24,10 @@ static void print_band(FILE *out, const struct report *report)
                 readable_seconds(high, report->iteration * band->high), band_jobs_text(band, jobs));
 }
 
+/* Whether iterations differ by more than offsets between transfers make of it. */
 static bool iterations_differ(const struct report *report)
 {
-    return frame_iterations_differ(report->shortest_iteration, report->longest_iteration, report->iteration);
+    return report->longest_iteration - report->shortest_iteration > 1e-6 * report->iteration;
 }
 
 /* Of `iterations: settled`: after how many, and how far those that count are apart. */
