@@ -22,7 +22,6 @@ import tempfile
 import second_solver
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support"))
-import tool
 
 NODES_MOST = 12000
 
@@ -150,7 +149,7 @@ def main():
     parser.add_argument("--effort", default="20000")
     options = parser.parse_args()
     source = random.Random(options.seed)
-    instances = tool.sampled([draw(source) for _ in range(options.count)])
+    instances = [draw(source) for _ in range(options.count)]
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "instances.csv")
         with open(path, "w", encoding="utf-8") as file:
