@@ -244,11 +244,21 @@ static void run_apart(struct isolation *isolation, const struct child *child, st
         fault_set(fault, "no process for the simulation: %s", strerror(errno));
 }
 
+/* A file without a name: of a body that runs here in memory, which takes no directory of a disk. */
+static FILE *nameless_file(bool here)
+{
+    int descriptor = here ? memfd_create("isolated", MFD_CLOEXEC) : -1;
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "w+") : NULL;
+    if (descriptor >= 0 && !file)
+        close(descriptor);
+    return file ? file : tmpfile();
+}
+
 static struct isolation *start(int (*body)(void *user, struct isolated *self), void *user, bool here,
                                struct fault *fault)
 {
     struct isolation *isolation = array_grow(NULL, &(size_t){0}, 1, sizeof *isolation);
-    *isolation = (struct isolation){.results = tmpfile(), .kept = tmpfile()};
+    *isolation = (struct isolation){.results = nameless_file(here), .kept = nameless_file(here)};
     isolation->shared =
         mmap(NULL, sizeof *isolation->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     FILE *console = console_copy();

@@ -5,9 +5,12 @@
 #include "analysis/pictures/canvas.h"
 #include "analysis/pictures/gantt_style.h"
 #include "analysis/pictures/svg_tidy.h"
+#include "base/bulk.h"
 #include "base/table.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 void html_text(FILE *out, const char *text)
 {
@@ -163,21 +166,16 @@ bool html_chart(FILE *out, html_draw *draw, void *user, const char *prefix, cons
 
 /* ---- texts and tables ---- */
 
-static void put_text(FILE *out, const char *text, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        const char one[] = {text[i], '\0'};
-        html_text(out, one);
-    }
-}
-
 void html_lines(FILE *out, const char *before, const char *text, const char *behind)
 {
     for (size_t length; *text; text += length + (text[length] == '\n')) {
         length = strcspn(text, "\n");
+        char *line = memory_zeroed(length + 1, 1);
+        memcpy(line, text, length);
         fputs(before, out);
-        put_text(out, text, length);
+        html_text(out, line);
         fputs(behind, out);
+        free(line);
     }
 }
 

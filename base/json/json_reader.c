@@ -28,12 +28,13 @@ struct json_reader {
     size_t size, capacity;
     bool failed;
     struct fault fault;
-    char buffer[BUFFER_BYTES];
+    char *buffer; /* BUFFER_BYTES, not zeroed: small documents never touch most of it */
 };
 
 struct json_reader *json_reader_create(const char *name, json_source *source, void *user)
 {
     struct json_reader *reader = array_zeroed(1, sizeof *reader);
+    reader->buffer = array_grow(NULL, &(size_t){0}, BUFFER_BYTES, 1);
     reader->name = name;
     reader->source = source;
     reader->user = user;
@@ -44,8 +45,10 @@ struct json_reader *json_reader_create(const char *name, json_source *source, vo
 
 void json_reader_destroy(struct json_reader *reader)
 {
-    if (reader)
+    if (reader) {
         free(reader->text);
+        free(reader->buffer);
+    }
     free(reader);
 }
 

@@ -3,6 +3,7 @@
 #include "commands/serve/serve.h"
 #include "base/arena.h"
 #include "base/process/clock.h"
+#include "base/sanitized.h"
 #include "commands/cli/command.h"
 #include "commands/cli/option_next.h"
 #include "commands/serve/answer.h"
@@ -340,6 +341,8 @@ static int run(const struct command *command, int argc, char **argv)
     if (serve(&server, &own) == IS_REQUEST) {
         optind = 0; /* getopt begins anew */
         code = own->request.command->run(own->request.command, own->request.word_count, own->request.words);
+        if (!SANITIZED) /* freeing what waits would copy all its pages; the process ends anyway */
+            return code;
     }
     release(&server, own);
     return code;

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import random as random_module
+import re
 import subprocess
 import sys
 import tempfile
@@ -230,6 +231,17 @@ def check_figures(folder):
     check.that(summary(folder, cluster) == found, "the same again")
 
 
+def check_names(folder):
+    """A job's name beyond ASCII is in the page as it is."""
+    cluster = pairs_of([(0.6, 400, 0), (0.6, 400, 0)])
+    cluster["jobs"] = {"café <1>": cluster["jobs"]["j0"], "東": cluster["jobs"]["j1"]}
+    if not summary(folder, cluster, "--report"):
+        return
+    with open(os.path.join(folder, "out", "report.html"), encoding="utf-8") as file:
+        verdict = re.search(r'<p class="verdict">(.*)</p>', file.read()).group(1)
+    check.that("Most of all 東: 1.4000 times" in verdict and "with café &lt;1&gt; on" in verdict, verdict)
+
+
 def check_report(folder):
     """The page and the picture again, the same to the byte, and mistakes in what they are drawn from."""
     out = pathlib.Path(folder, "out")
@@ -360,6 +372,7 @@ def main():
         check_cases(folder)
         check_figures(folder)
         check_own_runs(folder)
+        check_names(folder)
         check_placement(folder)
         check_commands(folder)
         check_shortcuts(folder)
