@@ -14,8 +14,9 @@ void compared_find_older(struct comparison *comparison)
 {
     struct diag silent = {0};
     const char *file = arena_print(comparison->arena, "%s/comparison.json", comparison->options->output);
-    if (!access(file, R_OK))
-        comparison->older = saved_comparison_read(file, &comparison->older_count, comparison->arena, &silent);
+    const struct node *list = access(file, R_OK) ? NULL : saved_comparison_load(file, comparison->arena, &silent);
+    if (list)
+        comparison->older = saved_comparison_read(list, &comparison->older_count, comparison->arena, &silent);
 }
 
 static bool is_new(const struct comparison *comparison, const char *name)

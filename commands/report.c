@@ -65,9 +65,11 @@ static bool list_runs(struct reporting *reporting, struct directory *directory)
     if (directory->is_comparison) {
         const char *file = arena_print(arena, "%s/comparison.json", directory->path);
         unsigned errors = reporting->diag.errors;
-        directory->queued = queue_comparison_read(file, &directory->count, arena, &reporting->diag);
-        if (!directory->queued && reporting->diag.errors == errors)
-            directory->rows = saved_comparison_read(file, &directory->count, arena, &reporting->diag);
+        const struct node *list = saved_comparison_load(file, arena, &reporting->diag);
+        if (list)
+            directory->queued = queue_comparison_read(list, &directory->count, arena, &reporting->diag);
+        if (list && !directory->queued && reporting->diag.errors == errors)
+            directory->rows = saved_comparison_read(list, &directory->count, arena, &reporting->diag);
         if (!directory->queued && !directory->rows)
             return false;
         directory->names = arena_array(arena, directory->count, sizeof *directory->names);

@@ -5,8 +5,8 @@
 #include "analysis/output/html.h"
 #include "analysis/pictures/picture_comparison.h"
 
-#include <ctype.h>
 #include <math.h>
+#include <string.h>
 
 bool comparison_is_of_queues(const struct comparison_row *rows, size_t count)
 {
@@ -48,22 +48,17 @@ static double value_of(const struct comparison_row *row, const struct column *co
     return *(const double *)((const char *)&row->queue + column->offset);
 }
 
-/* As comparison.json has it. */
-static bool is_key(const char *key, const char *title)
-{
-    for (; *key && (*key == tolower((unsigned char)*title) || (*key == '_' && *title == ' ')); key++)
-        title++;
-    return !*key && !*title;
-}
-
 bool comparison_queue_set(struct comparison_row *row, const char *key, double value)
 {
-    for (size_t i = 0; i < COLUMNS; i++)
-        if (is_key(key, columns[i].title)) {
+    char own[TABLE_CELL_MAX];
+    for (size_t i = 0; i < COLUMNS; i++) {
+        table_key(own, sizeof own, columns[i].title);
+        if (!strcmp(key, own)) {
             *(double *)((char *)&row->queue + columns[i].offset) = value;
             row->queue.fails |= columns[i].offset == offsetof(struct comparison_queue, useful);
             return true;
         }
+    }
     return false;
 }
 

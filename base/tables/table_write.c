@@ -171,7 +171,7 @@ static void write_markdown(const struct table *table, FILE *out)
 /* ---- CSV and JSON ---- */
 
 /* "error before" as error_before: what is no letter and no digit is one _ between those that are. */
-static void key_of(char *key, size_t size, const char *title)
+void table_key(char *key, size_t size, const char *title)
 {
     size_t used = 0;
     bool gap = false;
@@ -192,7 +192,7 @@ static void write_csv(const struct table *table, FILE *out)
     struct arena *arena = arena_create();
     char key[TABLE_CELL_MAX], number[NUMBER_TEXT_MAX];
     for (size_t column = 0; column < columns; column++) {
-        key_of(key, sizeof key, table_title(table, column));
+        table_key(key, sizeof key, table_title(table, column));
         fprintf(out, "%s%s", column ? "," : "", key);
     }
     putc('\n', out);
@@ -219,7 +219,7 @@ static void write_json(const struct table *table, FILE *out)
         json_object_begin(&json, NULL, false);
         for (size_t column = 0; column < table_column_count(table); column++) {
             double value = table_number(table, row, column);
-            key_of(key, sizeof key, table_title(table, column));
+            table_key(key, sizeof key, table_title(table, column));
             if (!isnan(value))
                 json_number(&json, key, value);
             else if (*table_text(table, row, column))

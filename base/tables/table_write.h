@@ -24,6 +24,8 @@ struct table_style table_style_of(enum table_format format, FILE *out);
 /* Whether people read it in this format: texts may stand around the table. CSV and JSON hold the table alone. */
 bool table_is_read(enum table_format format);
 
+/* A title as CSV and JSON have it: "error before" is error_before. Writes at most `size` bytes, the last one 0. */
+void table_key(char *key, size_t size, const char *title);
 /* Writes the table, and destroys it. CSV and JSON have numbers in full where table_value gave them, and the titles as
  * keys: small letters, with _ for what is none and no digit. JSON leaves empty cells out. */
 void table_finish(struct table *table, FILE *out, struct table_style style);

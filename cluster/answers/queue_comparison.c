@@ -17,7 +17,7 @@ struct gantt *queue_aligned(const struct queue_drawing *drawing, const char *pol
     for (size_t i = 0; queue_policies[i]; i++)
         if (!strcmp(queue_policy_name(queue_policies[i]), policy))
             title = queue_policy_title(queue_policies[i]);
-    struct gantt *gantt = gantt_create(title, "", GANTT_SECONDS);
+    struct gantt *gantt = gantt_create(title, drawing->nodes && !drawing->draws ? QUEUE_NOT_DRAWN : "", GANTT_SECONDS);
     for (uint32_t node = 0; node < drawing->nodes && node < ALIGNED_NODES_MAX; node++) {
         char label[24];
         snprintf(label, sizeof label, "node %u", node);
@@ -54,19 +54,15 @@ static void read_row(struct kept_file *file, const struct node *node, struct com
         kept_refuse(file, node, "a queue with its completion, and the directory of its run");
 }
 
-struct comparison_row *queue_comparison_read(const char *path, size_t *count, struct arena *arena, struct diag *diag)
+struct comparison_row *queue_comparison_read(const struct node *list, size_t *count, struct arena *arena,
+                                             struct diag *diag)
 {
-    static const struct document_kind kind = {NODE_LIST, (size_t)256 << 20,
-                                              "the list of runs that `stagesim compare -o DIR` writes",
-                                              "one file is one comparison"};
     struct kept_file file = {"comparison.json", arena, diag, true};
-    const struct node *root =
-        document_load_kind(&kind, path, (struct place){arena_copy(arena, path), 0, 0}, arena, diag);
-    const struct node *first = root ? root->first : NULL;
+    const struct node *first = list->first;
     *count = 0;
     if (!first || first->kind != NODE_MAP || !node_get(first, "policy"))
         return NULL;
-    struct comparison_row *rows = arena_array(arena, root->count, sizeof *rows);
+    struct comparison_row *rows = arena_array(arena, list->count, sizeof *rows);
     for (const struct node *node = first; node && file.good; node = node->next)
         if (node->kind != NODE_MAP)
             kept_refuse(&file, node, "a row for each queue");

@@ -127,7 +127,8 @@ static int run(struct simulation_context *context)
                                   slowing_counts(slowing)};
         if (queue->alternatives)
             view.alternatives = queue_alternatives_run(context->scenario, context->platform, &run, context->arena);
-        struct queue_page page = queue_page_create(&view, context->arena);
+        bool drawn = context->request->draw || context->request->files;
+        struct queue_page page = drawn ? queue_page_create(&view, context->arena) : (struct queue_page){0};
         hand_over(context, &view, &page);
         if (context->request->print)
             queue_print(context->self->results, &view, context->request->format);

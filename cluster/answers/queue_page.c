@@ -109,14 +109,14 @@ static const char *chart_notes_of(const struct queue_view *view, struct arena *a
 
 /* ---- the picture ---- */
 
-static const char *describe(const struct queue_view *view, struct arena *arena)
+static const char *describe(const struct queue_view *view, bool draws, struct arena *arena)
 {
     char busy[READABLE_MAX], given[READABLE_MAX], wait[READABLE_MAX];
-    return arena_print(arena, "%u jobs on %u nodes, %s: %s of the nodes' time given to jobs, %s busy, mean waiting %s",
-                       view->run->request->job_count, view->run->request->nodes,
-                       queue_policy_title(view->queue->options.policy),
-                       readable_percent(given, view->figures->allocated), readable_percent(busy, view->figures->busy),
-                       readable_seconds(wait, view->figures->means[QUEUE_WAIT].mean));
+    return arena_print(
+        arena, "%u jobs on %u nodes, %s: %s of the nodes' time given to jobs, %s busy, mean waiting %s%s",
+        view->run->request->job_count, view->run->request->nodes, queue_policy_title(view->queue->options.policy),
+        readable_percent(given, view->figures->allocated), readable_percent(busy, view->figures->busy),
+        readable_seconds(wait, view->figures->means[QUEUE_WAIT].mean), draws ? "" : "; " QUEUE_NOT_DRAWN);
 }
 
 static size_t list_boxes(const struct queue_run *run, struct queue_box *boxes)
@@ -160,7 +160,6 @@ static struct queue_drawing drawing_of(const struct queue_view *view, struct are
 {
     const struct queue_run *run = view->run;
     struct queue_drawing drawing = {.title = view->scenario->name,
-                                    .description = describe(view, arena),
                                     .nodes = run->request->nodes,
                                     .longest = view->figures->longest,
                                     .begin = run->request->jobs[0].submit,
@@ -171,6 +170,7 @@ static struct queue_drawing drawing_of(const struct queue_view *view, struct are
         join_levels(&drawing, arena);
     drawing.box_count = list_boxes(run, NULL);
     drawing.draws = drawing.box_count <= BOXES_MAX;
+    drawing.description = describe(view, drawing.draws, arena);
     if (!drawing.draws) {
         drawing.box_count = 0;
         return drawing;

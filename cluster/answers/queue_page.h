@@ -15,6 +15,8 @@ enum { QUEUE_TILES_MAX = 16, QUEUE_SECTIONS_MAX = 10 };
 #define QUEUE_JOBS "Jobs"
 #define QUEUE_ITERATIONS "One iteration"
 #define QUEUE_COMMAND "the picture of an iteration"
+/* What pictures say in place of their nodes. */
+#define QUEUE_NOT_DRAWN "nodes are not drawn: that would take more than 20,000 boxes"
 
 struct queue_view;
 

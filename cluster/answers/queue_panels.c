@@ -84,11 +84,10 @@ static void put_links(FILE *out, const struct queue_page *page, const struct pic
 static void put_picture(FILE *out, const char *svg, const struct queue_page *page, const struct picture_form *form)
 {
     static const char image[] = "<svg role=\"img\"", group[] = "<svg role=\"group\"", last[] = "</svg>";
-    const char *end = svg;
-    for (const char *at = svg; (at = strstr(at, last)); at++)
-        end = at;
     bool is_image = !strncmp(svg, image, sizeof image - 1);
-    const char *rest = is_image ? svg + sizeof image - 1 : svg;
+    const char *rest = is_image ? svg + sizeof image - 1 : svg, *end = rest + strlen(rest);
+    for (const char *at = rest; (at = strstr(at, last)); at++)
+        end = at;
     fputs(is_image ? group : "", out);
     fwrite(rest, 1, (size_t)(end - rest), out);
     put_links(out, page, form);

@@ -30,6 +30,7 @@ static bool open_table(struct known_table *table, const char *name, const char *
                        const char *const *wanted, size_t count, size_t needed, struct arrival_reader *reader)
 {
     const char **names = arena_array(reader->arena, COLUMNS_MOST, sizeof *names);
+    unsigned errors = reader->diag->errors;
     size_t found = csv_names(text, size, false, names, COLUMNS_MOST, reader->arena);
     *table = (struct known_table){
         .columns = {.names = names, .count = found, .what = "a table of Lingjun", .nameless = true}};
@@ -44,7 +45,7 @@ static bool open_table(struct known_table *table, const char *name, const char *
                            "there is no column %s; expected a table of Lingjun", wanted[i]);
         }
     }
-    if (reader->diag->errors)
+    if (reader->diag->errors > errors)
         return false;
     table->csv = csv_open(name, text, size, &table->columns, reader->diag, NULL);
     return table->csv != NULL;
@@ -67,13 +68,12 @@ static bool read_gpus(const struct known_table *table, struct arena *arena, doub
 {
     static const char key[] = "\"nvidia.com/gpu\"";
     const char *at = strstr(csv_text(field_of(table, RESOURCES), arena), key);
-    char *end;
     *gpus = 0;
     if (!at)
         return true;
     at += strlen(key);
     at += strspn(at, " :\"");
-    *gpus = strspn(at, "0123456789") ? strtod(at, &end) : -1;
+    *gpus = strspn(at, "0123456789") ? strtod(at, NULL) : -1;
     return (*gpus >= 0 && *gpus <= 1e6) ||
            csv_mistake(table->csv, table->place[RESOURCES],
                        "RES does not say how many GPUs; expected a map such as {\"nvidia.com/gpu\": \"8\"}");

@@ -322,6 +322,19 @@ static void check_contention(const struct reading *reading, const struct scenari
         diag_error(reading->diag, node_place(reading->root, "queue.contention"), "%s", text);
 }
 
+/* A job without a type is as fast everywhere. */
+static void check_migration(const struct reading *reading)
+{
+    const struct queue_scenario *queue = reading->queue;
+    uint64_t job = 0;
+    while (queue->log && job < queue->job_count && queue->type_of[job] == UINT32_MAX)
+        job++;
+    if (queue->options.migrate && queue->log && job == queue->job_count)
+        diag_error(reading->diag, node_place(reading->root, "queue.migration"),
+                   "no job has a type, so that all are as fast everywhere and none would move; expected a log with "
+                   "types beside migration");
+}
+
 static struct queue_options read_options(struct reading *reading, const struct queue_values *values)
 {
     return (struct queue_options){.policy = read_policy(reading),
@@ -388,6 +401,7 @@ static void read_queue(struct reading *reading, const struct scenario *beside)
     check_contention(reading, beside);
     read_types(reading);
     read_log(reading, values.jobs);
+    check_migration(reading);
 }
 
 /* What it is made of, for those who ask for the files: itself, and the scenarios of its types. */

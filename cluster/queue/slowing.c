@@ -187,7 +187,8 @@ void slowing_share(struct slowing *slowing, struct queue_neighbour *working, uin
     double place = most > 1 ? fmin((stretch - 1) / (most - 1) * CLOCKS, CLOCKS) : 0, below = floor(place);
     double *low = array_zeroed(count + (size_t)1, sizeof *low), *high = array_zeroed(count + (size_t)1, sizeof *high);
     for (uint32_t i = 0; i <= CLOCKS && !count; i++)
-        forget(slowing, &slowing->clocks[i]);
+        if (slowing->clocks[i].jobs)
+            follow(slowing, &slowing->clocks[i], NULL, 0);
     if (count)
         find_slow(slowing, (uint32_t)below, most, working, count, low);
     if (count && place > below)

@@ -13,6 +13,7 @@
 #include "studies/describe.h"
 #include "studies/evaluate.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -21,6 +22,8 @@
 
 /* Larger programs are refused. */
 enum { OPERATIONS_MAX = 20000000 };
+/* More choices of nodes are forgotten; their shapes are known still. */
+enum { CHOICES_MOST = 1 << 20 };
 
 /* What is known of a shape. */
 struct entry {
@@ -230,6 +233,7 @@ struct scenario *throughput_scenario(const struct throughput *throughput, uint32
     const struct scenario *scenario = throughput->queue->types[type].scenario;
     struct scenario_set changes[CHANGES_MAX] = {0};
     size_t count = list_changes(throughput, replicas_on(scenario, hosts), stretch, changes, arena);
+    assert(stretch <= 1 || throughput->has_watts);
     struct scenario_request changed =
         scenario_request_with(&scenario->request, changes, stretch > 1 ? count : 1, arena);
     changed.study = true;
@@ -274,6 +278,7 @@ bool throughput_stretched(struct throughput *throughput, uint32_t type, const ui
 {
     uint64_t key = mix_stretch(refine_mix(type + 1, count), stretch);
     struct diag silent = {0};
+    assert(stretch <= 1 || throughput->has_watts);
     throughput->counts.asked++;
     for (uint32_t i = 0; i < count; i++)
         key = refine_mix(key, nodes[i] + UINT64_C(1));
@@ -281,6 +286,8 @@ bool throughput_stretched(struct throughput *throughput, uint32_t type, const ui
     throughput->counts.same_nodes += number != KEY_UNKNOWN;
     if (number == KEY_UNKNOWN) {
         number = find_shape(throughput, type, nodes, count, stretch, diag ? diag : &silent);
+        if (throughput->nodes.used == CHOICES_MOST)
+            key_table_finish(&throughput->nodes);
         key_table_add(&throughput->nodes, key, number);
     }
     *figures = throughput->entries[number].figures;

@@ -299,7 +299,8 @@ bool outages_noticed(struct queue *queue, uint32_t job)
     bool left = stay->leaving_count > 0;
     uint32_t asked = part(queue, job);
     stay->leaving_count = 0;
-    if (task->moves)
+    bool moves = task->moves;
+    if (moves)
         leave_all(queue, job);
     uint32_t missing = asked - task->count;
     if (missing <= node_pool_free(queue->pool) && !task->yields) {
@@ -307,6 +308,7 @@ bool outages_noticed(struct queue *queue, uint32_t job)
             node_pool_take(queue->pool, missing, task->nodes + task->count);
         task->count = asked;
         qsort(task->nodes, asked, sizeof *task->nodes, ascending);
+        queue->run->records[job].moves += moves;
         queue_resume(queue, job, outages_begin(queue, job));
         const struct queue_policy *policy = queue->request->options.policy;
         if (policy->postponed)

@@ -114,6 +114,7 @@ bool queue_run(const struct queue_request *request, struct arena *arena, struct 
     node_pool_destroy(queue.pool);
     free(queue.ends);
     free(queue.beside);
+    free(queue.elsewhere);
     free(queue.tasks);
     *failed = queue.failed;
     return queue.failed == NO_JOB;

@@ -52,6 +52,7 @@ struct queue {
     struct outages *outages; /* NULL: nothing fails */
     struct watts *watts;     /* NULL: nothing is known of them */
     uint32_t moving;         /* the job that moves; NO_JOB: none does */
+    uint32_t *elsewhere;     /* room for the nodes that a job may move to; NULL: none has been looked at */
     uint32_t *beside;        /* beside_count jobs that run, where they slow each other down or move */
     uint32_t beside_count;
     size_t beside_capacity;

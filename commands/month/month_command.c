@@ -31,6 +31,12 @@ static bool write_log(FILE *out, void *user, struct fault *fault)
     return true;
 }
 
+/* NULL: standard output. */
+static const char *output_of(const struct options *options)
+{
+    return options->output && strcmp(options->output, "-") != 0 ? options->output : NULL;
+}
+
 /* ---- fit ---- */
 
 static void put_row(struct table *table, const char *name, double fitted, double there)
@@ -103,9 +109,10 @@ static int fit(const struct command *command, const struct options *options, str
     }
     struct month_errors *errors = arena_alloc(arena, sizeof *errors);
     struct work work = {month_fit(log, log->count, errors, arena), errors, log};
-    if (!options->output)
-        return result_write(command->name, NULL, write_month, &work);
-    int code = result_write(command->name, options->output, write_month, &work);
+    const char *output = output_of(options);
+    int code = result_write(command->name, output, write_month, &work);
+    if (!output)
+        return code;
     if (code != EXIT_DONE || options->quiet)
         return code;
     month_print(stdout, work.month, errors);
@@ -123,7 +130,7 @@ static int generate(const struct command *command, const struct options *options
     struct work work = {.month = month_load(file, at, options->sets, options->set_count, arena, &diag)};
     if (work.month)
         work.log = month_generate(work.month, 0, file, at, arena, &diag);
-    return work.log ? result_write(command->name, options->output, write_log, &work) : EXIT_BAD_INPUT;
+    return work.log ? result_write(command->name, output_of(options), write_log, &work) : EXIT_BAD_INPUT;
 }
 
 static int run(const struct command *command, int argc, char **argv)
@@ -155,7 +162,8 @@ const struct command command_month = {
             "  generate FILE                    draws such a month, and writes its jobs in the Standard Workload "
             "Format;\n"
             "                                   where sizes are nodes, as a table of submit, nodes, run, user, status\n"
-            "  -o, --output FILE                writes there; fit then prints what it found, with standard errors, and "
+            "  -o, --output FILE                writes there, - being standard output; to a file, fit then prints what "
+            "it found, with standard errors, and "
             "how far half of the log is from a fit to the other half\n"
             "  --set KEY=VALUE                  generate: any value of the file, for instance seed=3; repeatable\n"
             "  --quiet                          fit prints nothing\n"

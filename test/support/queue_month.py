@@ -291,11 +291,13 @@ class Month:
         kept = [node for node in job.nodes if node not in job.leaving]
         for node, repair in job.leaving.items():
             self.send(node, repair)
-        if job.moving:
+        moves = job.moving
+        if moves:
             self.free |= set(kept)
             kept, job.moving = [], False
         missing, job.leaving = job.asked - len(kept), {}
         if missing <= len(self.free) and not job.yields:
+            job.moves += moves
             self.resume(job, sorted(kept + (self.place(self.free, missing) if missing else [])))
         else:
             self.free |= set(kept)
@@ -445,7 +447,6 @@ class Month:
             if rate > job.rate and gain > most:
                 best, most = job, gain
         if best:
-            best.moves += 1
             best.moving = True
             self.save(best)
 

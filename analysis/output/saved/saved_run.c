@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMPARISON_SIZE_MAX = 16 << 20, NAME_SIZE_MAX = 300 };
+enum { COMPARISON_SIZE_MAX = 256 << 20, NAME_SIZE_MAX = 300 };
 
 /* NULL after a mistake was reported. The caller frees it. */
 static char *load(const char *file, size_t *size, struct diag *diag)
@@ -94,16 +94,18 @@ static struct saved_row read_row(const struct node *row)
                               .asynchronous = !strcmp(text_of(row, "synchronous"), "false")};
 }
 
-struct saved_row *saved_comparison_read(const char *file, size_t *count, struct arena *arena, struct diag *diag)
+const struct node *saved_comparison_load(const char *file, struct arena *arena, struct diag *diag)
 {
     static const struct document_kind kind = {NODE_LIST, COMPARISON_SIZE_MAX,
                                               "the list of runs that `stagesim compare -o DIR` writes",
                                               "one file is one comparison"};
+    return document_load_kind(&kind, file, (struct place){arena_copy(arena, file), 0, 0}, arena, diag);
+}
+
+struct saved_row *saved_comparison_read(const struct node *list, size_t *count, struct arena *arena, struct diag *diag)
+{
     unsigned before = diag->errors;
-    struct node *list = document_load_kind(&kind, file, (struct place){arena_copy(arena, file), 0, 0}, arena, diag);
     *count = 0;
-    if (!list)
-        return NULL;
     struct saved_row *rows = arena_array(arena, list->count + 1, sizeof *rows);
     if (list->first && list->first->kind == NODE_MAP && node_get(list->first, "decided_by")) {
         diag_error(

@@ -7,6 +7,7 @@
 #include "base/diagnostics.h"
 
 struct arena;
+struct node;
 
 struct saved_run {
     struct report *report; /* in the arena */
@@ -24,8 +25,11 @@ struct saved_row {
     bool asynchronous;
 };
 
-/* The runs of a `compare -o`, in its order, from its comparison.json; `count` of them. NULL after every mistake went to
- * diag. Memory from the arena. */
-struct saved_row *saved_comparison_read(const char *file, size_t *count, struct arena *arena, struct diag *diag);
+/* The list in a comparison.json, which `compare -o` wrote. NULL after the mistake went to diag. Memory from the arena.
+ */
+const struct node *saved_comparison_load(const char *file, struct arena *arena, struct diag *diag);
+/* The runs of such a list, in its order; `count` of them. NULL after every mistake went to diag. Memory from the arena.
+ */
+struct saved_row *saved_comparison_read(const struct node *list, size_t *count, struct arena *arena, struct diag *diag);
 
 #endif

@@ -164,6 +164,9 @@ def as_log(stagesim, folder):
                    cwd=folder).stdout
         drawn.append([line.split() for line in text.splitlines() if line[0] != ";"])
     check.that(drawn[0] == drawn[1][:len(drawn[0])], "more days change earlier jobs")
+    text = run(stagesim, "month", "generate", "month.yaml", "-o", "-", cwd=folder).stdout
+    check.that(text == run(stagesim, "month", "generate", "month.yaml", cwd=folder).stdout and
+               not (folder / "-").exists(), "-o - is standard output")
     check.that(len(rows) == 300 and all(int(job[1]) == math.floor(float(row[3])) and
                                         -(-int(job[4]) // 8) == int(row[2]) for row, job in zip(rows, drawn[0])),
                "the queue has the jobs that are drawn")

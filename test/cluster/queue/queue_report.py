@@ -208,6 +208,18 @@ def compared(binary, folder):
     check.that((one / "report.html").exists(), "one of its runs")
 
 
+def too_many_boxes(binary, folder):
+    """A month of more than 20,000 boxes says that its nodes are not drawn, by itself and beside others."""
+    (folder / "many.csv").write_text("submit,nodes,run\n" + "".join(f"{i},1,1\n" for i in range(20001)))
+    (folder / "many.yaml").write_text("platform: dgx-h100:2\nqueue: {log: many.csv}\n")
+    for name in ("alone", "beside"):
+        arguments = ["compare", "many.yaml", "plain.yaml"] if name == "beside" else ["run", "many.yaml"]
+        tool.run(binary, *arguments, "-o", name, "--report", "--picture", "svg", "--quiet", cwd=folder)
+        for path in (folder / name).glob("*.*"):
+            said = "nodes are not drawn: that would take more than 20,000 boxes" in path.read_text()
+            check.that(said or path.suffix not in (".html", ".svg"), f"{path} does not say so")
+
+
 def main():
     binary = tool.binary_argument()
     with tempfile.TemporaryDirectory() as temporary:
@@ -218,6 +230,7 @@ def main():
         zoomed(binary, folder)
         panels(folder)
         compared(binary, folder)
+        too_many_boxes(binary, folder)
     return check.done()
 
 
