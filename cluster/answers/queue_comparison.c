@@ -17,7 +17,9 @@ struct gantt *queue_aligned(const struct queue_drawing *drawing, const char *pol
     for (size_t i = 0; queue_policies[i]; i++)
         if (!strcmp(queue_policy_name(queue_policies[i]), policy))
             title = queue_policy_title(queue_policies[i]);
-    struct gantt *gantt = gantt_create(title, drawing->nodes && !drawing->draws ? QUEUE_NOT_DRAWN : "", GANTT_SECONDS);
+    char text[160];
+    snprintf(text, sizeof text, "%.60s%s", title, drawing->nodes && !drawing->draws ? "; " QUEUE_NOT_DRAWN : "");
+    struct gantt *gantt = gantt_create(text, "", GANTT_SECONDS);
     for (uint32_t node = 0; node < drawing->nodes && node < ALIGNED_NODES_MAX; node++) {
         char label[24];
         snprintf(label, sizeof label, "node %u", node);
