@@ -36,7 +36,7 @@ void rl_list_levers(const struct rl_figures *figures, struct rl_row rows[RL_LEVE
 {
     static const struct rl_row all[RL_LEVERS] = {{"twice as many engines", "engines", 0},
                                                  {"a trainer twice as fast", "trainer", 0},
-                                                 {"outputs cut where 95 % end", "tail", 0},
+                                                 {"outputs cut where 95 % end, in generation", "tail", 0},
                                                  {"one version more of staleness", "staleness", 0},
                                                  {"weights by resharding", "transfer", 0}};
     for (int i = 0; i < RL_LEVERS; i++) {

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SAMPLES_MOST = 1000000, TURNS_MOST = 20000000 };
+enum { SAMPLES_MOST = 1000000, TURNS_MOST = 20000000, RL_STEPS_MOST = 1000 };
 
 #define VALUE(name) offsetof(struct rl_values, name)
 
@@ -86,7 +86,7 @@ static const struct stagesim_field fields[] = {
     {"trainer_time", STAGESIM_FIELD_RATIO, VALUE(trainer_time), .least = 0.01, .most = 100,
      .doc = "time of the trainer's phases over that of the job that is simulated: packs that are not full, data that "
             "is unequal; default 1"},
-    {"steps", STAGESIM_FIELD_COUNT, VALUE(steps), .least = 1, .most = 1000,
+    {"steps", STAGESIM_FIELD_COUNT, VALUE(steps), .least = 1, .most = RL_STEPS_MOST,
      .doc = "steps that are simulated; with apart at least 3, with async 3 more than twice staleness; default 4, with "
             "async at least 8 more than staleness"},
     {0},
@@ -202,6 +202,10 @@ static bool check_pool(const struct rl_values *v, const struct node *root, struc
         diag_error(diag, node_place(root, "rl.pool"),
                    "samples that go on into the next steps need the same engines; "
                    "expected partial: false");
+    else if (v->pool.count > RL_STEPS_MOST || v->steps > RL_STEPS_MOST)
+        diag_error(diag, node_place(root, "rl.pool"),
+                   "a round of the pool and what is before it take %llu steps; expected at most %d",
+                   (unsigned long long)v->steps, RL_STEPS_MOST);
     else if (rest)
         diag_error(diag, node_place(root, "rl.steps"),
                    "%llu steps have not all counts of the pool as often; expected "

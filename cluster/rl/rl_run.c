@@ -117,7 +117,8 @@ static bool compute(struct simulation_context *context, struct rl_figures *f, st
     f->longest = alone(&longest, engine);
     f->usual = usual_of(&rl->values);
     rl_compute(rl, &trainer, context->platform, engine, f, context->arena);
-    rl_find_levers(rl, &trainer, context->platform, engine, f, context->arena);
+    if (context->request->print || context->request->files) /* others have no place for them */
+        rl_find_levers(rl, &trainer, context->platform, engine, f, context->arena);
     f->gpus = rl_gpus(rl);
     f->generation_gpus = rl->engines * generation_gpus(&rl->settings);
     f->samples = (double)(rl->values.prompts * rl->values.samples);

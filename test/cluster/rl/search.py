@@ -112,6 +112,8 @@ BAD = (
     ("variants: {tensor: [7]}", (), "no layout of trainer and engines fills the GPUs"),
     (f"variants: {{tensor: {[1] * 30}, pipeline: {[1] * 30}, engine_tensor: {[1] * 30}}}", (), "more than 20000"),
     ("variants: {tensor: [1], pipeline: [1], engine_tensor: [1], gpus: 16}", (), "and the platform 8"),
+    (f"variants: {{tensor: {[16] * 300}, pipeline: {[16] * 300}, engine_tensor: {[16] * 300}}}", (), "more than 20000"),
+    ("", ("--top", "0"), "--top"), ("", ("--picture", "svg"), "--picture"),
     ("", ("--exhaustive",), "--exhaustive is for scenarios of a job"),
     ("", ("--resume", "-o", "x"), "--resume is for scenarios of a job"),
 )
