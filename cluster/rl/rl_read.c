@@ -16,6 +16,7 @@ enum { SAMPLES_MOST = 1000000, TURNS_MOST = 20000000, RL_STEPS_MOST = 1000 };
 #define VALUE(name) offsetof(struct rl_values, name)
 
 static const char *const tool_cache_names[] = {"kept", "recomputed", NULL};
+static const char *const place_names[] = {"host", "gpu", NULL};
 static const char *const transfer_names[] = {"reshard", "broadcast", "buckets", "tensors", NULL};
 
 static const struct stagesim_field fields[] = {
@@ -76,6 +77,9 @@ static const struct stagesim_field fields[] = {
      .doc = "what it takes beside its bytes; default 200ms"},
     {"offload", STAGESIM_FIELD_FLAG, VALUE(offload),
      .doc = "colocated: the trainer's states are in the host's memory while engines generate; default true"},
+    {"models", STAGESIM_FIELD_NAME, VALUE(models), .names = place_names,
+     .doc = "where reference, reward model and critic are while others compute: host, from where they come for their "
+            "phases, or gpu; default host"},
     {"host_rate", STAGESIM_FIELD_RATE, VALUE(host_rate), .least = 1, .most = 1e15,
      .doc = "bytes a second of a GPU to and from its host's memory; default 25GBps"},
     {"overhead", STAGESIM_FIELD_TIME, VALUE(overhead), .least = 0, .most = 1e6,
@@ -114,7 +118,7 @@ static bool check_arrangement(const struct rl_values *v, const struct node *node
     static const struct {
         const char *key;
         enum rl_arrangement of;
-    } keys[] = {{"staleness", RL_ASYNC}, {"partial", RL_ASYNC}, {"offload", RL_COLOCATED}, {"host_rate", RL_COLOCATED}};
+    } keys[] = {{"staleness", RL_ASYNC}, {"partial", RL_ASYNC}, {"offload", RL_COLOCATED}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (node_get(node, keys[i].key) && v->arrangement != keys[i].of) {
             diag_error(diag, node_get(node, keys[i].key)->key_at, "'%s' goes with arrangement: %s", keys[i].key,
@@ -122,6 +126,24 @@ static bool check_arrangement(const struct rl_values *v, const struct node *node
             return false;
         }
     return true;
+}
+
+/* Keys of models beside the policy, and of what moves between GPUs and their hosts. */
+static bool check_places(const struct rl_values *v, const struct node *node, struct diag *diag)
+{
+    const struct node *models = node_get(node, "models"), *rate = node_get(node, "host_rate");
+    bool others = v->reference || v->reward_model || v->critic;
+    bool moves = (others && v->models == RL_HOST) || (v->arrangement == RL_COLOCATED && v->offload);
+    if (models && !others)
+        diag_error(diag, models->key_at,
+                   "'models' is where a reference, a reward model or a critic is, and there is none; expected one");
+    else if (rate && !moves)
+        diag_error(diag, rate->key_at,
+                   "nothing moves to or from the host; expected models: host, or offload: true with arrangement: "
+                   "colocated");
+    else
+        return true;
+    return false;
 }
 
 static bool check_tools(const struct rl_values *v, const struct node *root, struct diag *diag)
@@ -166,7 +188,7 @@ static bool check(const struct rl_values *v, const struct node *root, struct dia
                    (unsigned long long)v->steps, rl_steps_least(v));
         return false;
     }
-    return check_arrangement(v, node, diag) && check_tools(v, root, diag);
+    return check_arrangement(v, node, diag) && check_places(v, node, diag) && check_tools(v, root, diag);
 }
 
 /* Tokens of the samples of an update; the sequence whose attention is theirs, and the pack that holds the longest. */
