@@ -112,20 +112,41 @@ void rl_schema(struct json_writer *json)
 
 /* ---- checks ---- */
 
+/* Bit i: enum rl_arrangement i, which the step has, or which `search` tries. */
+static unsigned arrangements_of(const struct rl *rl)
+{
+    return 1u << rl->values.arrangement | rl->choices.arrangements;
+}
+
 /* Keys that mean something in one arrangement alone. */
-static bool check_arrangement(const struct rl_values *v, const struct node *node, struct diag *diag)
+static bool check_arrangement(const struct rl *rl, const struct node *node, struct diag *diag)
 {
     static const struct {
         const char *key;
         enum rl_arrangement of;
     } keys[] = {{"staleness", RL_ASYNC}, {"partial", RL_ASYNC}, {"offload", RL_COLOCATED}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (node_get(node, keys[i].key) && v->arrangement != keys[i].of) {
+        if (node_get(node, keys[i].key) && !(arrangements_of(rl) >> keys[i].of & 1)) {
             diag_error(diag, node_get(node, keys[i].key)->key_at, "'%s' goes with arrangement: %s", keys[i].key,
                        rl_arrangement_names[keys[i].of]);
             return false;
         }
     return true;
+}
+
+/* Lists of variants that no arrangement takes. */
+static bool check_choices(const struct rl *rl, const struct node *node, struct diag *diag)
+{
+    const struct node *staleness = node_get(node, "staleness"), *gpus = node_get(node, "trainer_gpus");
+    unsigned tried = rl->choices.arrangements ? rl->choices.arrangements : arrangements_of(rl);
+    if (staleness && !(tried >> RL_ASYNC & 1))
+        diag_error(diag, staleness->key_at, "'staleness' goes with arrangement: async, which is not tried");
+    else if (gpus && tried == 1u << RL_COLOCATED)
+        diag_error(diag, gpus->key_at,
+                   "'trainer_gpus' goes with arrangements apart and async: of colocated the trainer has all GPUs");
+    else
+        return true;
+    return false;
 }
 
 /* Keys of models beside the policy, and of what moves between GPUs and their hosts. */
@@ -169,8 +190,9 @@ static bool check_tools(const struct rl_values *v, const struct node *root, stru
     return false;
 }
 
-static bool check(const struct rl_values *v, const struct node *root, struct diag *diag)
+static bool check(const struct rl *rl, const struct node *root, struct diag *diag)
 {
+    const struct rl_values *v = &rl->values;
     const struct node *node = node_get(root, "rl");
     if (v->prompts * v->samples > SAMPLES_MOST * v->kept) {
         diag_error(diag, node_place(root, "rl.samples"), "there are %.6g samples of a step; expected at most %d",
@@ -188,7 +210,8 @@ static bool check(const struct rl_values *v, const struct node *root, struct dia
                    (unsigned long long)v->steps, rl_steps_least(v));
         return false;
     }
-    return check_arrangement(v, node, diag) && check_places(v, node, diag) && check_tools(v, root, diag);
+    return check_arrangement(rl, node, diag) && check_choices(rl, node_get(root, rl_choices_section.name), diag) &&
+           check_places(v, node, diag) && check_tools(v, root, diag);
 }
 
 /* Tokens of the samples of an update; the sequence whose attention is theirs, and the pack that holds the longest. */
@@ -295,7 +318,7 @@ struct scenario *rl_read(const struct scenario_request *request, struct node *ro
     fields_check_keys(&reader, &rl_choices_section, NULL, node_get(root, rl_choices_section.name));
     fields_read(&reader, &rl_choices_section, node_get(root, rl_choices_section.name), root->at, &rl->choices);
     generation_settings_read(&reader, node_get(root, "generation"), root->at, &rl->settings);
-    if (diag->errors > errors || !check(&rl->values, root, diag))
+    if (diag->errors > errors || !check(rl, root, diag))
         return NULL;
     struct rl_values *v = &rl->values;
     v->mini_batch = v->mini_batch ? v->mini_batch : v->prompts * v->samples;

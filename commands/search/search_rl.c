@@ -57,6 +57,11 @@ static bool list_variants(struct found *found, struct arena *arena)
     const struct rl *rl = found->scenario->whole;
     struct diag diag = {.out = stderr};
     struct rl_variant *variants;
+    if (rl->values.pool.count) {
+        diag_error(&diag, scenario_place(found->scenario, "rl.pool"),
+                   "search has as many engines as GPUs hold; expected no pool");
+        return false;
+    }
     size_t count = rl_list_variants(rl, &variants);
     if (count && count <= RL_VARIANTS_MOST) {
         struct rl_variant *kept = arena_array(arena, count, sizeof *kept);
