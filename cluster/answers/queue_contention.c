@@ -3,10 +3,18 @@
 #include "base/number_text.h"
 #include "cluster/answers/queue_output.h"
 
+static void put_errors(FILE *out, const struct set_errors *errors, const char *whose, const char *more)
+{
+    char error[READABLE_MAX], worst[READABLE_MAX];
+    if (errors->checked)
+        fprintf(out, "estimates of %llu %s that were simulated afterwards were off by %s in the mean, %s at most%s\n",
+                (unsigned long long)errors->checked, whose, readable_percent(error, errors->error),
+                readable_percent(worst, errors->worst), more);
+}
+
 void queue_contention_print(FILE *out, const struct queue_view *view)
 {
     const struct set_counts *sets = &view->sets;
-    char error[READABLE_MAX], worst[READABLE_MAX];
     if (!view->queue->contention)
         return;
     if (!sets->sets) {
@@ -23,11 +31,8 @@ void queue_contention_print(FILE *out, const struct queue_view *view)
                 "%llu parts of sets simulated for estimates; the largest set has %llu jobs, the largest that was "
                 "simulated %llu\n",
                 (unsigned long long)sets->parts, (unsigned long long)sets->largest, (unsigned long long)sets->most);
-    if (sets->checked)
-        fprintf(out, "estimates of %llu jobs that were simulated afterwards were off by %s in the mean, %s at most%s\n",
-                (unsigned long long)sets->checked, readable_percent(error, sets->error),
-                readable_percent(worst, sets->worst),
-                sets->largest > sets->most ? "; larger sets may be further off" : "");
+    put_errors(out, &sets->all, "jobs", sets->largest > sets->most ? "; larger sets may be further off" : "");
+    put_errors(out, &sets->larger, "jobs of larger sets than `together`", "");
     if (sets->uneven + sets->failed)
         fprintf(out,
                 "%llu classes of sets estimated since iterations of one job are too many in one of another; %llu since "
@@ -55,9 +60,15 @@ void queue_contention_json(struct json_writer *json, const struct queue_view *vi
     json_integer(json, "largest_set", sets->largest);
     json_integer(json, "largest_simulated", sets->most);
     json_number(json, "largest_slow_down", sets->slowest);
-    json_integer(json, "estimates_checked", sets->checked);
-    json_number(json, "estimate_bias", sets->bias);
-    json_number(json, "estimate_error", sets->error);
-    json_number(json, "estimate_error_most", sets->worst);
+    json_integer(json, "estimates_checked", sets->all.checked);
+    json_number(json, "estimate_bias", sets->all.bias);
+    json_number(json, "estimate_error", sets->all.error);
+    json_number(json, "estimate_error_most", sets->all.worst);
+    if (sets->larger.checked) {
+        json_integer(json, "larger_checked", sets->larger.checked);
+        json_number(json, "larger_bias", sets->larger.bias);
+        json_number(json, "larger_error", sets->larger.error);
+        json_number(json, "larger_error_most", sets->larger.worst);
+    }
     json_object_end(json);
 }

@@ -48,7 +48,8 @@ static const struct stagesim_field fields[] = {
     {"contention", STAGESIM_FIELD_FLAG, offsetof(struct queue_values, contention),
      .doc = "engine simgrid: whether jobs that share links slow each other down; default false"},
     {"together", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, together), .least = 2, .most = 256,
-     .doc = "with contention: the most jobs that are simulated together, larger sets are estimated; default 4"},
+     .doc = "with contention: the most jobs that are simulated together, larger sets are estimated; default 4, "
+            "and more in sets of few operations"},
     {"sets", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, sets), .least = 1, .most = 1000000,
      .doc = "with contention: how many sets of jobs are simulated at most, others are estimated; default 100"},
     {"jobs", STAGESIM_FIELD_COUNT, offsetof(struct queue_values, jobs), .least = 1, .most = 100000000,
@@ -359,7 +360,6 @@ static void read_queue(struct reading *reading, const struct scenario *beside)
                                   .shrink = 30,
                                   .rows = 4,
                                   .runs = 1,
-                                  .together = 4,
                                   .sets = 100,
                                   .half_life = 7 * 86400.0,
                                   .save = 30,

@@ -49,11 +49,12 @@ struct queue_scenario {
     uint64_t quota;                 /* nodes that a user has at a time; 0: any number */
     double gpu_hour, kilowatt_hour; /* prices; 0: not given */
     bool contention;                /* jobs slow each other down; of the engine simgrid */
-    uint64_t together, sets;        /* the most jobs of a set, and the most sets, that are simulated */
-    const char *currency;           /* NULL: none is named */
-    const struct month *month;      /* of which the log was drawn; NULL: it was read */
-    bool drawn;                     /* it is to be */
-    bool alternatives;              /* what others would bring is asked for */
+    uint64_t together, sets;   /* the most jobs of a set, and the most sets, that are simulated; together 0: as many as
+                                  usual, more where that is cheap */
+    const char *currency;      /* NULL: none is named */
+    const struct month *month; /* of which the log was drawn; NULL: it was read */
+    bool drawn;                /* it is to be */
+    bool alternatives;         /* what others would bring is asked for */
 };
 
 struct month;

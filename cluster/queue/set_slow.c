@@ -12,8 +12,9 @@
 
 /* Points of a kind of jobs below which parts of sets are simulated for more, and how often that is tried. Larger parts
  * are not simulated. */
-enum { POINTS_FEW = 3, TRIES = 4, PART_MOST = 32 };
+enum { POINTS_FEW = 3, TRIES = 4, PART_MOST = 32, SAMPLES_FROM = 4 };
 static const double part_operations = 5e4; /* in an iteration of its slowest job */
+static const double few_operations = 1e4;  /* the same of larger sets that are simulated as a whole */
 /* The same where a load is so many times the largest that is known. */
 static const double far_off = 1.5;
 
@@ -27,6 +28,8 @@ struct known_set {
 struct set_slow {
     struct platform *platform;
     uint64_t together, most;
+    bool more;      /* larger ones may be simulated, too */
+    uint64_t large; /* sets of more than `together` jobs that were asked for */
     struct arena *arena;
     struct key_table set_of; /* by class */
     struct known_set *sets;
@@ -39,11 +42,12 @@ struct set_slow {
     struct set_counts counts;
 };
 
-struct set_slow *set_slow_create(struct platform *platform, uint64_t together, uint64_t sets)
+struct set_slow *set_slow_create(struct platform *platform, uint64_t together, bool more, uint64_t sets)
 {
     struct set_slow *slow = array_zeroed(1, sizeof *slow);
     slow->platform = platform;
     slow->together = together;
+    slow->more = more;
     slow->most = sets;
     slow->arena = arena_create();
     slow->parts = job_sets_create(platform);
@@ -65,9 +69,12 @@ void set_slow_destroy(struct set_slow *slow)
 struct set_counts set_slow_counts(const struct set_slow *slow)
 {
     struct set_counts counts = slow->counts;
-    double many = counts.checked ? (double)counts.checked : 1;
-    counts.bias /= many;
-    counts.error /= many;
+    struct set_errors *const errors[] = {&counts.all, &counts.larger};
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        double many = errors[i]->checked ? (double)errors[i]->checked : 1;
+        errors[i]->bias /= many;
+        errors[i]->error /= many;
+    }
     return counts;
 }
 
@@ -78,19 +85,25 @@ static double estimate_of(const struct set_slow *slow, const struct set_job *job
     return slow_points_estimate(&slow->points, job->type, job->count, job->load);
 }
 
+static void add_error(struct set_errors *errors, double error)
+{
+    errors->checked++;
+    errors->bias += error;
+    errors->error += fabs(error);
+    errors->worst = fmax(errors->worst, fabs(error));
+}
+
 /* How far the estimates of a set's jobs would have been off. */
 static void check_estimates(struct set_slow *slow, const struct job_set *set, const double *found)
 {
-    struct set_counts *counts = &slow->counts;
     for (uint32_t i = 0; i < set->count; i++) {
         const struct set_job *job = set->jobs[i];
         if (slow_points_known(&slow->points, job->type, job->count) < POINTS_FEW)
             continue;
         double error = estimate_of(slow, job) / found[i] - 1;
-        counts->checked++;
-        counts->bias += error;
-        counts->error += fabs(error);
-        counts->worst = fmax(counts->worst, fabs(error));
+        add_error(&slow->counts.all, error);
+        if (set->count > slow->together)
+            add_error(&slow->counts.larger, error);
     }
 }
 
@@ -127,10 +140,15 @@ static struct known_set *simulate(struct set_slow *slow, const struct job_set *s
     return &slow->sets[slow->set_count++];
 }
 
-static bool may_simulate(const struct set_slow *slow)
+static uint64_t count_simulated(const struct set_slow *slow)
 {
     const struct set_counts *counts = &slow->counts;
-    return counts->simulated + counts->parts + counts->uneven + counts->failed < slow->most;
+    return counts->simulated + counts->parts + counts->uneven + counts->failed;
+}
+
+static bool may_simulate(const struct set_slow *slow)
+{
+    return count_simulated(slow) < slow->most;
 }
 
 /* NULL: a class that is not known, and there may be no more simulations. */
@@ -198,15 +216,21 @@ static void simulate_part(struct set_slow *slow, const struct job_set *part)
     free(copies);
 }
 
+/* Operations in an iteration of its slowest job. */
+static double count_operations(const struct job_set *set)
+{
+    double longest = 0, operations = 0;
+    for (uint32_t i = 0; i < set->count; i++)
+        longest = fmax(longest, set->jobs[i]->iteration);
+    for (uint32_t i = 0; i < set->count; i++)
+        operations += set->jobs[i]->footprint.traffic->operations * longest / set->jobs[i]->iteration;
+    return operations;
+}
+
 /* Whether it is cheap enough to be simulated for the sake of others. */
 static bool is_cheap(const struct job_set *part)
 {
-    double longest = 0, operations = 0;
-    for (uint32_t i = 0; i < part->count; i++)
-        longest = fmax(longest, part->jobs[i]->iteration);
-    for (uint32_t i = 0; i < part->count; i++)
-        operations += part->jobs[i]->footprint.traffic->operations * longest / part->jobs[i]->iteration;
-    return part->count <= PART_MOST && operations <= part_operations;
+    return part->count <= PART_MOST && count_operations(part) <= part_operations;
 }
 
 /* Looks for more points of a job's kind. */
@@ -239,6 +263,19 @@ static void estimate(struct set_slow *slow, const struct job_sets *finder, const
     }
 }
 
+/* Where nothing says otherwise, a set of more jobs is simulated where it has few operations, as long as half of the
+ * simulations are left for others; and of all that would be estimated the 4th, 8th, 16th and so on where that is cheap,
+ * so that it is known how far estimates of such sets are off. */
+static bool is_worthwhile(struct set_slow *slow, const struct job_set *set)
+{
+    uint64_t number = ++slow->large;
+    if (!slow->more)
+        return false;
+    if (set->count <= PART_MOST && count_operations(set) <= few_operations && count_simulated(slow) < slow->most / 2)
+        return true;
+    return number >= SAMPLES_FROM && !(number & (number - 1)) && is_cheap(set);
+}
+
 void set_slow_find(struct set_slow *slow, const struct job_sets *finder, const struct job_set *set)
 {
     struct set_counts *counts = &slow->counts;
@@ -246,7 +283,7 @@ void set_slow_find(struct set_slow *slow, const struct job_sets *finder, const s
     bool is_new = false;
     counts->sets++;
     counts->largest = set->count > counts->largest ? set->count : counts->largest;
-    if (set->count <= slow->together)
+    if (set->count <= slow->together || is_worthwhile(slow, set))
         known = find_known(slow, set, job_sets_class(finder, set), &is_new);
     if (known && known->slow) {
         *(is_new ? &counts->simulated : &counts->known) += 1;

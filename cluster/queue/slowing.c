@@ -12,6 +12,8 @@
 /* Sets are found at so many clocks beside the full one, at equal steps of what they stretch arithmetic to; slow-downs
  * between two of them are linear in the stretch. */
 enum { CLOCKS = 2 };
+/* Jobs of a set that is simulated, where nothing says how many. */
+enum { TOGETHER = 4 };
 
 /* Jobs that run, as they are at one clock. */
 struct at_clock {
@@ -42,7 +44,8 @@ struct slowing *slowing_create(const struct queue_scenario *queue, struct throug
     slowing->throughput = throughput;
     slowing->arena = arena_create();
     slowing->finder = job_sets_create(throughput_nodes(throughput)->platform);
-    slowing->sets = set_slow_create(throughput_nodes(throughput)->platform, queue->together, queue->sets);
+    slowing->sets = set_slow_create(throughput_nodes(throughput)->platform,
+                                    queue->together ? queue->together : TOGETHER, !queue->together, queue->sets);
     return slowing;
 }
 

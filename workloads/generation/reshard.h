@@ -26,9 +26,7 @@ struct reshard_layer {
 struct reshard_model {
     struct reshard_layer *layers;
     uint32_t count;
-    double first, last; /* input and output, shared along tensor; tied: one matrix, `last`, on both stages */
-    double first_whole, last_whole; /* beside these, on all ranks of the stage: positions, the last norm */
-    bool tied;
+    double first, last; /* input and output, shared along tensor */
 };
 
 /* Of a complete model, with so many bytes an element. Memory from the arena. */

@@ -112,21 +112,15 @@ static void set_profile_times(const struct transformer_job *j, enum transformer_
 
 double transformer_exchanges_seconds(const struct transformer_job *j, const struct stagesim_exchanges *exchanges)
 {
-    double sum = 0, longest = 0; /* of those that begin together */
-    bool counts = false;
+    double seconds = 0;
     for (unsigned i = 0; i < STAGESIM_EXCHANGES_MAX && exchanges->items[i].bytes > 0; i++) {
         const struct stagesim_exchange *exchange = &exchanges->items[i];
-        bool together = exchange->moment == STAGESIM_TOGETHER;
-        counts = together ? counts : exchange->moment == STAGESIM_AFTER || exchange->moment == STAGESIM_BEFORE;
-        if (!counts)
-            continue;
         double buffers = fmax(exchange->buffers, 1);
-        double seconds = buffers * j->api->collective_seconds(j->job, 0, exchange->axes, exchange->collective,
-                                                              exchange->bytes / buffers);
-        sum += together ? fmax(seconds - longest, 0) : seconds;
-        longest = together ? fmax(seconds, longest) : seconds;
+        if (exchange->moment == STAGESIM_AFTER || exchange->moment == STAGESIM_BEFORE)
+            seconds += buffers * j->api->collective_seconds(j->job, 0, exchange->axes, exchange->collective,
+                                                            exchange->bytes / buffers);
     }
-    return sum;
+    return seconds;
 }
 
 /* Seconds in which the host goes on issuing operators while a part waits for its exchanges. */

@@ -1,1 +1,0 @@
-platform show data/of-device-idle.yaml:2

@@ -1,1 +1,0 @@
-platform show data/of-device-memory.yaml:2

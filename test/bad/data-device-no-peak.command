@@ -1,1 +1,0 @@
-platform show data/of-device-no-peak.yaml:2

@@ -1,1 +1,0 @@
-platform show data/of-device-peak.yaml:2

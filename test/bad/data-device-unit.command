@@ -1,1 +1,0 @@
-platform show data/of-device-unit.yaml:2

@@ -1,1 +1,0 @@
-check data/of-framework-key.yaml

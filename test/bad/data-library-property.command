@@ -1,1 +1,0 @@
-platform show data/of-library-property.yaml:2

@@ -1,1 +1,0 @@
-platform show data/of-library-word.yaml:2

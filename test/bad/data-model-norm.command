@@ -1,1 +1,0 @@
-check data/of-model-norm.yaml

@@ -1,1 +1,0 @@
-platform show data/of-network-hop.yaml:2

@@ -1,1 +1,0 @@
-platform show data/of-network-key.yaml:2

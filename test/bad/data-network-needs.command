@@ -1,1 +1,0 @@
-platform show data/of-network-needs.yaml:2

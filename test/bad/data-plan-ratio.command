@@ -1,1 +1,0 @@
-check data/of-plan-ratio.yaml

@@ -1,1 +1,0 @@
-platform show data/product-cable.yaml:2

@@ -1,1 +1,0 @@
-platform show data/product-devices.yaml:2

@@ -1,1 +1,0 @@
-platform show data/product-fabric.yaml:2

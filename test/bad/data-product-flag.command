@@ -1,1 +1,0 @@
-platform show data/product-flag.yaml:2

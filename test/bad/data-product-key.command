@@ -1,1 +1,0 @@
-platform show data/product-key.yaml:2

@@ -1,1 +1,0 @@
-platform show data/product-kind.yaml:2

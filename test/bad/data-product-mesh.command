@@ -1,1 +1,0 @@
-platform show data/product-mesh.yaml:2

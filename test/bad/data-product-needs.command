@@ -1,1 +1,0 @@
-platform show data/product-needs.yaml:2

@@ -1,1 +1,0 @@
-platform show data/product-part.yaml:2

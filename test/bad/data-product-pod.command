@@ -1,1 +1,0 @@
-platform show data/product-pod.yaml:2

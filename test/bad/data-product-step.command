@@ -1,1 +1,0 @@
-platform show data/product-step.yaml:2

@@ -1,1 +1,0 @@
-platform show data/product-unknown.yaml:2

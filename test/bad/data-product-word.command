@@ -1,1 +1,0 @@
-platform show data/product-word.yaml:2

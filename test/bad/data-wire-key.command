@@ -1,1 +1,0 @@
-platform show data/of-wire-key.yaml:2
