@@ -13,7 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXPORTERS_MAX = 8, LAYOUT_MAX = 1 << 20 };
+enum { EXPORTERS_MAX = 8 };
+
+/* Of --to: no framework, but the order of the pipeline as a schedule file. */
+static const char order_name[] = "schedule";
 
 /* ---- which layers the stages hold, which only the job says ---- */
 
@@ -29,15 +32,35 @@ static int find_layout(void *user, struct platform *platform, FILE *results, str
     return job ? EXIT_DONE : EXIT_BAD_INPUT;
 }
 
-static int read_layout(const struct scenario *scenario, struct arena *arena, const char **layout)
+/* The same for the order of its pipeline. */
+static int find_order(void *user, struct platform *platform, FILE *results, struct diag *diag)
+{
+    const struct scenario *scenario = user;
+    struct arena *arena = arena_create();
+    struct job *job = job_create(scenario, platform, 1, arena, diag);
+    if (job && job->order)
+        fputs(job->order->rows, results);
+    else if (job)
+        diag_error(diag, (struct place){scenario->file, 0, 0}, "there is no order of a pipeline in this scenario");
+    int code = job && job->order ? EXIT_DONE : EXIT_BAD_INPUT;
+    arena_destroy(arena);
+    return code;
+}
+
+typedef int finder(void *user, struct platform *platform, FILE *results, struct diag *diag);
+
+/* *text: what `find` writes; NULL where that is nothing. */
+static int read_job(const struct scenario *scenario, finder *find, struct arena *arena, const char **text)
 {
     FILE *results;
-    int code =
-        simulation_visit(&(struct simulation_visit){scenario, find_layout, (void *)(uintptr_t)scenario}, &results);
+    int code = simulation_visit(&(struct simulation_visit){scenario, find, (void *)(uintptr_t)scenario}, &results);
     if (code == EXIT_DONE && results) {
-        char *text = arena_alloc(arena, LAYOUT_MAX);
-        text[fread(text, 1, LAYOUT_MAX - 1, results)] = '\0';
-        *layout = *text ? text : NULL;
+        fseek(results, 0, SEEK_END);
+        size_t size = (size_t)ftell(results);
+        rewind(results);
+        char *read = arena_alloc(arena, size + 1);
+        read[fread(read, 1, size, results)] = '\0';
+        *text = *read ? read : NULL;
     }
     if (results)
         fclose(results);
@@ -66,21 +89,51 @@ static bool write_export(FILE *out, void *user, struct fault *fault)
     return true;
 }
 
+/* NULL with the code after a mistake was reported. */
+static struct scenario *load(const struct options *options, struct arena *arena, struct diag *diag, int *code)
+{
+    struct scenario_request request = {options->files[0], options->sets, options->set_count, NULL, options->plugins};
+    struct scenario *scenario = scenario_load(&request, arena, diag);
+    *code = EXIT_BAD_INPUT;
+    return scenario ? choice_make(scenario, arena, code) : NULL;
+}
+
+static bool write_text(FILE *out, void *user, struct fault *fault)
+{
+    (void)fault;
+    fputs(user, out);
+    return true;
+}
+
+static int export_order(const struct options *options, struct arena *arena)
+{
+    struct diag diag = {.out = stderr};
+    int code;
+    const char *rows = NULL;
+    struct scenario *scenario = load(options, arena, &diag, &code);
+    if (!scenario)
+        return code;
+    scenario->keeps_order = true;
+    if (scenario->schedule && scenario->schedule->crosses && !options->quiet)
+        diag_note(&diag, (struct place){scenario->file, 0, 0},
+                  "%s goes on without a flush; the file holds one iteration, which ends with one",
+                  scenario->schedule_name);
+    code = read_job(scenario, find_order, arena, &rows);
+    return code == EXIT_DONE ? result_write("export", options->output, write_text, (void *)(uintptr_t)rows) : code;
+}
+
 static int export_scenario(const struct options *options, const struct exporter *exporter, struct arena *arena)
 {
     struct diag diag = {.out = stderr};
-    struct scenario_request request = {options->files[0], options->sets, options->set_count, NULL, options->plugins};
-    struct scenario *scenario = scenario_load(&request, arena, &diag);
     struct export_job job;
     const char *layout = NULL;
-    int code = EXIT_BAD_INPUT;
-    if (scenario)
-        scenario = choice_make(scenario, arena, &code);
+    int code;
+    struct scenario *scenario = load(options, arena, &diag, &code);
     if (!scenario)
         return code;
     if (!export_create(scenario, NULL, &job, arena, &diag))
         return EXIT_BAD_INPUT;
-    code = read_layout(scenario, arena, &layout);
+    code = read_job(scenario, find_layout, arena, &layout);
     if (code != EXIT_DONE)
         return code;
     job.layout = given_layout(scenario, layout);
@@ -116,6 +169,7 @@ static const struct exporter *find_exporter(const struct command *command, const
     unsigned count = 0, found;
     while (exporter_table[count])
         names[count] = exporter_table[count]->name, count++;
+    names[count++] = order_name;
     if (!name)
         command_usage(command, "expected --to %s or --to %s", names[0], names[1]);
     else if (words_find(names, count, name, &found))
@@ -132,11 +186,14 @@ static int run(const struct command *command, int argc, char **argv)
     struct options options;
     int code = EXIT_USAGE;
     if (options_read(command, "o", argc, argv, arena, &options)) {
-        const struct exporter *exporter = find_exporter(command, name);
-        if (exporter)
-            code = options.file_count == 1
-                       ? export_scenario(&options, exporter, arena)
-                       : command_usage(command, "expected one scenario, got %d", options.file_count);
+        bool order = name && !strcmp(name, order_name);
+        const struct exporter *exporter = order ? NULL : find_exporter(command, name);
+        if (options.file_count != 1 && (order || exporter))
+            code = command_usage(command, "expected one scenario, got %d", options.file_count);
+        else if (order)
+            code = export_order(&options, arena);
+        else if (exporter)
+            code = export_scenario(&options, exporter, arena);
     }
     arena_destroy(arena);
     return code;
@@ -151,8 +208,11 @@ const struct command command_export = {
         "the "
         "TOML of\n"
         "releases before February 2026. What cannot be said there is listed on top of the file and on standard error.\n"
-        "`balance: auto` becomes the layers of each stage.\n\n"
-        "  --to megatron|torchtitan|torchtitan-toml  the framework\n"
+        "`balance: auto` becomes the layers of each stage. `--to schedule` writes the order of the pipeline as a "
+        "schedule "
+        "file,\n"
+        "to be changed by hand and used with `schedule: {file: FILE}`.\n\n"
+        "  --to megatron|torchtitan|torchtitan-toml|schedule  the framework, or the order alone\n"
         "  -o FILE                          write there instead of to standard output\n"
         "  --quiet                          say nothing on standard error\n" OPTIONS_HELP
         "\nexample:\n  stagesim export scenarios/llama3-70b.yaml --to megatron -o train.sh\n",

@@ -37,7 +37,7 @@ static const struct stagesim_row_type reported_row = {"reported_as", reported_fi
 
 static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "fp8", "fp4", NULL};
 
-static const struct stagesim_field fields[] = {
+const struct stagesim_field device_fields[] = {
     {"name", STAGESIM_FIELD_TEXT, FIELD(model.name), .required = true, .doc = "the device's name"},
     {"precision", STAGESIM_FIELD_NAME, FIELD(precision), .required = true, .names = precisions},
     {"peak.fp32", STAGESIM_FIELD_FLOPS, FIELD(model.peak[PRECISION_FP32]), .least = 0, .most = 1e21},
@@ -112,7 +112,8 @@ static void set_units(struct device *device, const struct node *map)
 static const struct device *read_device(const struct node *map, struct diag *diag)
 {
     struct device *device = arena_alloc(hardware_arena(), sizeof *device);
-    if (!map || !hardware_read(HARDWARE_DEVICE, map, fields, NULL, device, diag) || !check_device(device, map, diag))
+    if (!map || !hardware_read(HARDWARE_DEVICE, map, device_fields, NULL, device, diag) ||
+        !check_device(device, map, diag))
         return NULL;
     set_units(device, map);
     hardware_keep(HARDWARE_DEVICE, device->model.name, device);
@@ -269,7 +270,7 @@ struct links {
     struct stagesim_rows generations;
 };
 
-static const struct stagesim_field links_fields[] = {
+const struct stagesim_field links_fields[] = {
     {"name", STAGESIM_FIELD_TEXT, offsetof(struct links, name), .required = true},
     {"generations", STAGESIM_FIELD_ROWS, offsetof(struct links, generations), .required = true,
      .rows = &generation_row},

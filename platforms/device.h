@@ -25,6 +25,9 @@ struct device_model {
     enum confidence confidence;
 };
 
+/* The keys of files of devices, and of `links`, for readers and the JSON Schema. */
+extern const struct stagesim_field device_fields[], links_fields[];
+
 /* What workloads are told of a host, at the speed at which its times hold. Borrows its model. */
 struct stagesim_device device_of_host(const struct platform_host *host);
 

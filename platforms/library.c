@@ -95,10 +95,13 @@ static bool set_torus(struct platform_library *library, const char *key, const c
     return fault_set(fault, "property %s=\"%s\" is no torus; expected two or three sizes such as 32x32", key, value);
 }
 
+static const char *const ring_words[] = {"order", "links", NULL}, *const in_network_words[] = {"none", "node",
+                                                                                               "cluster", NULL};
+
 static bool set_rings(struct platform_library *library, const char *key, const char *value, struct fault *fault)
 {
-    bool links = strcmp(value, "links") == 0;
-    if (!links && strcmp(value, "order") != 0)
+    bool links = strcmp(value, ring_words[1]) == 0;
+    if (!links && strcmp(value, ring_words[0]) != 0)
         return fault_set(fault, "property %s=\"%s\": expected links or order", key, value);
     library->rings = links ? PLATFORM_RINGS_ON_LINKS : PLATFORM_RINGS_IN_ORDER;
     return true;
@@ -106,9 +109,8 @@ static bool set_rings(struct platform_library *library, const char *key, const c
 
 static bool set_in_network(struct platform_library *library, const char *key, const char *value, struct fault *fault)
 {
-    static const char *const words[] = {"none", "node", "cluster"};
-    for (unsigned i = 0; i < 3; i++)
-        if (strcmp(value, words[i]) == 0) {
+    for (unsigned i = 0; in_network_words[i]; i++)
+        if (strcmp(value, in_network_words[i]) == 0) {
             library->in_network = (enum platform_in_network)i;
             return true;
         }
@@ -188,8 +190,8 @@ enum { RING_VALUES = PROTOCOL_VALUES - 1, RING_NAMES = RING_VALUES * PLATFORM_PR
 static const char direct_prefix[] = "direct_";
 
 /* The name that follows the prefix in a property number `index` of a regime: launch, in_network_start, launch_KIND,
- * PROTOCOL_VALUE, direct_PROTOCOL_VALUE. */
-static void regime_name(unsigned index, char *text, size_t size)
+ * PROTOCOL_VALUE, direct_PROTOCOL_VALUE. What it is comes back. */
+static enum quantity regime_name(unsigned index, char *text, size_t size)
 {
     unsigned kind = index - 2, part = kind - PLATFORM_COLLECTIVES;
     if (index == 0)
@@ -198,11 +200,13 @@ static void regime_name(unsigned index, char *text, size_t size)
         snprintf(text, size, "%s", switch_start);
     else if (kind < PLATFORM_COLLECTIVES)
         snprintf(text, size, "launch_%s", kinds[kind]);
-    else if (part < RING_NAMES)
-        snprintf(text, size, "%s_%s", protocol_names[part / RING_VALUES], protocol_values[part % RING_VALUES].name);
-    else
-        snprintf(text, size, "%s%s_%s", direct_prefix, protocol_names[(part - RING_NAMES) / PROTOCOL_VALUES],
-                 protocol_values[(part - RING_NAMES) % PROTOCOL_VALUES].name);
+    if (index < 2 || kind < PLATFORM_COLLECTIVES)
+        return QUANTITY_TIME;
+    bool direct = part >= RING_NAMES;
+    unsigned values = direct ? PROTOCOL_VALUES : RING_VALUES, at = direct ? part - RING_NAMES : part;
+    snprintf(text, size, "%s%s_%s", direct ? direct_prefix : "", protocol_names[at / values],
+             protocol_values[at % values].name);
+    return protocol_values[at % values].type;
 }
 
 /* Number of names of a regime, of their texts, and of all names. */
@@ -217,26 +221,48 @@ static enum platform_scope split_scope(const char *name, char *text)
     return network ? SCOPE_NETWORK : SCOPE_NODE;
 }
 
+/* Properties that are words, or a torus. */
+static const struct {
+    const char *name;
+    const char *const *words;
+} word_properties[] = {{"rings", ring_words}, {"in_network", in_network_words}, {"torus", NULL}};
+
+enum {
+    WORDS = sizeof word_properties / sizeof *word_properties,
+    PLAIN = WORDS + PLAIN_PROPERTIES,
+    NAMES = PLAIN + SCOPES * REGIME_NAMES
+};
+
+bool library_property(unsigned index, struct platform_property *property)
+{
+    char text[NAME_SIZE];
+    const char *name = text;
+    *property = (struct platform_property){.kind = PROPERTY_QUANTITY};
+    if (index >= NAMES)
+        return routing_property(index - NAMES, property);
+    if (index < WORDS) {
+        name = word_properties[index].name;
+        property->words = word_properties[index].words;
+        property->kind = property->words ? PROPERTY_WORD : PROPERTY_TEXT;
+    } else if (index < PLAIN) {
+        name = plain_properties[index - WORDS].name;
+        property->quantity = plain_properties[index - WORDS].type;
+    } else {
+        property->quantity = regime_name((index - PLAIN) % REGIME_NAMES, text, sizeof text);
+    }
+    snprintf(property->name, sizeof property->name, "%s%s%s", prefix, name,
+             index < PLAIN + REGIME_NAMES ? "" : network_suffix);
+    return true;
+}
+
 /* With the nearest of all names. */
 static bool refuse_name(const char *key, struct fault *fault)
 {
-    static const char *const words[] = {"rings", "in_network", "torus"};
-    enum {
-        WORDS = sizeof words / sizeof *words,
-        PLAIN = WORDS + PLAIN_PROPERTIES,
-        NAMES = PLAIN + SCOPES * REGIME_NAMES
-    };
-    char texts[NAMES][2 * NAME_SIZE], name[NAME_SIZE];
+    struct platform_property properties[NAMES];
     const char *names[NAMES];
     for (unsigned i = 0; i < NAMES; i++) {
-        names[i] = texts[i];
-        if (i >= PLAIN)
-            regime_name((i - PLAIN) % REGIME_NAMES, name, sizeof name);
-        snprintf(texts[i], sizeof *texts, "%s%s%s", prefix,
-                 i < WORDS   ? words[i]
-                 : i < PLAIN ? plain_properties[i - WORDS].name
-                             : name,
-                 i < PLAIN + REGIME_NAMES ? "" : network_suffix);
+        library_property(i, &properties[i]);
+        names[i] = properties[i].name;
     }
     const char *nearest = diag_nearest(key, names, NAMES);
     if (nearest)

@@ -5,11 +5,14 @@
 
 #include "base/diagnostics.h"
 #include "platforms/platform.h"
+#include "platforms/routing.h"
 
 #include <stdio.h>
 
 /* Whether a property's name is one of the library's, right or wrong: they begin with "collective_" or "routing". */
 bool library_owns(const char *key);
+/* Number `index` of the library's properties, those of routing behind them; false behind the last. */
+bool library_property(unsigned index, struct platform_property *property);
 /* Reads one property that library_owns. False with the fault filled when there is none of that name or the value is
  * wrong. */
 bool library_set(struct platform_library *library, const char *key, const char *value, struct fault *fault);

@@ -458,7 +458,7 @@ static void reader_start(struct reader *reader)
 static bool reader_finish(struct reader *reader, const char *why)
 {
     if (why && reader->sound)
-        refuse(reader, "not well-formed XML: %s", why);
+        refuse(reader, "%s%s", XML_GetErrorCode(reader->parser) == XML_ERROR_NONE ? "" : "not well-formed XML: ", why);
     else if (reader->sound && !reader->has_zone)
         refuse_at(reader, (struct place){NULL, 1, 1}, "there is no zone in this platform");
     const char **settings = arena_array(reader->arena, reader->file->setting_count + 1, sizeof *settings);

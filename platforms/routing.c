@@ -10,7 +10,8 @@
 #include <string.h>
 
 static const char prefix[] = "routing_";
-static const char *const policies[] = {"adaptive", "ecmp"};
+static const char *const policies[] = {"adaptive", "ecmp", NULL};
+static const char *const names[] = {"routing", "routing_links", "routing_paths", "routing_flows", "routing_seed"};
 
 /* ---- properties ---- */
 
@@ -46,9 +47,20 @@ static bool set_links(struct platform_routing *routing, const char *value, struc
     return true;
 }
 
+bool routing_property(unsigned index, struct platform_property *property)
+{
+    if (index >= sizeof names / sizeof *names)
+        return false;
+    *property = (struct platform_property){.kind = index == 0   ? PROPERTY_WORD
+                                                   : index == 1 ? PROPERTY_TEXT
+                                                                : PROPERTY_COUNT,
+                                           .words = index == 0 ? policies : NULL};
+    snprintf(property->name, sizeof property->name, "%s", names[index]);
+    return true;
+}
+
 bool routing_set(struct platform_routing *routing, const char *key, const char *value, struct fault *fault)
 {
-    static const char *const names[] = {"routing", "routing_links", "routing_paths", "routing_flows", "routing_seed"};
     uint64_t count = 0;
     bool good = false;
     if (!strcmp(key, names[0]))

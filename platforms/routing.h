@@ -6,6 +6,7 @@
 #define STAGESIM_ROUTING_H
 
 #include "base/diagnostics.h"
+#include "base/quantity.h"
 #include "platforms/platform.h"
 
 #include <stdio.h>
@@ -14,6 +15,16 @@ struct arena;
 
 /* Most cables of a link, and most flows that a transfer is cut into. */
 enum { ROUTING_PATHS_MAX = 4096, ROUTING_FLOWS_MAX = 64 };
+
+/* What a property of platforms may be. */
+struct platform_property {
+    char name[96];
+    enum { PROPERTY_QUANTITY, PROPERTY_WORD, PROPERTY_COUNT, PROPERTY_TEXT } kind;
+    enum quantity quantity;   /* of PROPERTY_QUANTITY */
+    const char *const *words; /* of PROPERTY_WORD, NULL-terminated */
+};
+/* Number `index` of routing's properties; false behind the last. */
+bool routing_property(unsigned index, struct platform_property *property);
 
 /* Whether a property's name is one of routing's: "routing", or begins with "routing_". */
 bool routing_owns(const char *key);

@@ -4,6 +4,7 @@
 #include "analysis/pictures/png_density.h"
 #include "analysis/pictures/svg_tidy.h"
 #include "base/arena.h"
+#include "base/process/limit.h"
 
 #include <assert.h>
 #include <cairo-pdf.h>
@@ -12,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { PNG_SIDE_MAX = 32000 };            /* cairo's image surfaces end at 32,767 pixels */
 static const double dots_per_inch = 600;  /* of a PNG for paper */
@@ -120,6 +122,32 @@ static void release_fonts_at_exit(void)
         registered = atexit(release_fonts) == 0;
 }
 
+/* Tenths of a second that the process has computed. */
+static uint64_t computed(const void *context)
+{
+    struct timespec used;
+    (void)context;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (uint64_t)used.tv_sec * 10 + (uint64_t)used.tv_nsec / 100000000;
+}
+
+/* The fonts are looked for once in a process. fontconfig (2.14) waits for a lock that it has itself where it finds no
+ * memory meanwhile: then the process ends with a message. */
+static void find_fonts(cairo_t *cr)
+{
+    static bool found;
+    cairo_text_extents_t unused;
+    if (found)
+        return;
+    limit_begin("fontconfig, which looks for fonts,", limit_seconds(), computed, NULL);
+    for (int bold = 0; bold < 2; bold++) {
+        canvas_set_font(cr, (struct canvas_font){9, bold});
+        cairo_text_extents(cr, "x", &unused);
+    }
+    limit_end();
+    found = true;
+}
+
 struct canvas *canvas_create(enum canvas_format format, double width, double height,
                              const struct canvas_caption *caption)
 {
@@ -138,6 +166,7 @@ struct canvas *canvas_create(enum canvas_format format, double width, double hei
         canvas->surface = png_surface(canvas);
     canvas->cr = cairo_create(canvas->surface);
     set_font_options(canvas->cr);
+    find_fonts(canvas->cr);
     canvas_set_colour(canvas->cr, colour_hex(0xFFFFFF));
     cairo_paint(canvas->cr);
     return canvas;

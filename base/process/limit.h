@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code of somebody else (a plug-in) has to return: where it does not, the process ends with a message and exit code 3.
- */
+/* Code of somebody else (a plug-in, a library) has to return: where it does not, the process ends with a message and
+ * exit code 3. */
 #ifndef STAGESIM_LIMIT_H
 #define STAGESIM_LIMIT_H
 

@@ -226,15 +226,6 @@ bool generation_engine_create(const struct generation_settings *settings, const 
     return false;
 }
 
-void generation_print_attention(FILE *out, const char *source)
-{
-    if (source)
-        diag_print(out, "attention    over the cache by measured kernels, %s\n", source);
-    else
-        diag_print(out, "attention    not measured on this GPU with this library: a launch and a share of the "
-                        "bandwidth\n");
-}
-
 void generation_engine_finish(struct generation_engine *engine)
 {
     if (engine->kernels)

@@ -24,8 +24,6 @@ bool generation_engine_create(const struct generation_settings *settings, const 
                               struct platform *platform, const uint32_t *hosts, double taken, double longest,
                               struct place at, struct arena *arena, struct diag *diag,
                               struct generation_engine *engine);
-/* A line for people: whose measured kernels attention over the cache has; NULL: none. */
-void generation_print_attention(FILE *out, const char *source);
 /* Frees what no arena holds. */
 void generation_engine_finish(struct generation_engine *engine);
 

@@ -72,7 +72,7 @@ static const struct stagesim_field fields[] = {
      .doc = "what attention over the cache takes beside its work where it was not measured; default 10us"},
     {"expert_reach", STAGESIM_FIELD_RATIO, VALUE(expert_reach), .least = 0.01, .most = 1,
      .doc = "of the shares that measured expert layers reach, those that the engine's do; default 1, of TensorRT-LLM "
-            "0.7, with weights of 4 bits 0.5"},
+            "0.5, with weights of 4 bits 0.4"},
     {"host", STAGESIM_FIELD_TIME, VALUE(host), .least = 0, .most = 10,
      .doc = "what a step, or each stage of one, takes beside its operators; default 1.5ms"},
     {"sequence", STAGESIM_FIELD_TIME, VALUE(sequence), .least = 0, .most = 1,

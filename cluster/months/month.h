@@ -4,6 +4,7 @@
 #ifndef STAGESIM_MONTH_H
 #define STAGESIM_MONTH_H
 
+#include "abi/fields/fields.h"
 #include "base/random/distribution.h"
 #include "cluster/logs/arrival_log.h"
 #include "job/scenario/scenario_kind.h"
@@ -30,6 +31,8 @@ struct month {
     size_t size_count;
 };
 
+/* The keys of the file, for its reader and the JSON Schema. */
+extern const struct fields_section month_section;
 /* Whether a file's name says that it describes a month. */
 bool month_is_named(const char *file);
 /* NULL after mistakes were reported; why it cannot be read at all is reported at `at`. Memory from the arena. */

@@ -61,7 +61,7 @@ static const struct stagesim_field fields[] = {
      .doc = "how large jobs are and how long they run"},
     {0},
 };
-static const struct fields_section section = {"month", true, fields};
+const struct fields_section month_section = {"month", true, fields};
 
 bool month_is_named(const char *file)
 {
@@ -129,8 +129,8 @@ struct month *month_load(const char *file, struct place at, const struct scenari
     struct values values = {.days = 30, .together = 1, .longest = INFINITY};
     for (size_t i = 0; i < set_count; i++)
         scenario_apply_set(root, &sets[i], "seed=1", arena, diag);
-    fields_check_keys(&reader, &section, NULL, root);
-    fields_read(&reader, &section, root, root->at, &values);
+    fields_check_keys(&reader, &month_section, NULL, root);
+    fields_read(&reader, &month_section, root, root->at, &values);
     if (diag->errors > errors)
         return NULL;
     struct month *month = arena_alloc(arena, sizeof *month);

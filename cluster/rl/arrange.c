@@ -6,7 +6,7 @@
 
 static double training_of(const struct rl_phases *p)
 {
-    return p->old + p->reference + p->scores + p->values + p->training;
+    return p->old + p->reference + p->scores + p->values + p->training + p->swap;
 }
 
 static double end_of(const struct rl_step *steps, int64_t step)

@@ -94,7 +94,8 @@ struct rl_generation rl_generate(const struct rl *whole, struct generation_engin
     const struct rl *rl = &of_step;
     of_step.engines = rl_engines(whole, step);
     const struct rl_values *v = &rl->values;
-    struct rl_samples samples = rl_samples_draw(v, step, arena);
+    struct arena *own = arena_create();
+    struct rl_samples samples = rl_samples_draw(v, step, own);
     uint32_t count = samples.count;
     double kept = (double)v->prompts / rl_prompts(v);
     struct rl_generation batch = {.done = arena_array(arena, count, sizeof *batch.done), .count = count};
@@ -110,6 +111,7 @@ struct rl_generation rl_generate(const struct rl *whole, struct generation_engin
         batch.tokens += batch.answers;
         batch.idle = g.idle / rl->engines;
     }
+    arena_destroy(own);
     batch.reward = rewarded(v, step, batch.done, count) - batch.seconds;
     qsort(batch.done, count, sizeof *batch.done, by_value);
     batch.batch /= g.ended;

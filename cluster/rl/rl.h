@@ -14,6 +14,7 @@
 
 enum rl_arrangement { RL_COLOCATED, RL_APART, RL_ASYNC };
 enum rl_tool_cache { RL_KEPT, RL_RECOMPUTED };
+enum rl_place { RL_HOST, RL_GPU };
 enum rl_transfer { RL_RESHARD, RL_BROADCAST, RL_BUCKETS, RL_TENSORS };
 
 /* As the section's fields fill it. */
@@ -22,7 +23,7 @@ struct rl_values {
     const struct fields_distribution *prompt, *output, *reward, *turns, *tool, *tool_tokens;
     double correlation, kept, host_rate, transfer_rate, transfer_start, overhead, trainer_time;
     struct stagesim_list pool;
-    unsigned arrangement, transfer, tool_cache; /* enum rl_arrangement, rl_transfer, rl_tool_cache */
+    unsigned arrangement, transfer, tool_cache, models; /* enum rl_arrangement, rl_transfer, rl_tool_cache, rl_place */
     bool partial, old_log_probabilities, reference, reward_model, critic, offload;
 };
 
@@ -54,14 +55,16 @@ struct rl {
 
 /* Of a step, or means over several. */
 struct rl_phases {
-    double generation, reward, old, reference, scores, values, training, transfer, move, overhead;
+    double generation, reward, old, reference, scores, values, training, swap, transfer, move, overhead;
 };
 
 /* What the trainer's job takes, in seconds and bytes of a GPU. */
 struct rl_trainer {
     double update, forward; /* of the samples of an update; its forward alone */
     double peak, states;    /* bytes at most, and those that stay between steps */
-    bool fits;
+    double weights;         /* of these, what a forward needs */
+    double working;         /* what a forward has beside them, at most: that of a job that recomputes everything */
+    double capacity;        /* 0: the platform says nothing of memory */
 };
 
 /* Of the batch of a step, what its generation does. */
@@ -95,6 +98,17 @@ struct rl_idle {
 /* Changes of which it is said what they would give. */
 enum rl_lever { RL_LEVER_ENGINES, RL_LEVER_TRAINER, RL_LEVER_TAIL, RL_LEVER_STALENESS, RL_LEVER_TRANSFER, RL_LEVERS };
 
+/* What GPUs hold while something is done, in bytes. */
+enum rl_memory {
+    RL_IN_GENERATION,
+    RL_IN_OLD,
+    RL_IN_REFERENCE,
+    RL_IN_SCORES,
+    RL_IN_VALUES,
+    RL_IN_TRAINING,
+    RL_MEMORIES
+};
+
 struct rl_figures {
     double levers[RL_LEVERS]; /* seconds of a step with each of them; -1: it changes nothing */
     double usual;             /* tokens of outputs that 95 % do not exceed */
@@ -109,8 +123,9 @@ struct rl_figures {
     double longest;                         /* seconds of a generation of the longest sample alone */
     struct rl_idle generation, training;
     double transfer_bytes, transfer_most; /* of all GPUs, and of the one that gets the most */
-    double weights, cache, trainer_peak, trainer_states, capacity;
-    bool fits; /* the trainer; engines that do not are refused */
+    double weights, cache, trainer_states, capacity;
+    double memory[RL_MEMORIES]; /* 0: nothing of the kind is done */
+    bool fits;                  /* all of them but engines, which are refused */
     struct rl_step *steps;
     struct rl_generation *batches;
     uint32_t step_count;
@@ -177,6 +192,11 @@ void rl_compute(const struct rl *rl, const struct rl_trainer *trainer, struct pl
 void rl_find_levers(const struct rl *rl, const struct rl_trainer *trainer, struct platform *platform,
                     struct generation_engine *engine, struct rl_figures *figures, struct arena *arena);
 
+/* Bytes that the trainer's GPUs hold for other models than the policy, between their phases and at most. */
+double rl_models_states(const struct rl *rl, const struct rl_trainer *trainer);
+/* Fills figures->memory of an engine with `engine` bytes, and whether all fits. */
+void rl_find_memory(const struct rl *rl, const struct rl_trainer *trainer, double engine, struct rl_figures *figures);
+
 /* GPUs of trainer and engines. */
 uint32_t rl_gpus(const struct rl *rl);
 /* All variants that GPUs can be split into, at most one more than RL_VARIANTS_MOST: how many, which the caller frees.
@@ -187,11 +207,12 @@ size_t rl_list_variants(const struct rl *rl, struct rl_variant **variants);
 const char *rl_variant_sets(const struct rl_variant *variant, struct arena *arena);
 
 /* What people read: a phase, or what a pool is at or waits for. */
-enum { RL_PHASES = 10, RL_CAUSES = 8 };
+enum { RL_PHASES = 11, RL_CAUSES = 8 };
 struct rl_row {
     const char *name, *key;
     double value;
 };
+void rl_list_memory(const struct rl_figures *figures, struct rl_row rows[RL_MEMORIES]);
 void rl_list_phases(const struct rl_phases *phases, struct rl_row rows[RL_PHASES]);
 /* Seconds of a step with each change; -1: it changes nothing. */
 void rl_list_levers(const struct rl_figures *figures, struct rl_row rows[RL_LEVERS]);

@@ -50,6 +50,8 @@ static void set_phases(const struct rl *rl, const struct rl_trainer *trainer, st
     p->values = v->critic ? forward : 0;
     p->training = updates * trainer->update * models;
     p->overhead = v->overhead;
+    double others = (v->reference + v->reward_model) * trainer->weights + 2 * v->critic * trainer->states;
+    p->swap = v->models == RL_HOST ? others / v->host_rate : 0;
     rl_transfer_bytes(rl, &f->transfer_bytes, &f->transfer_most, arena);
     p->transfer = rl_transfer_seconds(rl, platform, f->transfer_most, arena);
     if (v->arrangement == RL_COLOCATED && v->offload)

@@ -76,12 +76,20 @@ static void put_levers(FILE *out, const struct rl_figures *f)
 static void put_memory(FILE *out, const struct rl_view *view)
 {
     const struct rl_figures *f = view->figures;
-    char one[READABLE_MAX], two[READABLE_MAX], three[READABLE_MAX];
+    struct rl_row rows[RL_MEMORIES];
+    char one[READABLE_MAX], two[READABLE_MAX];
     fprintf(out, "<h2>Memory of a GPU</h2>\n<p>Engines: weights %s, cache %s. ", readable_binary_bytes(one, f->weights),
             readable_binary_bytes(two, f->cache));
-    fprintf(out, "Trainer: %s at most, of it states %s. There are %s.</p>\n",
-            readable_binary_bytes(one, f->trainer_peak), readable_binary_bytes(two, f->trainer_states),
-            readable_binary_bytes(three, f->capacity));
+    fprintf(out,
+            "Trainer: states %s. There are %s.</p>\n<table>\n<thead><tr><th>while</th><th class=\"n\">holds</th>"
+            "</tr></thead>\n<tbody>\n",
+            readable_binary_bytes(one, f->trainer_states), readable_binary_bytes(two, f->capacity));
+    rl_list_memory(f, rows);
+    for (int i = 0; i < RL_MEMORIES; i++)
+        if (rows[i].value > 0)
+            fprintf(out, "<tr><td>%s</td><td class=\"n\">%s</td></tr>\n", rows[i].name,
+                    readable_binary_bytes(one, rows[i].value));
+    fputs("</tbody>\n</table>\n", out);
     if (!f->fits)
         fputs("<p class=\"warn\">The trainer does not fit.</p>\n", out);
 }

@@ -5,6 +5,8 @@
 #include "base/text_writer.h"
 #include "cluster/rl/rl.h"
 
+#include <string.h>
+
 void rl_list_phases(const struct rl_phases *p, struct rl_row rows[RL_PHASES])
 {
     const struct rl_row all[RL_PHASES] = {{"generation", "generation_s", p->generation},
@@ -14,11 +16,27 @@ void rl_list_phases(const struct rl_phases *p, struct rl_row rows[RL_PHASES])
                                           {"reward model", "reward_model_s", p->scores},
                                           {"values", "values_s", p->values},
                                           {"training", "training_s", p->training},
+                                          {"models in and out", "swap_s", p->swap},
                                           {"weights to engines", "transfer_s", p->transfer},
                                           {"offload, reload", "move_s", p->move},
                                           {"overhead", "overhead_s", p->overhead}};
     for (int i = 0; i < RL_PHASES; i++)
         rows[i] = all[i];
+}
+
+void rl_list_memory(const struct rl_figures *figures, struct rl_row rows[RL_MEMORIES])
+{
+    static const struct rl_row all[RL_MEMORIES] = {
+        [RL_IN_GENERATION] = {"generation", "generation_bytes", 0},
+        [RL_IN_OLD] = {"old log-probabilities", "old_log_probabilities_bytes", 0},
+        [RL_IN_REFERENCE] = {"reference", "reference_bytes", 0},
+        [RL_IN_SCORES] = {"reward model", "reward_model_bytes", 0},
+        [RL_IN_VALUES] = {"values", "values_bytes", 0},
+        [RL_IN_TRAINING] = {"training", "training_bytes", 0}};
+    for (int i = 0; i < RL_MEMORIES; i++) {
+        rows[i] = all[i];
+        rows[i].value = figures->memory[i];
+    }
 }
 
 void rl_list_idle(const struct rl_idle *idle, struct rl_row rows[RL_CAUSES])
@@ -36,7 +54,7 @@ void rl_list_levers(const struct rl_figures *figures, struct rl_row rows[RL_LEVE
 {
     static const struct rl_row all[RL_LEVERS] = {{"twice as many engines", "engines", 0},
                                                  {"a trainer twice as fast", "trainer", 0},
-                                                 {"outputs cut where 95 % end", "tail", 0},
+                                                 {"outputs cut where 95 % end, in generation", "tail", 0},
                                                  {"one version more of staleness", "staleness", 0},
                                                  {"weights by resharding", "transfer", 0}};
     for (int i = 0; i < RL_LEVERS; i++) {
@@ -78,10 +96,25 @@ static void print_remarks(FILE *out, const struct rl_view *view, enum table_form
             readable_binary_bytes(one, f->transfer_bytes), readable_binary_bytes(two, f->transfer_most));
     fprintf(remarks, "memory       engine: weights %s, cache %s; ", readable_binary_bytes(one, f->weights),
             readable_binary_bytes(two, f->cache));
-    fprintf(remarks, "trainer: %s, of it states %s; of %s%s\n\n", readable_binary_bytes(one, f->trainer_peak),
+    fprintf(remarks, "trainer: %s, of it states %s; of %s%s\n\n", readable_binary_bytes(one, f->memory[RL_IN_TRAINING]),
             readable_binary_bytes(two, f->trainer_states), readable_binary_bytes(three, f->capacity),
             f->fits ? "" : ": does not fit");
     table_remarks_end(out, format, remarks, &lines);
+}
+
+/* What GPUs hold in the phase of that name; an empty cell where it is none of theirs. */
+static void put_held(struct table *table, const struct rl_figures *figures, const char *name)
+{
+    struct rl_row held[RL_MEMORIES];
+    char text[READABLE_MAX];
+    rl_list_memory(figures, held);
+    for (int i = 0; i < RL_MEMORIES; i++)
+        if (strcmp(held[i].name, name) == 0) {
+            table_cell(table, "%s", readable_binary_bytes(text, held[i].value));
+            table_value(table, held[i].value);
+            return;
+        }
+    table_cell(table, "%s", "");
 }
 
 static void print_phases(FILE *out, const struct rl_view *view, enum table_format format)
@@ -89,7 +122,7 @@ static void print_phases(FILE *out, const struct rl_view *view, enum table_forma
     struct rl_row rows[RL_PHASES];
     struct table *table = table_create();
     rl_list_phases(&view->figures->phases, rows);
-    table_columns(table, "<phase", ">time", ">of a step", NULL);
+    table_columns(table, "<phase", ">time", ">of a step", ">memory", NULL);
     for (int i = 0; i < RL_PHASES; i++) {
         char text[READABLE_MAX];
         if (!(rows[i].value > 0))
@@ -97,6 +130,7 @@ static void print_phases(FILE *out, const struct rl_view *view, enum table_forma
         table_cell(table, "%s", rows[i].name);
         table_seconds(table, rows[i].value);
         table_cell(table, "%s", readable_percent(text, rows[i].value / view->figures->step));
+        put_held(table, view->figures, rows[i].name);
     }
     table_finish(table, out, table_style_of(format, out));
 }
@@ -163,11 +197,13 @@ static void put_rows(struct json_writer *json, const char *key, const struct rl_
 
 static void put_memory(struct json_writer *json, const struct rl_figures *f)
 {
+    struct rl_row rows[RL_MEMORIES];
+    rl_list_memory(f, rows);
     json_object_begin(json, "memory", false);
     json_number(json, "weights_bytes", f->weights);
     json_number(json, "cache_bytes", f->cache);
-    json_number(json, "trainer_peak_bytes", f->trainer_peak);
     json_number(json, "trainer_states_bytes", f->trainer_states);
+    put_rows(json, "phases", rows, RL_MEMORIES);
     json_number(json, "capacity_bytes", f->capacity);
     json_flag(json, "fits", f->fits);
     json_object_end(json);

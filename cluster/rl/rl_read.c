@@ -11,11 +11,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { SAMPLES_MOST = 1000000, TURNS_MOST = 20000000 };
+enum { SAMPLES_MOST = 1000000, TURNS_MOST = 20000000, RL_STEPS_MOST = 1000 };
 
 #define VALUE(name) offsetof(struct rl_values, name)
 
 static const char *const tool_cache_names[] = {"kept", "recomputed", NULL};
+static const char *const place_names[] = {"host", "gpu", NULL};
 static const char *const transfer_names[] = {"reshard", "broadcast", "buckets", "tensors", NULL};
 
 static const struct stagesim_field fields[] = {
@@ -76,6 +77,9 @@ static const struct stagesim_field fields[] = {
      .doc = "what it takes beside its bytes; default 200ms"},
     {"offload", STAGESIM_FIELD_FLAG, VALUE(offload),
      .doc = "colocated: the trainer's states are in the host's memory while engines generate; default true"},
+    {"models", STAGESIM_FIELD_NAME, VALUE(models), .names = place_names,
+     .doc = "where reference, reward model and critic are while others compute: host, from where they come for their "
+            "phases, or gpu; default host"},
     {"host_rate", STAGESIM_FIELD_RATE, VALUE(host_rate), .least = 1, .most = 1e15,
      .doc = "bytes a second of a GPU to and from its host's memory; default 25GBps"},
     {"overhead", STAGESIM_FIELD_TIME, VALUE(overhead), .least = 0, .most = 1e6,
@@ -86,7 +90,7 @@ static const struct stagesim_field fields[] = {
     {"trainer_time", STAGESIM_FIELD_RATIO, VALUE(trainer_time), .least = 0.01, .most = 100,
      .doc = "time of the trainer's phases over that of the job that is simulated: packs that are not full, data that "
             "is unequal; default 1"},
-    {"steps", STAGESIM_FIELD_COUNT, VALUE(steps), .least = 1, .most = 1000,
+    {"steps", STAGESIM_FIELD_COUNT, VALUE(steps), .least = 1, .most = RL_STEPS_MOST,
      .doc = "steps that are simulated; with apart at least 3, with async 3 more than twice staleness; default 4, with "
             "async at least 8 more than staleness"},
     {0},
@@ -108,20 +112,59 @@ void rl_schema(struct json_writer *json)
 
 /* ---- checks ---- */
 
+/* Bit i: enum rl_arrangement i, which the step has, or which `search` tries. */
+static unsigned arrangements_of(const struct rl *rl)
+{
+    return 1u << rl->values.arrangement | rl->choices.arrangements;
+}
+
 /* Keys that mean something in one arrangement alone. */
-static bool check_arrangement(const struct rl_values *v, const struct node *node, struct diag *diag)
+static bool check_arrangement(const struct rl *rl, const struct node *node, struct diag *diag)
 {
     static const struct {
         const char *key;
         enum rl_arrangement of;
-    } keys[] = {{"staleness", RL_ASYNC}, {"partial", RL_ASYNC}, {"offload", RL_COLOCATED}, {"host_rate", RL_COLOCATED}};
+    } keys[] = {{"staleness", RL_ASYNC}, {"partial", RL_ASYNC}, {"offload", RL_COLOCATED}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (node_get(node, keys[i].key) && v->arrangement != keys[i].of) {
+        if (node_get(node, keys[i].key) && !(arrangements_of(rl) >> keys[i].of & 1)) {
             diag_error(diag, node_get(node, keys[i].key)->key_at, "'%s' goes with arrangement: %s", keys[i].key,
                        rl_arrangement_names[keys[i].of]);
             return false;
         }
     return true;
+}
+
+/* Lists of variants that no arrangement takes. */
+static bool check_choices(const struct rl *rl, const struct node *node, struct diag *diag)
+{
+    const struct node *staleness = node_get(node, "staleness"), *gpus = node_get(node, "trainer_gpus");
+    unsigned tried = rl->choices.arrangements ? rl->choices.arrangements : arrangements_of(rl);
+    if (staleness && !(tried >> RL_ASYNC & 1))
+        diag_error(diag, staleness->key_at, "'staleness' goes with arrangement: async, which is not tried");
+    else if (gpus && tried == 1u << RL_COLOCATED)
+        diag_error(diag, gpus->key_at,
+                   "'trainer_gpus' goes with arrangements apart and async: of colocated the trainer has all GPUs");
+    else
+        return true;
+    return false;
+}
+
+/* Keys of models beside the policy, and of what moves between GPUs and their hosts. */
+static bool check_places(const struct rl_values *v, const struct node *node, struct diag *diag)
+{
+    const struct node *models = node_get(node, "models"), *rate = node_get(node, "host_rate");
+    bool others = v->reference || v->reward_model || v->critic;
+    bool moves = (others && v->models == RL_HOST) || (v->arrangement == RL_COLOCATED && v->offload);
+    if (models && !others)
+        diag_error(diag, models->key_at,
+                   "'models' is where a reference, a reward model or a critic is, and there is none; expected one");
+    else if (rate && !moves)
+        diag_error(diag, rate->key_at,
+                   "nothing moves to or from the host; expected models: host, or offload: true with arrangement: "
+                   "colocated");
+    else
+        return true;
+    return false;
 }
 
 static bool check_tools(const struct rl_values *v, const struct node *root, struct diag *diag)
@@ -147,8 +190,9 @@ static bool check_tools(const struct rl_values *v, const struct node *root, stru
     return false;
 }
 
-static bool check(const struct rl_values *v, const struct node *root, struct diag *diag)
+static bool check(const struct rl *rl, const struct node *root, struct diag *diag)
 {
+    const struct rl_values *v = &rl->values;
     const struct node *node = node_get(root, "rl");
     if (v->prompts * v->samples > SAMPLES_MOST * v->kept) {
         diag_error(diag, node_place(root, "rl.samples"), "there are %.6g samples of a step; expected at most %d",
@@ -166,7 +210,8 @@ static bool check(const struct rl_values *v, const struct node *root, struct dia
                    (unsigned long long)v->steps, rl_steps_least(v));
         return false;
     }
-    return check_arrangement(v, node, diag) && check_tools(v, root, diag);
+    return check_arrangement(rl, node, diag) && check_choices(rl, node_get(root, rl_choices_section.name), diag) &&
+           check_places(v, node, diag) && check_tools(v, root, diag);
 }
 
 /* Tokens of the samples of an update; the sequence whose attention is theirs, and the pack that holds the longest. */
@@ -202,6 +247,10 @@ static bool check_pool(const struct rl_values *v, const struct node *root, struc
         diag_error(diag, node_place(root, "rl.pool"),
                    "samples that go on into the next steps need the same engines; "
                    "expected partial: false");
+    else if (v->pool.count > RL_STEPS_MOST || v->steps > RL_STEPS_MOST)
+        diag_error(diag, node_place(root, "rl.pool"),
+                   "a round of the pool and what is before it take %llu steps; expected at most %d",
+                   (unsigned long long)v->steps, RL_STEPS_MOST);
     else if (rest)
         diag_error(diag, node_place(root, "rl.steps"),
                    "%llu steps have not all counts of the pool as often; expected "
@@ -269,7 +318,7 @@ struct scenario *rl_read(const struct scenario_request *request, struct node *ro
     fields_check_keys(&reader, &rl_choices_section, NULL, node_get(root, rl_choices_section.name));
     fields_read(&reader, &rl_choices_section, node_get(root, rl_choices_section.name), root->at, &rl->choices);
     generation_settings_read(&reader, node_get(root, "generation"), root->at, &rl->settings);
-    if (diag->errors > errors || !check(&rl->values, root, diag))
+    if (diag->errors > errors || !check(rl, root, diag))
         return NULL;
     struct rl_values *v = &rl->values;
     v->mini_batch = v->mini_batch ? v->mini_batch : v->prompts * v->samples;

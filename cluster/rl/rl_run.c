@@ -110,14 +110,17 @@ static bool compute(struct simulation_context *context, struct rl_figures *f, st
     *engine = (struct generation_engine){0};
     if (!check_gpus(context) || !rl_trainer_simulate(rl, context->platform, context->arena, &context->diag, &trainer))
         return false;
-    bool beside = rl->values.arrangement == RL_COLOCATED && !rl->values.offload;
+    bool together = rl->values.arrangement == RL_COLOCATED;
+    double taken = together && !rl->values.offload ? trainer.states : 0;
+    taken += together ? rl_models_states(rl, &trainer) : 0;
     struct batching_request longest = longest_of(&rl->values, context->arena);
-    if (!make_engine(context, beside ? trainer.states : 0, &longest, engine))
+    if (!make_engine(context, taken, &longest, engine))
         return false;
     f->longest = alone(&longest, engine);
     f->usual = usual_of(&rl->values);
     rl_compute(rl, &trainer, context->platform, engine, f, context->arena);
-    rl_find_levers(rl, &trainer, context->platform, engine, f, context->arena);
+    if (context->request->print || context->request->files) /* others have no place for them */
+        rl_find_levers(rl, &trainer, context->platform, engine, f, context->arena);
     f->gpus = rl_gpus(rl);
     f->generation_gpus = rl->engines * generation_gpus(&rl->settings);
     f->samples = (double)(rl->values.prompts * rl->values.samples);
@@ -126,9 +129,8 @@ static bool compute(struct simulation_context *context, struct rl_figures *f, st
     f->staleness = rl->values.arrangement == RL_ASYNC ? (double)rl->values.staleness : 0;
     f->weights = engine->weights;
     f->cache = engine->cache;
-    f->trainer_peak = trainer.peak;
     f->trainer_states = trainer.states;
-    f->fits = trainer.fits;
+    rl_find_memory(rl, &trainer, f->weights + f->cache, f);
     f->capacity = engine->capacity;
     return true;
 }
@@ -170,6 +172,14 @@ static struct gantt *draw_boxes(const struct rl_view *view, struct arena *arena)
     return gantt;
 }
 
+static double most_memory(const struct rl_figures *f)
+{
+    double most = 0;
+    for (int phase = 0; phase < RL_MEMORIES; phase++)
+        most = fmax(most, f->memory[phase]);
+    return most;
+}
+
 static void hand_over(const struct simulation_context *context, const struct rl_view *view)
 {
     const struct rl_figures *f = view->figures;
@@ -177,7 +187,7 @@ static void hand_over(const struct simulation_context *context, const struct rl_
                                  .samples_per_s = f->samples / f->step,
                                  .tokens_per_s = f->tokens_per_s,
                                  .bubble = 1 - f->training.busy,
-                                 .peak_bytes = fmax(f->trainer_peak, f->weights + f->cache),
+                                 .peak_bytes = most_memory(f),
                                  .capacity_known = true,
                                  .fits = f->fits,
                                  .energy = -1};

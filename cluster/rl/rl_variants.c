@@ -58,14 +58,8 @@ struct listing {
 static void add(struct listing *listing, struct rl_variant variant)
 {
     bool own = variant.arrangement != RL_COLOCATED;
-    uint32_t layout = variant.tensor * variant.pipeline * listing->beside;
-    struct generation_settings engine = listing->rl->settings;
-    engine.tensor = variant.engine_tensor;
-    engine.pipeline = variant.engine_pipeline;
-    if (variant.trainer_gpus > listing->gpus || variant.trainer_gpus % layout)
-        return;
-    variant.data = variant.trainer_gpus / layout;
-    variant.engines = (own ? listing->gpus - variant.trainer_gpus : variant.trainer_gpus) / generation_gpus(&engine);
+    uint64_t each = (uint64_t)variant.engine_tensor * variant.engine_pipeline * listing->rl->settings.data;
+    variant.engines = (uint32_t)((own ? listing->gpus - variant.trainer_gpus : variant.trainer_gpus) / each);
     if (!variant.engines || listing->count > RL_VARIANTS_MOST)
         return;
     listing->items = array_grow(listing->items, &listing->room, listing->count + 1, sizeof *listing->items);
@@ -91,6 +85,10 @@ static void add_layouts(struct listing *listing, struct rl_variant variant)
     for (size_t i = 0; i < tensor.count * pipeline.count; i++) {
         variant.tensor = (uint32_t)tensor.values[i / pipeline.count];
         variant.pipeline = (uint32_t)pipeline.values[i % pipeline.count];
+        uint64_t layout = (uint64_t)variant.tensor * variant.pipeline * listing->beside;
+        if (variant.trainer_gpus > listing->gpus || variant.trainer_gpus % layout)
+            continue;
+        variant.data = (uint32_t)(variant.trainer_gpus / layout);
         add_engines(listing, variant);
     }
 }
@@ -113,6 +111,18 @@ static void add_splits(struct listing *listing, struct rl_variant variant)
     }
 }
 
+/* Whether lists as long as these take too long to go through, whatever comes of it. */
+static bool are_too_long(const struct rl_choices *choices)
+{
+    static const double most = 1e7;
+    const struct stagesim_list *lists[] = {&choices->staleness, &choices->trainer_gpus,  &choices->tensor,
+                                           &choices->pipeline,  &choices->engine_tensor, &choices->engine_pipeline};
+    double tries = 1;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        tries *= (double)(lists[i]->count ? lists[i]->count : 1);
+    return tries > most;
+}
+
 size_t rl_list_variants(const struct rl *rl, struct rl_variant **variants)
 {
     const struct mesh *mesh = &rl->update->mesh;
@@ -123,6 +133,10 @@ size_t rl_list_variants(const struct rl *rl, struct rl_variant **variants)
                               .gpus = choices->gpus ? (uint32_t)choices->gpus : rl_gpus(rl),
                               .beside = mesh->ranks / split};
     double same = (double)rl->values.staleness, none = 0;
+    if (are_too_long(choices)) {
+        *variants = NULL;
+        return RL_VARIANTS_MOST + 1;
+    }
     unsigned arrangements = choices->arrangements ? choices->arrangements : 1u << rl->values.arrangement;
     for (unsigned a = RL_COLOCATED; a <= RL_ASYNC; a++) {
         struct stagesim_list staleness = {1, &none};

@@ -158,8 +158,9 @@ static bool simulate_job(struct scenario *scenario, struct platform *platform, s
     *seconds = report->iteration;
     if (trainer) {
         trainer->peak = report->peak_bytes;
-        trainer->fits = report->fits;
-        trainer->states = report->parts.parameters + report->parts.gradients + report->parts.optimizer;
+        trainer->weights = report->parts.parameters;
+        trainer->states = trainer->weights + report->parts.gradients + report->parts.optimizer;
+        trainer->capacity = report->capacity_bytes;
     }
     job_runs_finish(&run, 1);
     return true;
@@ -169,11 +170,13 @@ bool rl_trainer_simulate(const struct rl *rl, struct platform *platform, struct 
                          struct rl_trainer *trainer)
 {
     double kept, again;
+    struct rl_trainer least;
     *trainer = (struct rl_trainer){0};
     if (!simulate_job(rl->update, platform, arena, diag, &trainer->update, trainer) ||
         !simulate_job(rl->kept, platform, arena, diag, &kept, NULL) ||
-        !simulate_job(rl->again, platform, arena, diag, &again, NULL))
+        !simulate_job(rl->again, platform, arena, diag, &again, &least))
         return false;
+    trainer->working = fmax(0, fmin(least.peak, trainer->peak) - trainer->states);
     trainer->forward = fmax(0, again - kept);
     return true;
 }

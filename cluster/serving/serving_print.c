@@ -6,6 +6,16 @@
 #include "cluster/serving/serving.h"
 #include "workloads/generation/generation.h"
 
+/* Whose measured kernels attention over the cache has; NULL: none. */
+static void print_attention(FILE *out, const char *source)
+{
+    if (source)
+        diag_print(out, "attention    over the cache by measured kernels, %s\n", source);
+    else
+        diag_print(out, "attention    not measured on this GPU with this library: a launch and a share of the "
+                        "bandwidth\n");
+}
+
 static void print_remarks(FILE *out, const struct serving_view *view, enum table_format format)
 {
     const struct serving_figures *f = view->figures;
@@ -26,7 +36,7 @@ static void print_remarks(FILE *out, const struct serving_view *view, enum table
             readable_percent(one, f->parts.weights), readable_percent(two, f->parts.cache),
             readable_percent(three, f->parts.exchange), readable_percent(four, f->parts.host),
             readable_percent(five, f->least));
-    generation_print_attention(remarks, generation_attention_source(engine->generation));
+    print_attention(remarks, generation_attention_source(engine->generation));
     fprintf(remarks, "memory       weights %s and cache %s of a GPU's %s; room for %.6g tokens, %s used at most\n\n",
             readable_binary_bytes(one, engine->weights), readable_binary_bytes(two, engine->cache),
             readable_binary_bytes(three, engine->capacity), engine->limits.tokens, readable_percent(four, f->filled));

@@ -17,6 +17,10 @@
 static void write_remark(const struct calibration *c, int p, FILE *out)
 {
     char low[READABLE_MAX], high[READABLE_MAX];
+    if (p == TUNING_STEP && c->timed_step > 0) {
+        fprintf(out, "  # %s: what timers of logs leave\n", calibration_keys[p].what);
+        return;
+    }
     fprintf(out, "  # %s, fitted to %zu run%s", calibration_keys[p].what, c->count, readable_plural(c->count));
     if (isnan(c->tuning.low[p]))
         fputs("; one run says nothing of how sure it is", out);

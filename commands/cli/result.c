@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "commands/cli/result.h"
 
-#include "base/files/output.h"
 #include "base/standard_streams.h"
 #include "commands/cli/command.h"
 
@@ -38,4 +37,14 @@ int result_write(const char *name, const char *path, bool (*write)(FILE *out, vo
     if (!standard_output_finish(&lost))
         return report(name, &lost, EXIT_FAILED);
     return standard_output_is_unread() ? EXIT_DONE : report(name, &fault, EXIT_BAD_INPUT);
+}
+
+bool result_settle(struct output *output, bool written, struct fault *fault)
+{
+    if (!written)
+        output_abort(output);
+    bool there = written && output_commit(output, fault);
+    if (fault->text[0])
+        diag_print(stderr, "stagesim: %s\n", fault->text);
+    return there;
 }

@@ -7,6 +7,7 @@
 #include "commands/cli/command.h"
 #include "commands/cli/options.h"
 #include "commands/cli/parts.h"
+#include "commands/cli/result.h"
 #include "commands/cli/slurm_array.h"
 #include "commands/cli/words.h"
 #include "commands/plan/plan_view.h"
@@ -141,20 +142,12 @@ static int find_into(struct planning *planning)
         (code == EXIT_DONE || planning->fleet.counts[FLEET_UNASKED] < planning->fleet.questions.count) &&
         planning->fleet.ways)
         unlink(planning->request.journal);
-    if (code != EXIT_DONE)
-        output_abort(output);
-    else if (!write_files(planning, output, &fault)) {
-        output_abort(output);
-        code = EXIT_FAILED;
-    } else if (!output_commit(output, &fault)) {
-        code = EXIT_FAILED;
-    }
-    say_fault(&fault);
-    if (code == EXIT_DONE && !planning->options->quiet) {
+    bool written = result_settle(output, code == EXIT_DONE && write_files(planning, output, &fault), &fault);
+    if (written && !planning->options->quiet) {
         fflush(stdout); /* both streams may go to one file */
         diag_print(stderr, "written to %s\n", planning->options->output);
     }
-    return code;
+    return code == EXIT_DONE && !written ? EXIT_FAILED : code;
 }
 
 static int find_part(struct planning *planning)

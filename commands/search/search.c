@@ -8,6 +8,7 @@
 #include "commands/cli/command.h"
 #include "commands/cli/options.h"
 #include "commands/cli/parts.h"
+#include "commands/cli/result.h"
 #include "commands/cli/slurm_array.h"
 #include "commands/cli/words.h"
 #include "commands/search/search_html.h"
@@ -176,22 +177,16 @@ static int search_into(struct wanted *wanted)
     int code = output && output_foresee(output, late, &fault) ? search_layouts(wanted) : EXIT_BAD_INPUT;
     if (wanted->answered)
         remove_journal(&wanted->request);
-    if (code != EXIT_DONE)
-        output_abort(output);
-    else if (!write_files(&wanted->search, output, options->output, wanted->command, shown(options), wanted->arena,
-                          &fault)) {
-        output_abort(output);
-        code = EXIT_FAILED;
-    } else if (!output_commit(output, &fault)) {
-        code = EXIT_FAILED;
-    }
-    if (fault.text[0])
-        diag_print(stderr, "stagesim: %s\n", fault.text);
-    else if (code == EXIT_DONE && !options->quiet) {
+    bool written =
+        result_settle(output,
+                      code == EXIT_DONE && write_files(&wanted->search, output, options->output, wanted->command,
+                                                       shown(options), wanted->arena, &fault),
+                      &fault);
+    if (written && !options->quiet) {
         fflush(stdout); /* both streams may go to one file */
         diag_print(stderr, "written to %s\n", options->output);
     }
-    return code;
+    return code == EXIT_DONE && !written ? EXIT_FAILED : code;
 }
 
 /* A part of a search: of its candidates, or with --merge of the best that are simulated. */

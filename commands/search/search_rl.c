@@ -10,6 +10,7 @@
 #include "base/tables/table_write.h"
 #include "cluster/rl/rl.h"
 #include "commands/cli/parts.h"
+#include "commands/cli/result.h"
 #include "studies/record.h"
 #include "studies/sweep.h"
 
@@ -33,15 +34,14 @@ struct found {
 
 /* ---- what is asked for ---- */
 
-static bool check_options(const struct options *options)
+static bool check_options(const struct options *options, unsigned pictures)
 {
     const struct {
         const char *name;
         bool given;
-    } others[] = {{"--exhaustive", options->exhaustive},
-                  {"--shard", options->shard != NULL},
-                  {"--slurm", options->slurm != NULL},
-                  {"--merge", options->merge},
+    } others[] = {{"--exhaustive", options->exhaustive}, {"--shard", options->shard != NULL},
+                  {"--slurm", options->slurm != NULL},   {"--merge", options->merge},
+                  {"--top 0", options->top == 0},        {"--picture", pictures != 0},
                   {"--resume", options->resume}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i].given) {
@@ -57,6 +57,11 @@ static bool list_variants(struct found *found, struct arena *arena)
     const struct rl *rl = found->scenario->whole;
     struct diag diag = {.out = stderr};
     struct rl_variant *variants;
+    if (rl->values.pool.count) {
+        diag_error(&diag, scenario_place(found->scenario, "rl.pool"),
+                   "search has as many engines as GPUs hold; expected no pool");
+        return false;
+    }
     size_t count = rl_list_variants(rl, &variants);
     if (count && count <= RL_VARIANTS_MOST) {
         struct rl_variant *kept = arena_array(arena, count, sizeof *kept);
@@ -87,22 +92,28 @@ static int by_step(const void *a, const void *b)
     return order ? order : (one > other) - (one < other);
 }
 
-static void count_reasons(struct found *found)
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Why variants are illegal, and the reason that most of them have. */
+static void count_reasons(struct found *found, struct arena *arena)
 {
     const struct sweep *sweep = &found->sweep;
-    for (size_t i = 0; i < sweep->count; i++) {
-        size_t alike = 0;
-        if (sweep->results[i].status != SWEEP_NOT_RUN)
-            continue;
-        found->refused++;
-        for (size_t k = 0; k < sweep->count; k++)
-            alike += sweep->results[k].status == SWEEP_NOT_RUN &&
-                     !strcmp(sweep->results[i].row.reason, sweep->results[k].row.reason);
-        if (alike > found->reason_count) {
-            found->reason_count = alike;
-            found->reason = sweep->results[i].row.reason;
+    const char **reasons = arena_array(arena, sweep->count, sizeof *reasons);
+    for (size_t i = 0; i < sweep->count; i++)
+        if (sweep->results[i].status == SWEEP_NOT_RUN)
+            reasons[found->refused++] = sweep->results[i].row.reason;
+    qsort(reasons, found->refused, sizeof *reasons, by_text);
+    for (size_t first = 0, i = 1; i <= found->refused; i++)
+        if (i == found->refused || strcmp(reasons[first], reasons[i]) != 0) {
+            if (i - first > found->reason_count) {
+                found->reason_count = i - first;
+                found->reason = reasons[first];
+            }
+            first = i;
         }
-    }
 }
 
 static void rank(struct found *found, struct arena *arena)
@@ -116,7 +127,7 @@ static void rank(struct found *found, struct arena *arena)
             found->ranked[found->ranked_count++] = result;
     }
     qsort(found->ranked, found->ranked_count, sizeof *found->ranked, by_step);
-    count_reasons(found);
+    count_reasons(found, arena);
 }
 
 /* ---- what people read ---- */
@@ -165,7 +176,7 @@ static void print_table(FILE *out, const struct found *found, size_t count, bool
 static size_t shown(const struct found *found)
 {
     unsigned top = found->options->top;
-    size_t most = top == OPTIONS_NOT_GIVEN || top == 0 ? TOP_DEFAULT : top;
+    size_t most = top == OPTIONS_NOT_GIVEN ? TOP_DEFAULT : top;
     return most < found->ranked_count ? most : found->ranked_count;
 }
 
@@ -245,19 +256,14 @@ int search_rl(const struct options *options, const struct scenario *scenario, co
     static const char *const late[] = {"search.csv", "search.json", "best.yaml", "scenario.yaml", "about.json", NULL};
     struct found found = {.options = options, .scenario = scenario};
     struct fault fault = {""};
-    if (!check_options(options) || !list_variants(&found, arena))
+    if (!check_options(options, scenario->pictures) || !list_variants(&found, arena))
         return EXIT_BAD_INPUT;
     if (!options->output)
         return simulate(&found, arena);
     struct output *output = output_create(options->output, &fault);
     int code = output && output_foresee(output, late, &fault) ? simulate(&found, arena) : EXIT_BAD_INPUT;
-    bool written = code == EXIT_DONE && write_files(&found, output, typed, arena, &fault);
-    if (!written)
-        output_abort(output);
-    else
-        written = output_commit(output, &fault);
-    if (fault.text[0])
-        diag_print(stderr, "stagesim: %s\n", fault.text);
+    bool written =
+        result_settle(output, code == EXIT_DONE && write_files(&found, output, typed, arena, &fault), &fault);
     if (code == EXIT_DONE && !options->quiet && written) {
         fflush(stdout); /* both streams may go to one file */
         diag_print(stderr, "written to %s\n", options->output);

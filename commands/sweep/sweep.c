@@ -7,6 +7,7 @@
 #include "commands/cli/command.h"
 #include "commands/cli/options.h"
 #include "commands/cli/parts.h"
+#include "commands/cli/result.h"
 #include "commands/cli/slurm_array.h"
 #include "commands/cli/variants.h"
 #include "commands/cli/words.h"
@@ -230,13 +231,7 @@ static int sweep_into(struct wanted *wanted)
                                        "sweep.pdf", "scenario.yaml", "about.json", NULL};
     struct output *output = output_create(options->output, &fault);
     int code = output && output_foresee(output, late, &fault) ? fill(wanted) : EXIT_BAD_INPUT;
-    bool written = code == EXIT_DONE && write_files(wanted, output, &fault);
-    if (!written)
-        output_abort(output);
-    else
-        written = output_commit(output, &fault);
-    if (fault.text[0])
-        diag_print(stderr, "stagesim: %s\n", fault.text);
+    bool written = result_settle(output, code == EXIT_DONE && write_files(wanted, output, &fault), &fault);
     if (!written)
         return code == EXIT_DONE ? EXIT_FAILED : code;
     if (wanted->request.journal && !wanted->sweep.stopped)

@@ -8,6 +8,7 @@
 #include "commands/cli/command.h"
 #include "commands/cli/options.h"
 #include "commands/cli/parts.h"
+#include "commands/cli/result.h"
 #include "commands/cli/slurm_array.h"
 #include "commands/cli/words.h"
 #include "commands/train/train_output.h"
@@ -131,13 +132,7 @@ static int train_into(struct wanted *wanted)
         training_simulate(wanted->plan, 0, &diary);
         wanted->view.diary = &diary;
     }
-    bool written = code == EXIT_DONE && write_files(output, wanted, &fault);
-    if (!written)
-        output_abort(output);
-    else
-        written = output_commit(output, &fault);
-    if (fault.text[0])
-        diag_print(stderr, "stagesim: %s\n", fault.text);
+    bool written = result_settle(output, code == EXIT_DONE && write_files(output, wanted, &fault), &fault);
     if (code == EXIT_DONE && !written)
         code = fault.refused ? EXIT_BAD_INPUT : EXIT_FAILED;
     if (code == EXIT_DONE && wanted->request.journal)

@@ -191,6 +191,7 @@ void log_step(struct log_cursor *cursor, double value)
         log->steps = more;
         cursor->room = room;
     }
-    log->steps[log->count++] = (struct log_step){value, cursor->batch, cursor->number, cursor->event};
+    log->steps[log->count++] =
+        (struct log_step){.value = value, .batch = cursor->batch, .line = cursor->number, .sort = cursor->event};
     cursor->event = LOG_KEPT;
 }

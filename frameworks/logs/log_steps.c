@@ -24,20 +24,37 @@ static double allowed(const struct training_log *log, double *scratch, double *m
     return fmax(share * *middle, deviations * robust * median(scratch, count));
 }
 
+/* What a step takes beside its timers; below 0: it has not all of them, or they are of other steps. */
+static double outside_of(const struct log_step *step)
+{
+    double inside = 0;
+    bool all = true;
+    for (int timer = 0; timer < LOG_TIMERS; timer++) {
+        inside += step->timers[timer];
+        all &= step->timers[timer] > 0;
+    }
+    return all ? step->value - inside : -1;
+}
+
 static void sum_up(struct training_log *log)
 {
-    double sum = 0, squares = 0;
-    size_t kept = 0;
+    double sum = 0, squares = 0, outside = 0;
+    size_t kept = 0, timed = 0;
     for (size_t i = 0; i < log->count; i++) {
         const struct log_step *step = &log->steps[i];
         log->counts[step->sort]++;
         if (step->sort != LOG_KEPT)
             continue;
         sum += step->value;
+        if (outside_of(step) > 0) {
+            outside += outside_of(step);
+            timed++;
+        }
         log->first_line = kept++ ? log->first_line : step->line;
         log->last_line = step->line;
     }
     log->mean = kept ? sum / (double)kept : 0;
+    log->outside = timed ? outside / (double)timed : 0;
     for (size_t i = 0; i < log->count; i++)
         if (log->steps[i].sort == LOG_KEPT)
             squares += (log->steps[i].value - log->mean) * (log->steps[i].value - log->mean);

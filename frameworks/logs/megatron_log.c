@@ -1,20 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Megatron-LM, Megatron-DeepSpeed and Megatron-Bridge: training_log of megatron/training/training.py, report_memory and
- * the list of arguments of megatron/training/arguments.py. */
+/* Megatron-LM, Megatron-DeepSpeed and Megatron-Bridge: training_log of megatron/training/training.py, report_memory,
+ * the list of arguments of megatron/training/arguments.py, and the timers of megatron/core/timers.py. Argonne's fork
+ * writes "elapsed_time_per_iteration_ms=8457.2". */
 #include "frameworks/logs/log_parts.h"
+
+#include <string.h>
 
 static void read_step(struct log_cursor *cursor)
 {
     double value;
     cursor->batch = 0;
-    if (log_behind(cursor, "global batch size:") && !log_value(cursor, "global batch size:", &cursor->batch))
-        return;
-    if (log_behind(cursor, "elapsed time per iteration (ms):")) {
-        if (log_value(cursor, "elapsed time per iteration (ms):", &value))
-            log_step(cursor, value / 1e3);
-    } else if (log_value(cursor, "elapsed time per iteration (s):", &value)) {
-        log_step(cursor, value);
+    static const char *const batches[] = {"global batch size:", "global_batch_size="};
+    static const struct {
+        const char *label;
+        double per_second;
+    } times[] = {{"elapsed time per iteration (ms):", 1e3},
+                 {"elapsed_time_per_iteration_ms=", 1e3},
+                 {"elapsed time per iteration (s):", 1}};
+    for (unsigned i = 0; i < sizeof batches / sizeof *batches; i++)
+        if (log_behind(cursor, batches[i]) && !log_value(cursor, batches[i], &cursor->batch))
+            return;
+    for (unsigned i = 0; i < sizeof times / sizeof *times; i++)
+        if (log_behind(cursor, times[i].label)) {
+            if (log_value(cursor, times[i].label, &value))
+                log_step(cursor, value / times[i].per_second);
+            return;
+        }
+}
+
+/* "optimizer ......: (39.21, 40.11)", the fastest and the slowest rank, or the slowest alone; milliseconds of the step
+ * before. */
+static bool read_timer(struct log_cursor *cursor)
+{
+    static const char *const names[LOG_TIMERS] = {"forward-backward .", "optimizer ."};
+    const char *line = cursor->line + strspn(cursor->line, " ");
+    for (int timer = 0; timer < LOG_TIMERS; timer++) {
+        const char *dots = strncmp(line, names[timer], strlen(names[timer])) == 0 ? log_behind(cursor, ".: ") : NULL;
+        const char *slowest = dots && *dots == '(' ? log_behind(cursor, ", ") : dots;
+        double value;
+        if (slowest && log_number(cursor, slowest, &value) && cursor->log->count)
+            cursor->log->steps[cursor->log->count - 1].timers[timer] = value / 1e3;
+        if (dots)
+            return true;
     }
+    return false;
 }
 
 /* "using world size: 64, data-parallel size: 8, ...": words changed between releases. */
@@ -57,10 +86,12 @@ static void read_argument(struct log_cursor *cursor)
 static void read_line(struct log_cursor *cursor)
 {
     double mebibytes;
-    if (log_behind(cursor, "elapsed time per iteration (")) {
+    if (log_behind(cursor, "elapsed time per iteration (") || log_behind(cursor, "elapsed_time_per_iteration_ms=")) {
         read_step(cursor);
         return;
     }
+    if (log_behind(cursor, ".: ") && read_timer(cursor))
+        return;
     if (log_behind(cursor, "using world size:"))
         read_layout(cursor);
     else if (log_behind(cursor, "...."))

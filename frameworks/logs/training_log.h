@@ -30,11 +30,15 @@ enum log_sort {
 };
 extern const char *const log_sort_names[LOG_SORTS]; /* in plain words, for tables */
 
+/* What a log may say of parts of a step. */
+enum log_timer { LOG_FORWARD_BACKWARD, LOG_OPTIMIZER, LOG_TIMERS };
+
 struct log_step {
     double value;  /* in the log's measure */
     double batch;  /* global batch that the line names; 0: none */
     unsigned line; /* from 1 */
     enum log_sort sort;
+    double timers[LOG_TIMERS]; /* seconds of the slowest rank; 0: not said */
 };
 
 /* What a log may say of its job, each once. */
@@ -70,6 +74,7 @@ struct training_log {
     char date[11];           /* "2026-11-20", the first that a line has; "": none */
     /* Of the steps that are kept: */
     double mean, spread; /* of `value`; the spread is their standard deviation */
+    double outside;      /* seconds beside all timers, of those that have them: data, logging; 0: not said */
     size_t counts[LOG_SORTS];
     unsigned first_line, last_line; /* of the first and the last of them */
 };

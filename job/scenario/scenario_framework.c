@@ -17,9 +17,10 @@ static const char framework_key[] = "framework", no_framework[] = "none", condit
 
 enum { BASES_MAX = 8 }; /* profiles that start from each other */
 
+const char *const profile_words[] = {rules_key, base_key, calibrated_key, releases_key, NULL};
+
 /* Sections that a profile can have: what is said of how a framework works, and not of the job. */
-static const char *const profile_sections[] = {"schedule",    "communication", "memory", "compute",
-                                               "transformer", "dlrm",          NULL};
+const char *const profile_sections[] = {"schedule", "communication", "memory", "compute", "transformer", "dlrm", NULL};
 
 static const struct fields_section recompute_section = {
     "schedule", true,
@@ -37,7 +38,7 @@ static bool is_section(const char *word)
 }
 
 /* The table of the scenario's own keys in a section; NULL: all are the workload's. */
-static const struct fields_section *own_section(const char *name)
+const struct fields_section *profile_own_section(const char *name)
 {
     if (!strcmp(name, recompute_section.name))
         return &recompute_section;
@@ -59,7 +60,7 @@ static size_t add_words(const char **words, size_t count, const struct fields_se
 /* Keys are those of the scenario and of all built-in workloads, so that a mistake shows whatever the job is. */
 static size_t list_words(const char **words, const char *name)
 {
-    const struct fields_section *own = own_section(name);
+    const struct fields_section *own = profile_own_section(name);
     size_t count = own ? add_words(words, 0, own) : 0;
     for (const struct stagesim_workload *const *each = workload_table; *each; each++) {
         const struct fields_section section = {name, !strcmp(name, (*each)->name), (*each)->fields};
@@ -98,13 +99,13 @@ static void check_section(const struct loader *loader, const struct node *sectio
 
 static void check_rule(const struct loader *loader, const struct node *rule, bool conditional)
 {
-    static const char *const of_rules[] = {condition_key, NULL}, *const of_profiles[] = {rules_key, base_key,
-                                                                                         calibrated_key, releases_key,
-                                                                                         NULL};
-    const char *words[] = {"schedule", "communication", "memory", "compute", "transformer", "dlrm", NULL, NULL, NULL,
-                           NULL};
-    size_t sections = 6, count = sections;
-    for (const char *const *word = conditional ? of_rules : of_profiles; *word; word++)
+    static const char *const of_rules[] = {condition_key, NULL};
+    const char *words[16];
+    size_t count = 0;
+    for (const char *const *name = profile_sections; *name; name++)
+        words[count++] = *name;
+    size_t sections = count;
+    for (const char *const *word = conditional ? of_rules : profile_words; *word; word++)
         words[count++] = *word;
     for (const struct node *child = rule->first; child; child = child->next) {
         bool known = false;

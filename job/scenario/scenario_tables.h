@@ -125,6 +125,10 @@ enum stagesim_collective communication_collective(const struct stagesim_field *f
 extern const char *const communication_keys[];
 /* Its keys are files, its values their hashes. */
 extern const char inputs_section_name[];
+/* What a framework's profile may have: sections, each with the scenario's own keys that profile_own_section has (NULL:
+ * none) and those of all workloads; and other keys, of which rules have none but `if`. NULL-terminated. */
+extern const char *const profile_sections[], *const profile_words[];
+const struct fields_section *profile_own_section(const char *name);
 /* Keys of the top level that are not in root_fields; NULL-terminated. */
 extern const char *const section_names[];
 

@@ -239,13 +239,7 @@ static void write_job(struct json_writer *json)
 void schema_write_scenario(FILE *out)
 {
     struct arena *arena = arena_create();
-    struct json_writer json = json_writer_init(out);
-    json_object_begin(&json, NULL, true);
-    json_text(&json, "$schema", "http://json-schema.org/draft-07/schema#");
-    json_text(&json, "title", "a scenario of stagesim");
-    json_text(&json, "type", "object");
-    json_object_begin(&json, "definitions", true);
-    schema_value_definitions(&json);
+    struct json_writer json = schema_begin(out, "a scenario of stagesim");
     schema_communication(&json, communication_section.name, NULL, arena);
     for (const struct stagesim_workload *const *workload = workload_table; *workload; workload++)
         write_definitions(&json, *workload, arena);

@@ -148,10 +148,36 @@ static void write_schedule(struct json_writer *json, struct arena *arena)
     for (const struct schedule *const *schedule = schedule_table; *schedule; schedule++)
         write_schedule_keys(json, *schedule);
     json_array_end(json);
+    json_object_begin(json, "not", false);
+    json_array_begin(json, "required", false);
+    json_text(json, NULL, name.key);
+    json_text(json, NULL, "file");
+    json_array_end(json);
+    json_object_end(json);
     end_section_or_word(json);
 }
 
 /* Algorithms are words, or files of programs. */
+void schema_communication_value(struct json_writer *json, const struct stagesim_field *field)
+{
+    if (communication_collective(field) == STAGESIM_COLLECTIVES) {
+        schema_value(json, field->key, field);
+        return;
+    }
+    json_object_begin(json, field->key, false);
+    json_text(json, "description", field->doc);
+    json_array_begin(json, "anyOf", false);
+    json_object_begin(json, NULL, false);
+    schema_words(json, field->names);
+    json_object_end(json);
+    json_object_begin(json, NULL, false);
+    json_text(json, "type", "string");
+    json_text(json, "pattern", "\\.xml$");
+    json_object_end(json);
+    json_array_end(json);
+    json_object_end(json);
+}
+
 void schema_communication(struct json_writer *json, const char *name, const struct stagesim_workload *workload,
                           struct arena *arena)
 {
@@ -164,24 +190,8 @@ void schema_communication(struct json_writer *json, const char *name, const stru
     json_array_end(json);
     json_flag(json, "additionalProperties", false);
     json_object_begin(json, "properties", true);
-    for (const struct stagesim_field *field = own.fields; field->key; field++) {
-        if (communication_collective(field) == STAGESIM_COLLECTIVES) {
-            schema_value(json, field->key, field);
-            continue;
-        }
-        json_object_begin(json, field->key, false);
-        json_text(json, "description", field->doc);
-        json_array_begin(json, "anyOf", false);
-        json_object_begin(json, NULL, false);
-        schema_words(json, field->names);
-        json_object_end(json);
-        json_object_begin(json, NULL, false);
-        json_text(json, "type", "string");
-        json_text(json, "pattern", "\\.xml$");
-        json_object_end(json);
-        json_array_end(json);
-        json_object_end(json);
-    }
+    for (const struct stagesim_field *field = own.fields; field->key; field++)
+        schema_communication_value(json, field);
     for (const struct stagesim_field *field = more.fields; field && field->key; field++)
         if (fields_key(&more, field))
             schema_value(json, fields_key(&more, field), field);

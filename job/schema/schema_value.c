@@ -75,7 +75,7 @@ static void write_distribution(struct json_writer *json, const char *name, const
     json_object_end(json);
 }
 
-void schema_value_definitions(struct json_writer *json)
+static void write_value_definitions(struct json_writer *json)
 {
     for (size_t i = 0; i < sizeof quantities / sizeof *quantities; i++)
         write_quantity(json, i);
@@ -99,7 +99,27 @@ void schema_value_definitions(struct json_writer *json)
     write_distribution(json, "factor", fields_factors_expected, "number");
 }
 
+struct json_writer schema_begin(FILE *out, const char *title)
+{
+    struct json_writer json = json_writer_init(out);
+    json_object_begin(&json, NULL, true);
+    json_text(&json, "$schema", "http://json-schema.org/draft-07/schema#");
+    json_text(&json, "title", title);
+    json_text(&json, "type", "object");
+    json_object_begin(&json, "definitions", true);
+    write_value_definitions(&json);
+    return json;
+}
+
 /* ---- values ---- */
+
+const char *schema_quantity(enum quantity quantity)
+{
+    return quantity == QUANTITY_TIME    ? "time"
+           : quantity == QUANTITY_BYTES ? "size"
+           : quantity == QUANTITY_RATE  ? "rate"
+                                        : "number";
+}
 
 /* What of a field's value has a definition; NULL: something else. */
 static const char *definition_of(const struct stagesim_field *field)

@@ -5,9 +5,12 @@
 
 #include "abi/fields/fields.h"
 #include "base/json_writer.h"
+#include "base/quantity.h"
 
-/* Writes the definitions that values point to, as members of the object that is open. */
-void schema_value_definitions(struct json_writer *json);
+/* A schema of an object. Its member "definitions", with those that values point to, stays open for more. */
+struct json_writer schema_begin(FILE *out, const char *title);
+/* What "#/definitions/" has for a quantity. */
+const char *schema_quantity(enum quantity quantity);
 /* A member of the object that is open: the schema of a field's value. */
 void schema_value(struct json_writer *json, const char *key, const struct stagesim_field *field);
 /* Members "type", "properties" and "additionalProperties" of a section with these fields: those that fields_key finds

@@ -32,7 +32,7 @@ static uint32_t pod_count(const struct design *design)
 static void write_spine_links(FILE *out, const struct layout *layout)
 {
     const struct design *design = layout->design;
-    double bandwidth = node_port_bandwidth(design->node) * design->fabric.pod / design->fabric.oversubscription;
+    double bandwidth = node_port_bandwidth(design->node) * design_pod_nodes(design) / design->fabric.oversubscription;
     for (uint32_t pod = 0; pod < pod_count(design) && pod_count(design) > 1; pod++)
         xml_link(out, "spine", layout->first_pod + pod, NODE_NONE, bandwidth, design->fabric.hop);
 }
@@ -212,10 +212,17 @@ static void write_cluster(FILE *out, const struct design *design)
 /* SimGrid finds the routes of a Floyd zone in the cube of its children: seconds for a thousand of them. */
 static bool check_routing(const struct design *design, struct fault *fault)
 {
-    double limit = 4e9, nodes = design_group_nodes(design),
-           pod = design->fabric.pod < nodes ? design->fabric.pod : nodes, pods = ceil(nodes / pod);
-    if (design->fabric.kind != FABRIC_SWITCHED || pods * rounded_pow(pod + 1, 3) + rounded_pow(pods + 1, 3) <= limit)
+    double limit = 4e9, groups = design_groups(design), nodes = design_group_nodes(design),
+           pod = design_pod_nodes(design), pods = design_group_pods(design);
+    double cubes = groups * (pods * rounded_pow(pod + 1, 3) + rounded_pow(pods + 1, 3));
+    if (design->fabric.kind != FABRIC_SWITCHED || cubes + rounded_pow(groups + 1, 3) <= limit)
         return true;
+    if (groups > 1)
+        return fault_set(
+            fault,
+            "%u nodes in pods of %u and groups of %.0f: SimGrid would take minutes to find the routes; try "
+            "other pods or groups",
+            design->nodes, design->fabric.pod, nodes);
     double best = ceil(rounded_pow(1.5 * nodes * nodes, 0.2)); /* makes the sum of both cubes least */
     return fault_set(fault, "%u nodes in pods of %u: SimGrid would take minutes to find the routes; try --pod %.0f",
                      design->nodes, design->fabric.pod, best < 64 ? 64 : best);
@@ -338,6 +345,9 @@ static bool check_joined(const struct design *designs, uint32_t count, struct fa
                 i + 1, design->fabric.name);
         if (design->fabric.rails != RAILS_NONE)
             return fault_set(fault, "part %u: clusters with rails cannot be joined", i + 1);
+        if (design->fabric.group.nodes)
+            return fault_set(
+                fault, "part %u: clusters of groups or sites cannot be joined: the joint is the level on top", i + 1);
         if (!check_size(design, count, fault) || !check_routing(design, fault))
             return false;
         nodes += design->nodes;

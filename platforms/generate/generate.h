@@ -83,15 +83,16 @@ struct design {
     const char *interface;                /* value of the hosts' property `nic`; NULL: none is written */
 };
 
-/* Groups of a design, at least one: all is one where there is no level above the spines. Nodes and pods of a group, of
- * which the last may have fewer nodes, and so may the last pod of each; the pod that a node is in. */
+/* Groups of a design, at least one: all is one where there is no level above the spines. Nodes of a group and of a pod,
+ * of which the last may have fewer, and pods of a group; the pod that a node is in. */
 uint32_t design_groups(const struct design *design);
 uint32_t design_group_nodes(const struct design *design);
+uint32_t design_pod_nodes(const struct design *design);
 uint32_t design_group_pods(const struct design *design);
 static inline uint32_t design_pod_of(const struct design *design, uint32_t node)
 {
-    uint32_t group = design_group_nodes(design), pod = design->fabric.pod ? design->fabric.pod : group;
-    return node / group * design_group_pods(design) + node % group / pod;
+    uint32_t group = design_group_nodes(design);
+    return node / group * design_group_pods(design) + node % group / design_pod_nodes(design);
 }
 
 /* Whether the design has devices, and neither too many nodes nor too many devices. False with the fault filled. */

@@ -11,7 +11,14 @@
 
 uint32_t design_group_nodes(const struct design *design)
 {
-    return design->fabric.group.nodes ? design->fabric.group.nodes : design->nodes;
+    uint32_t group = design->fabric.group.nodes;
+    return group && group < design->nodes ? group : design->nodes;
+}
+
+uint32_t design_pod_nodes(const struct design *design)
+{
+    uint32_t group = design_group_nodes(design), pod = design->fabric.pod;
+    return pod && pod < group ? pod : group;
 }
 
 uint32_t design_groups(const struct design *design)
@@ -22,8 +29,8 @@ uint32_t design_groups(const struct design *design)
 
 uint32_t design_group_pods(const struct design *design)
 {
-    uint32_t nodes = design_group_nodes(design), pod = design->fabric.pod ? design->fabric.pod : nodes;
-    return (nodes + pod - 1) / pod;
+    uint32_t pod = design_pod_nodes(design);
+    return pod ? (design_group_nodes(design) + pod - 1) / pod : 0;
 }
 
 static bool keep_route(struct layout *layout, struct layout_route *route, uint32_t from, uint32_t to,

@@ -55,7 +55,7 @@ static double rail_bandwidth(const struct layout *layout, uint32_t rail)
 void rails_write_links(FILE *out, const struct layout *layout, uint32_t pods)
 {
     const struct fabric *fabric = &layout->design->fabric;
-    uint32_t most = design_group_nodes(layout->design), nodes = most < fabric->pod ? most : fabric->pod;
+    uint32_t nodes = design_pod_nodes(layout->design);
     for (uint32_t i = 0; i < layout->design->nodes; i++)
         layout_write_links(out, layout, i);
     for (uint32_t pod = 0; pod < pods; pod++) {

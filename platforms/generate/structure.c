@@ -233,7 +233,7 @@ static void list_classes(struct structure *structure, struct arena *arena)
         structure->classes[structure->class_count++] =
             (struct link_class){"uplink", structure->nodes, 1, NULL, port, hop, 0};
     if (pods > 1) {
-        double spine = node_port_bandwidth(node) * design->fabric.pod / design->fabric.oversubscription;
+        double spine = node_port_bandwidth(node) * design_pod_nodes(design) / design->fabric.oversubscription;
         structure->classes[structure->class_count++] =
             (struct link_class){"spine", pods, 1, NULL, written_bandwidth(spine), hop, 0};
     }

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* As `kind` has it. */
-static const char *const kinds[] = {"product", "device", "wire", "card", "library", "network", "links", NULL};
+const char *const hardware_kind_names[] = {"product", "device", "wire", "card", "library", "network", "links", NULL};
 const char *const confidence_names[] = {"H", "M", "L", NULL};
 
 enum { TAKEN_MOST = 8 };
@@ -34,7 +34,7 @@ static const struct node *refuse_name(enum hardware kind, const char *key, const
     size_t count;
     const char *const *names = hardware_names(kind, &count);
     const char *near = alias_nearest(name, names, count);
-    diag_error(diag, at, "%s: there is no %s '%.60s'%s%s%s", key, kinds[kind], name,
+    diag_error(diag, at, "%s: there is no %s '%.60s'%s%s%s", key, hardware_kind_names[kind], name,
                near ? "; did you mean '" : " (doc/hardware.md lists them)", near ? near : "", near ? "'?" : "");
     return NULL;
 }
@@ -67,10 +67,11 @@ static bool check_kind(enum hardware kind, const struct node *map, struct diag *
     struct fields_reader reader = {.directory = ".", .arena = hardware_arena(), .diag = diag};
     const struct node *said = node_get(map, "kind");
     unsigned index = HARDWARE_PRODUCT;
-    if (said && !fields_read_word(&reader, "kind", said, kinds, &index))
+    if (said && !fields_read_word(&reader, "kind", said, hardware_kind_names, &index))
         return false;
     if (index != (unsigned)kind)
-        diag_error(diag, said ? said->at : map->at, "this is a %s; expected a %s", kinds[index], kinds[kind]);
+        diag_error(diag, said ? said->at : map->at, "this is a %s; expected a %s", hardware_kind_names[index],
+                   hardware_kind_names[kind]);
     return index == (unsigned)kind;
 }
 
@@ -86,7 +87,7 @@ static const struct node *find(enum hardware kind, const char *key, const char *
 
 const struct node *hardware_find(enum hardware kind, const char *name, struct place at, struct diag *diag)
 {
-    return find(kind, kinds[kind], name, at, 0, diag);
+    return find(kind, hardware_kind_names[kind], name, at, 0, diag);
 }
 
 const struct node *hardware_find_file(enum hardware kind, const char *path, struct place at, struct diag *diag)
@@ -103,7 +104,7 @@ const struct node *hardware_value(enum hardware kind, const char *key, const str
         return complete(kind, node_copy(value, hardware_arena()), 0, diag);
     if (value->kind != NODE_REFUSED)
         diag_error(diag, value->at, "%s is %s; expected the name of a %s, or a map that describes one", key,
-                   node_describe(value, hardware_arena()), kinds[kind]);
+                   node_describe(value, hardware_arena()), hardware_kind_names[kind]);
     return NULL;
 }
 
@@ -154,7 +155,7 @@ bool hardware_read(enum hardware kind, const struct node *map, const struct stag
         if (count < OTHERS_MAX)
             known[count++] = name;
     }
-    struct fields_section outer = {kinds[kind], true, fields};
+    struct fields_section outer = {hardware_kind_names[kind], true, fields};
     fields_check_keys(&reader, &outer, known, map);
     fields_read(&reader, &outer, map, map->at, target);
     return diag->errors == errors;

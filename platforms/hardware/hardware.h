@@ -25,6 +25,9 @@ enum hardware {
     HARDWARE_KINDS
 };
 
+/* As `kind` has them in files; NULL-terminated. */
+extern const char *const hardware_kind_names[];
+
 /* H: read in the cited source; M: a vendor's figure from memory or a secondary source; L: an estimate. */
 enum confidence { CONFIDENCE_H, CONFIDENCE_M, CONFIDENCE_L };
 /* 'H', 'M' or 'L'. */

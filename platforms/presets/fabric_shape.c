@@ -69,7 +69,8 @@ bool fabric_shape_read(const char *text, const char *preset, struct fabric *fabr
     int end = 0;
     if (fabric->kind != FABRIC_TORUS || !fabric->dimensions[2])
         return fault_set(fault, "%s has no shape to be chosen: its fabric is: %s", preset, fabric->name);
-    if (sscanf(text, "%3u x%3u x%3u%n", &size[0], &size[1], &size[2], &end) != 3 || text[end])
+    if (text[strspn(text, "0123456789x")] || sscanf(text, "%3ux%3ux%3u%n", &size[0], &size[1], &size[2], &end) != 3 ||
+        text[end])
         return fault_set(fault, "'%s' is no shape of a torus; expected three sizes such as 4x4x8", text);
     for (unsigned i = 0; i < 3; i++)
         if (size[i] < CUBE || size[i] % CUBE)
@@ -77,9 +78,10 @@ bool fabric_shape_read(const char *text, const char *preset, struct fabric *fabr
                              "a torus of %s: optical switches join whole cubes of 4 x 4 x 4 chips; expected "
                              "multiples of 4",
                              text);
-    if (size[0] * size[1] * size[2] != nodes * CHIPS)
-        return fault_set(fault, "a torus of %s has %u chips, and %u nodes have %u", text, size[0] * size[1] * size[2],
-                         nodes, nodes * CHIPS);
+    uint64_t chips = (uint64_t)nodes * CHIPS;
+    if (size[0] * size[1] * size[2] != chips)
+        return fault_set(fault, "a torus of %s has %u chips, and %u nodes have %llu", text, size[0] * size[1] * size[2],
+                         nodes, (unsigned long long)chips);
     for (unsigned i = 0; i < 3; i++)
         fabric->dimensions[i] = size[i];
     return true;

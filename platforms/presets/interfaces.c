@@ -13,7 +13,7 @@ struct card_file {
 
 #define FIELD(member) offsetof(struct card_file, member)
 
-static const struct stagesim_field fields[] = {
+const struct stagesim_field card_fields[] = {
     {"name", STAGESIM_FIELD_TEXT, FIELD(interface.name), .required = true, .doc = "the name for --nic"},
     {"technology", STAGESIM_FIELD_TEXT, FIELD(interface.technology), .required = true, .doc = "such as InfiniBand"},
     {"product", STAGESIM_FIELD_TEXT, FIELD(interface.product), .required = true, .doc = "what texts call it"},
@@ -30,7 +30,7 @@ const struct interface *interface_value(const char *name, struct diag *diag)
     struct card_file file = {0};
     if (!map)
         return kept;
-    if (!hardware_read(HARDWARE_CARD, map, fields, NULL, &file, diag) || !hardware_word("link", map, diag))
+    if (!hardware_read(HARDWARE_CARD, map, card_fields, NULL, &file, diag) || !hardware_word("link", map, diag))
         return NULL;
     struct interface *interface = arena_alloc(hardware_arena(), sizeof *interface);
     *interface = file.interface;

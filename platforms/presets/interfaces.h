@@ -22,4 +22,7 @@ const struct interface *interface_find(const char *name);
 /* The same; mistakes are reported. */
 const struct interface *interface_value(const char *name, struct diag *diag);
 
+/* The keys of a card's file, for its reader and the JSON Schema. */
+extern const struct stagesim_field card_fields[];
+
 #endif

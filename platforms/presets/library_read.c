@@ -15,7 +15,7 @@ struct library_file {
     unsigned confidence;
 };
 
-static const struct stagesim_field library_fields[] = {
+const struct stagesim_field library_fields[] = {
     {"name", STAGESIM_FIELD_TEXT, offsetof(struct library_file, library.name), .required = true},
     {"torus_of_fabric", STAGESIM_FIELD_FLAG, offsetof(struct library_file, library.torus_of_fabric)},
     {"source", STAGESIM_FIELD_TEXT, offsetof(struct library_file, library.source), .required = true,
@@ -91,7 +91,7 @@ struct network_file {
 
 static const char *const protocols[PLATFORM_PROTOCOLS] = {"low", "middle", "bulk"};
 
-static const struct stagesim_field network_fields[] = {
+const struct stagesim_field network_fields[] = {
     {"name", STAGESIM_FIELD_TEXT, offsetof(struct network_file, network.name), .required = true},
     {"launch", STAGESIM_FIELD_TIME, offsetof(struct network_file, network.launch), .least = 0, .most = 10},
     PROTOCOL(0, "low"),

@@ -11,4 +11,7 @@ const struct design_library *design_library_find(const char *name, struct place 
 /* The network likewise. */
 const struct design_network *design_network_find(const char *name, struct place at, struct diag *diag);
 
+/* The keys of both files but properties of libraries (platforms/library.h), for readers and the JSON Schema. */
+extern const struct stagesim_field library_fields[], network_fields[];
+
 #endif

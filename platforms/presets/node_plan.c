@@ -6,11 +6,12 @@
 #include "base/arena.h"
 #include "base/quantity.h"
 #include "platforms/hardware/hardware.h"
+#include "platforms/presets/node_step.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUPS_MAX = 64, PARTS_MAX = 8192, CABLES_MAX = 65536, TIMES_MAX = 64, LINKS_MAX = 1000 };
+enum { GROUPS_MAX = 64, PARTS_MAX = 8192, CABLES_MAX = 65536, LINKS_MAX = 1000 };
 
 /* Parts of one name. */
 struct group {
@@ -53,21 +54,22 @@ static bool fail(struct building *building, const struct node *at, const char *t
     return false;
 }
 
-static bool read_value(struct building *building, const struct node *step, const char *key,
-                       enum stagesim_field_type type, double least, double most, void *value)
+static bool read_value(struct building *building, const struct node *step, const struct stagesim_field *field,
+                       void *value)
 {
     const struct fields_reader reader = {.directory = ".", .arena = building->arena, .diag = building->diag};
-    const struct stagesim_field field = {key, type, 0, .least = least, .most = most};
-    const struct node *given = node_get(step, key);
-    return !given || fields_read_value(&reader, &field, key, given, value);
+    const struct node *given = node_get(step, field->key);
+    return !given || fields_read_value(&reader, field, field->key, given, value);
 }
 
-static bool check_keys(struct building *building, const struct node *step, const char *const *keys)
+static bool check_keys(struct building *building, const struct node *step, enum step which)
 {
     const struct fields_reader reader = {.directory = ".", .arena = building->arena, .diag = building->diag};
-    const struct stagesim_field none = {0};
+    struct stagesim_field fields[STEP_KEYS + 1] = {0};
     unsigned errors = building->diag->errors;
-    fields_check_keys(&reader, &(struct fields_section){"the step", true, &none}, keys, step);
+    for (unsigned i = 0; i < STEP_KEYS; i++)
+        fields[i] = step_keys[which][i].field;
+    fields_check_keys(&reader, &(struct fields_section){"the step", true, fields}, NULL, step);
     return building->diag->errors == errors;
 }
 
@@ -134,20 +136,19 @@ static struct group *group_named(struct building *building, const char *name, un
 
 static bool run_add(struct building *building, const struct scope *scope, const struct node *step)
 {
-    static const char *const words[] = {"switch", "socket", "port", NULL}, *const keys[] = {"add", "as", "count", NULL};
     static const enum node_part_kind kinds[] = {NODE_SWITCH, NODE_SOCKET, NODE_PORT};
     const struct fields_reader reader = {.directory = ".", .arena = building->arena, .diag = building->diag};
     const struct node *what = node_get(step, "add"), *as = node_get(step, "as");
     unsigned kind = 0;
     uint64_t count = 1;
-    if (!check_keys(building, step, keys) || !fields_read_word(&reader, "add", what, words, &kind) ||
-        !read_value(building, step, "count", STAGESIM_FIELD_COUNT, 1, 1024, &count))
+    if (!check_keys(building, step, STEP_ADD) || !fields_read_word(&reader, "add", what, step_parts, &kind) ||
+        !read_value(building, step, step_field(STEP_ADD, "count"), &count))
         return false;
     if (as && (as->kind != NODE_SCALAR || !*as->text || strcmp(as->text, "device") == 0 || strchr(as->text, ' ')))
         return fail(building, as, "as: expected a word other than device");
     if (kinds[kind] == NODE_PORT && (count > 1 || node_port(building->graph) != NODE_NONE))
         return fail(building, what, "a node has one port");
-    struct group *group = group_named(building, as ? as->text : words[kind], scope->depth);
+    struct group *group = group_named(building, as ? as->text : step_parts[kind], scope->depth);
     if (!group)
         return fail(building, step, "a node has at most 64 names of parts");
     for (uint64_t i = 0; i < count; i++)
@@ -205,15 +206,16 @@ static bool read_side(struct building *building, const struct node *text, struct
 /* ---- joins ---- */
 
 /* A list of a number for each device of a whole node, each below `past`. *given false where the key is a flag. */
-static bool read_places(struct building *building, const struct node *step, const char *key, uint32_t past,
-                        const double **places)
+static bool read_places(struct building *building, const struct node *step, const struct stagesim_field *field,
+                        uint32_t past, const double **places)
 {
+    const char *key = field->key;
     const struct node *given = node_get(step, key);
     struct stagesim_list list = {0};
     *places = NULL;
     if (!given || given->kind != NODE_LIST)
         return true;
-    if (!read_value(building, step, key, STAGESIM_FIELD_COUNTS, 0, 0, &list))
+    if (!read_value(building, step, field, &list))
         return false;
     if (list.count != building->plan->devices) {
         diag_error(building->diag, given->at, "%s has %zu numbers; expected one for each of %u devices", key,
@@ -234,7 +236,7 @@ static bool join_devices(struct building *building, const struct scope *scope, c
                          const struct side *to, const struct plan_cable *cable, bool exit)
 {
     const double *at;
-    if (!read_places(building, step, "at", to->count, &at))
+    if (!read_places(building, step, step_field(STEP_JOIN, "at"), to->count, &at))
         return false;
     for (uint32_t i = 0; i < scope->count; i++) {
         uint32_t device = scope->devices[i];
@@ -263,7 +265,7 @@ static bool set_exits(struct building *building, const struct scope *scope, cons
                       const uint32_t *cables, uint32_t count)
 {
     const double *exits;
-    if (!read_places(building, step, "exit", count, &exits))
+    if (!read_places(building, step, step_field(STEP_JOIN, "exit"), count, &exits))
         return false;
     for (uint32_t i = 0; i < scope->count; i++) {
         uint32_t block = (uint32_t)((uint64_t)i * count / scope->width), device = scope->devices[i];
@@ -276,7 +278,9 @@ static bool set_exits(struct building *building, const struct scope *scope, cons
 static bool set_exit_of(struct building *building, const struct node *step, uint32_t cable)
 {
     struct stagesim_list list = {0};
-    if (!read_value(building, step, "exit_of", STAGESIM_FIELD_COUNTS, 0, building->plan->devices - 1, &list))
+    struct stagesim_field field = *step_field(STEP_JOIN, "exit_of");
+    field.most = building->plan->devices - 1;
+    if (!read_value(building, step, &field, &list))
         return false;
     for (size_t i = 0; i < list.count; i++)
         if (list.values[i] < building->devices)
@@ -288,7 +292,7 @@ static bool join_parts(struct building *building, const struct scope *scope, con
                        const struct side sides[2], const struct plan_cable *cable, bool exit)
 {
     uint64_t times = 1;
-    if (!read_value(building, step, "times", STAGESIM_FIELD_COUNT, 1, TIMES_MAX, &times))
+    if (!read_value(building, step, step_field(STEP_JOIN, "times"), &times))
         return false;
     uint32_t *cables = arena_array(building->arena, sides[0].count * times, sizeof *cables), count = 0;
     for (uint32_t i = 0; i < sides[0].count; i++) {
@@ -306,10 +310,10 @@ static bool join_parts(struct building *building, const struct scope *scope, con
 
 static bool run_join(struct building *building, const struct scope *scope, const struct node *step)
 {
-    static const char *const keys[] = {"join", "cable", "times", "exit", "exit_of", "at", NULL};
     const struct node *ends = node_get(step, "join"), *exit_given = node_get(step, "exit");
+    const struct stagesim_field leaves = {"exit", STAGESIM_FIELD_FLAG};
     struct side sides[2];
-    if (!check_keys(building, step, keys))
+    if (!check_keys(building, step, STEP_JOIN))
         return false;
     if (ends->kind != NODE_LIST || ends->count != 2)
         return fail(building, ends, "join: expected two, such as [device, nvswitch]");
@@ -320,7 +324,7 @@ static bool run_join(struct building *building, const struct scope *scope, const
         if (!sides[i].devices && !sides[i].parts)
             sides[i].parts = &sides[i].one;
     bool exit = exit_given && exit_given->kind == NODE_LIST;
-    if (exit_given && !exit && !read_value(building, step, "exit", STAGESIM_FIELD_FLAG, 0, 0, &exit))
+    if (exit_given && !exit && !read_value(building, step, &leaves, &exit))
         return false;
     if (sides[1].devices)
         return fail(building, ends->first->next,
@@ -338,12 +342,11 @@ static bool run_join(struct building *building, const struct scope *scope, const
 
 static bool run_mesh(struct building *building, const struct scope *scope, const struct node *step)
 {
-    static const char *const keys[] = {"mesh", "cable", NULL};
     const struct node *within = node_get(step, "mesh");
     uint64_t width = building->plan->devices;
-    const struct plan_cable *cable = check_keys(building, step, keys) ? cable_of(building, step) : NULL;
+    const struct plan_cable *cable = check_keys(building, step, STEP_MESH) ? cable_of(building, step) : NULL;
     bool all = within->kind == NODE_SCALAR && strcmp(within->text, "all") == 0;
-    if (!cable || (!all && !read_value(building, step, "mesh", STAGESIM_FIELD_COUNT, 2, 1024, &width)))
+    if (!cable || (!all && !read_value(building, step, step_field(STEP_MESH, "mesh"), &width)))
         return false;
     for (uint32_t first = 0; first < scope->count; first += (uint32_t)width)
         for (uint32_t a = first; a < first + width && a < scope->count; a++)
@@ -372,9 +375,8 @@ static bool join_pair(struct building *building, const struct node *pair, const 
 
 static bool run_pairs(struct building *building, const struct scope *scope, const struct node *step)
 {
-    static const char *const keys[] = {"pairs", "cable", NULL};
     const struct node *pairs = node_get(step, "pairs");
-    const struct plan_cable *cable = check_keys(building, step, keys) ? cable_of(building, step) : NULL;
+    const struct plan_cable *cable = check_keys(building, step, STEP_PAIRS) ? cable_of(building, step) : NULL;
     (void)scope;
     if (cable && pairs->kind != NODE_LIST)
         return fail(building, pairs, "pairs: expected a list such as [[0, 1], [1, 2]]");
@@ -387,11 +389,10 @@ static bool run_pairs(struct building *building, const struct scope *scope, cons
 /* The latest part of a name with the one before it; the last with the first. */
 static bool run_loop(struct building *building, const struct scope *scope, const struct node *step)
 {
-    static const char *const chain_keys[] = {"chain", "cable", NULL}, *const close_keys[] = {"close", "cable", NULL};
     bool chain = node_get(step, "chain") != NULL;
     const struct node *name = node_get(step, chain ? "chain" : "close");
     (void)scope;
-    if (!check_keys(building, step, chain ? chain_keys : close_keys))
+    if (!check_keys(building, step, chain ? STEP_CHAIN : STEP_CLOSE))
         return false;
     const struct group *group = name->kind == NODE_SCALAR ? group_find(building, name->text, strlen(name->text)) : NULL;
     if (!group)
@@ -413,7 +414,7 @@ static bool order_of(struct building *building, const struct scope *scope, const
 {
     const double *order;
     *devices = scope->devices;
-    if (!read_places(building, step, "order", building->plan->devices, &order))
+    if (!read_places(building, step, step_field(STEP_EACH, "order"), building->plan->devices, &order))
         return false;
     if (!order)
         return true;
@@ -433,12 +434,11 @@ static bool order_of(struct building *building, const struct scope *scope, const
 
 static bool run_each(struct building *building, const struct scope *scope, const struct node *step)
 {
-    static const char *const keys[] = {"each", "order", "steps", NULL};
     enum { DEPTH_MAX = 3 };
     uint64_t width = 1;
     const uint32_t *devices;
     const struct node *steps = node_get(step, "steps");
-    if (!check_keys(building, step, keys) || !read_value(building, step, "each", STAGESIM_FIELD_COUNT, 1, 1024, &width))
+    if (!check_keys(building, step, STEP_EACH) || !read_value(building, step, step_field(STEP_EACH, "each"), &width))
         return false;
     if (!steps || steps->kind != NODE_LIST || scope->depth >= DEPTH_MAX)
         return fail(building, step, "each: expected 'steps', a list, and at most three of them in each other");
@@ -461,16 +461,13 @@ static bool run_each(struct building *building, const struct scope *scope, const
 
 static bool run_steps(struct building *building, const struct scope *scope, const struct node *steps)
 {
-    static const struct {
-        const char *key;
-        bool (*run)(struct building *building, const struct scope *scope, const struct node *step);
-    } kinds[] = {{"add", run_add},    {"join", run_join},  {"mesh", run_mesh}, {"pairs", run_pairs},
-                 {"chain", run_loop}, {"close", run_loop}, {"each", run_each}};
+    static bool (*const run[STEPS])(struct building * building, const struct scope *scope, const struct node *step) = {
+        run_add, run_join, run_mesh, run_pairs, run_loop, run_loop, run_each};
     for (const struct node *step = steps->first; step; step = step->next) {
         bool known = false, good = true;
-        for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !known; i++) {
-            known = node_get(step, kinds[i].key) != NULL;
-            good = !known || kinds[i].run(building, scope, step);
+        for (int i = 0; i < STEPS && !known; i++) {
+            known = node_get(step, step_keys[i][0].field.key) != NULL;
+            good = !known || run[i](building, scope, step);
         }
         if (!known)
             return fail(building, step, "expected a step: a map with add, join, mesh, pairs, each, chain or close");

@@ -92,6 +92,10 @@ static bool check_levels(const struct platform_request *request, const struct pr
                          "%u sites: expected the rate of a site's way to the others, such as 400Gbps, and the "
                          "latency from one to another, such as 30ms",
                          request->sites);
+    if (request->sites > 1 && !(request->site_rate >= 1e6 && request->site_rate <= 1e15 &&
+                                request->site_latency >= 1e-6 && request->site_latency <= 10))
+        return fault_set(fault, "sites at %g B/s and %g s: expected 1 MB/s to 1 PB/s, and 1 us to 10 s",
+                         request->site_rate, request->site_latency);
     if (request->sites < 2 && (request->site_rate > 0 || request->site_latency > 0))
         return fault_set(fault, "a site's rate and latency are for several sites; expected a number of sites");
     if (request->group_oversubscription != 0 && !request->group)

@@ -26,6 +26,10 @@ struct preset {
     const struct design_network *on_network; /* of its own interfaces; NULL: nothing is known */
 };
 
+/* The keys of a product's file but device, cables and node; what stands beside `wire` in one of its cables. For the
+ * reader and the JSON Schema. */
+extern const struct stagesim_field product_fields[], cable_fields[];
+
 /* Those of a name, or of a user's file by its path (NAME.yaml, or with a '/'); `at` is who asks for it. NULL where
  * there is none of the name, or after a mistake was reported. Read once, it lives as long as the process. */
 const struct preset *preset_read(const char *name, struct place at, struct diag *diag);

@@ -25,7 +25,7 @@ struct product_file {
 
 static const char *const fabric_kinds[] = {"switched", "ring", "torus", "dragonfly", "mesh", NULL};
 
-static const struct stagesim_field fields[] = {
+const struct stagesim_field product_fields[] = {
     {"name", STAGESIM_FIELD_TEXT, FIELD(preset.name)},
     {"summary", STAGESIM_FIELD_TEXT, FIELD(preset.summary)},
     {"devices", STAGESIM_FIELD_COUNT, FIELD(devices), .required = true, .least = 1, .most = DEVICES_MAX},
@@ -60,12 +60,14 @@ static bool report(struct diag *diag, const struct node *at, const char *text)
 
 /* ---- the parts of a product ---- */
 
+const struct stagesim_field cable_fields[] = {{"links", STAGESIM_FIELD_RATIO, offsetof(struct plan_cable, links),
+                                               .least = 1e-3, .most = 1000, .doc = "so many of the wire; default 1"},
+                                              {0}};
+
 static bool read_cable(struct plan_cable *cable, const struct node *map, struct diag *diag)
 {
-    static const struct stagesim_field links[] = {
-        {"links", STAGESIM_FIELD_RATIO, offsetof(struct plan_cable, links), .least = 1e-3, .most = 1000}, {0}};
     const struct fields_reader reader = {.directory = ".", .arena = hardware_arena(), .diag = diag};
-    const struct fields_section section = {"a cable", true, links};
+    const struct fields_section section = {"a cable", true, cable_fields};
     const struct node *wire = node_get(map, "wire");
     unsigned errors = diag->errors;
     *cable = (struct plan_cable){.role = map->key, .links = 1};
@@ -239,7 +241,7 @@ static struct preset *read_product(const struct node *map, struct diag *diag)
         return NULL;
     struct product_file *file = arena_alloc(hardware_arena(), sizeof *file);
     file->preset.fabric.oversubscription = 1;
-    bool good = hardware_read(HARDWARE_PRODUCT, map, fields, others, file, diag);
+    bool good = hardware_read(HARDWARE_PRODUCT, map, product_fields, others, file, diag);
     good &= hardware_word("name", map, diag);
     good &= hardware_word("host_prefix", map, diag);
     good &= read_plan(file, map, diag);

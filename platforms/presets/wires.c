@@ -9,7 +9,7 @@ struct wire_file {
     struct wire_figures figures;
 };
 
-static const struct stagesim_field fields[] = {
+const struct stagesim_field wire_fields[] = {
     {"name", STAGESIM_FIELD_TEXT, offsetof(struct wire_file, name), .required = true, .doc = "the cable's name"},
     WIRE_FIELDS(wire_file, figures),
     {0},
@@ -32,7 +32,7 @@ const struct named_wire *wire_value(const char *key, const struct node *value, s
     if (kept)
         return kept;
     const struct node *map = hardware_value(HARDWARE_WIRE, key, value, diag);
-    if (!map || !hardware_read(HARDWARE_WIRE, map, fields, NULL, &file, diag) || !hardware_word("link", map, diag))
+    if (!map || !hardware_read(HARDWARE_WIRE, map, wire_fields, NULL, &file, diag) || !hardware_word("link", map, diag))
         return NULL;
     struct named_wire *named = arena_alloc(hardware_arena(), sizeof *named);
     *named = (struct named_wire){file.name, wire_of(&file.figures)};

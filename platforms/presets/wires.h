@@ -37,6 +37,8 @@ struct wire_figures {
         "confidence", STAGESIM_FIELD_NAME, offsetof(struct type, member.confidence), .required = true,                 \
                                                                                      .names = confidence_names         \
     }
+/* The keys of a wire's file, for its reader and the JSON Schema. */
+extern const struct stagesim_field wire_fields[];
 /* The cable that they describe. */
 struct wire wire_of(const struct wire_figures *figures);
 

@@ -393,10 +393,12 @@ static void check_copies(struct check *check)
 
 static void report_lock(struct check *check, const struct plan_walk *walk)
 {
-    char text[960];
-    uint32_t worker;
-    size_t index = plan_lock_describe(check->plan, walk, text, sizeof text, &worker);
-    report(check, at_slot(worker, index), "this order can never finish: %s", text);
+    struct plan_lock lock;
+    plan_lock_describe(check->plan, walk, &lock);
+    struct plan_mistake mistake = at_slot(lock.worker, lock.index);
+    mistake.notes = lock.notes;
+    mistake.note_count = lock.note_count;
+    report(check, mistake, "this order can never finish: %s", lock.text);
 }
 
 bool plan_check(const struct plan *plan, const struct plan_reporter *reporter)

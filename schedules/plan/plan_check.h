@@ -3,7 +3,7 @@
 #ifndef STAGESIM_PLAN_CHECK_H
 #define STAGESIM_PLAN_CHECK_H
 
-#include "schedules/plan/plan.h"
+#include "schedules/plan/plan_lock.h"
 
 #define PLAN_NOWHERE UINT32_MAX
 
@@ -12,8 +12,10 @@
  * blame, or there is no second one. */
 struct plan_mistake {
     uint32_t worker, other_worker;
-    size_t index, other_index; /* other: the slot that it clashes with */
-    const char *text;          /* valid during the report */
+    size_t index, other_index;     /* other: the slot that it clashes with */
+    const char *text;              /* valid during the report, like the notes */
+    const struct plan_note *notes; /* of a dead-lock: the slots that wait and those that are waited for, in the order */
+    size_t note_count;             /* of the text; 0 for all others */
 };
 
 /* Told of every mistake until it returns false. */

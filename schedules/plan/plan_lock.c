@@ -91,27 +91,59 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t size
     va_end(arguments);
 }
 
-size_t plan_lock_describe(const struct plan *plan, const struct plan_walk *walk, char *text, size_t size,
-                          uint32_t *blocked)
+__attribute__((format(printf, 4, 5))) static void note(struct plan_lock *lock, uint32_t worker, size_t index,
+                                                       const char *format, ...)
 {
-    enum { SPELLED = 8 }; /* waits that are spelled out; longer cycles are cut */
+    struct plan_note *note = &lock->notes[lock->note_count++];
+    note->worker = worker;
+    note->index = index;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(note->text, sizeof note->text, format, arguments);
+    va_end(arguments);
+}
+
+/* Where the slot that `wait` is for stands, if it stands anywhere. */
+static void note_awaited(const struct plan *plan, const struct plan_walk *walk, const struct wait *wait,
+                         uint32_t worker, struct plan_lock *lock)
+{
+    const struct plan_order *order = &plan->orders[wait->worker];
+    for (size_t i = walk->next[wait->worker]; i < order->count; i++) {
+        const struct slot *slot = &order->slots[i];
+        if (slot->kind != wait->kind || slot->stage != wait->stage || slot->micro_batch != wait->micro_batch ||
+            (wait->part != PART_WHOLE && slot->part != wait->part))
+            continue;
+        note(lock, wait->worker, i, "worker %u waits for this", worker);
+        return;
+    }
+}
+
+static void say_wait(const struct wait *wait, uint32_t worker, bool first, struct plan_lock *lock)
+{
+    append(lock->text, sizeof lock->text, "%s waits for %s of micro-batch %u in stage %u", first ? "" : ", which",
+           plan_words_of(wait->kind, wait->part).text, wait->micro_batch, wait->stage);
+    if (wait->worker != worker)
+        append(lock->text, sizeof lock->text, " from worker %u", wait->worker);
+    else
+        append(lock->text, sizeof lock->text, ", which is not before it in its own order");
+}
+
+void plan_lock_describe(const struct plan *plan, const struct plan_walk *walk, struct plan_lock *lock)
+{
     uint32_t start = cycle_start(plan, walk), worker = start, length = 0;
-    struct wait first = find_wait(plan, walk, start);
-    snprintf(text, size, "worker %u", start);
+    *lock = (struct plan_lock){.worker = start, .index = find_wait(plan, walk, start).index};
+    append(lock->text, sizeof lock->text, "worker %u", start);
     do {
         struct wait wait = find_wait(plan, walk, worker);
-        if (length < SPELLED)
-            append(text, size, "%s waits for %s of micro-batch %u in stage %u", length ? ", which" : "",
-                   plan_words_of(wait.kind, wait.part).text, wait.micro_batch, wait.stage);
-        if (length < SPELLED && wait.worker != worker)
-            append(text, size, " from worker %u", wait.worker);
-        else if (length < SPELLED)
-            append(text, size, ", which is not before it in its own order");
+        if (length < PLAN_LOCK_SPELLED) {
+            say_wait(&wait, worker, !length, lock);
+            if (length)
+                note(lock, worker, wait.index, "worker %u comes no further than here", worker);
+            note_awaited(plan, walk, &wait, worker, lock);
+        }
         worker = wait.worker;
         length++;
     } while (worker != start);
-    if (length > SPELLED)
-        append(text, size, ", and so on through %u workers", length);
-    *blocked = start;
-    return first.index;
+    if (length > PLAN_LOCK_SPELLED)
+        append(lock->text, sizeof lock->text, ", and so on through %u workers", length);
 }

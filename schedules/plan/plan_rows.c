@@ -235,6 +235,9 @@ static bool report(void *user, const struct plan_mistake *mistake)
     diag_error(diag, slot_place(places, mistake->worker, mistake->index), "%s", mistake->text);
     if (mistake->other_worker != PLAN_NOWHERE)
         diag_note(diag, slot_place(places, mistake->other_worker, mistake->other_index), "the first one is here");
+    for (size_t i = 0; i < mistake->note_count; i++)
+        diag_note(diag, slot_place(places, mistake->notes[i].worker, mistake->notes[i].index), "%s",
+                  mistake->notes[i].text);
     return diag->errors < 1000; /* far more than are shown */
 }
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ADVICE_MAX = 2 * TUNING_PARAMETERS + 3, REFINEMENTS = 3 };
+enum { ADVICE_MAX = 2 * TUNING_PARAMETERS + 4, REFINEMENTS = 3 };
 
 /* ---- what can be fitted ---- */
 
@@ -174,7 +174,8 @@ static void find_advice(struct calibration *c, const struct tuning_response *res
             advise(c, arena, "%s is at its limit: something else slows or speeds these runs up",
                    calibration_keys[p].name);
         for (int q = 0; q < TUNING_PARAMETERS && !fitted; q++)
-            if ((c->possible & 1u << p) && (c->tuning.values.fitted & 1u << q) &&
+            if (!(q == TUNING_STEP && c->timed_step > 0) && (c->possible & 1u << p) &&
+                (c->tuning.values.fitted & 1u << q) &&
                 fabs(tuning_likeness(responses, c->count, &c->tuning.values, p, q, arena)) > alike)
                 advise(c, arena, "these runs do not tell %s from %s: %s would", calibration_keys[p].name,
                        calibration_keys[q].name, telling_run(p, q));
@@ -182,8 +183,69 @@ static void find_advice(struct calibration *c, const struct tuning_response *res
     if (c->memory_over > 0)
         advise(c, arena, "less memory was measured than formulas count, by %.3g GiB: extra_memory cannot be below 0",
                c->memory_over / 1073741824);
+    if (c->timed_step > 0)
+        advise(c, arena, "fixed time: what the timers of logs leave of an iteration, mean %.4g s", c->timed_step);
     if (c->count == 1)
         advise(c, arena, "one run settles one value and says nothing of how sure it is: a second one would");
+}
+
+/* ---- a fixed time that was measured ---- */
+
+/* Of all rows the seconds of an iteration that no timer of their logs covers, mean over the logs that have timers; 0:
+ * none has, or what is left of a row would be nothing. */
+static double outside_of(const struct calibration *c)
+{
+    double sum = 0, shortest = INFINITY;
+    size_t count = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        double outside = c->rows[i].log ? c->rows[i].log->outside : 0;
+        sum += outside;
+        count += outside > 0;
+        shortest = fmin(shortest, c->rows[i].seconds);
+    }
+    double mean = count ? sum / (double)count : 0;
+    return mean < shortest ? mean : 0;
+}
+
+/* So many seconds more of the host in an iteration than without a profile of one's own; below 0: less. */
+static void shift_step(struct calibration *c, double seconds)
+{
+    c->tuning.values.fitted |= 1u << TUNING_STEP;
+    c->tuning.values.value[TUNING_STEP] = fmax(0, c->own_step + seconds);
+    c->tuning.low[TUNING_STEP] = c->tuning.high[TUNING_STEP] = NAN;
+    for (size_t i = 0; i < c->count; i++) {
+        c->rows[i].seconds += seconds;
+        c->rows[i].after += seconds;
+        c->rows[i].left_out += seconds;
+    }
+}
+
+bool calibration_add_step(struct calibration *c, double seconds)
+{
+    const unsigned step = 1u << TUNING_STEP;
+    if (!(c->possible & step) || c->tuning.values.fitted & step || !(seconds > 0))
+        return false;
+    shift_step(c, seconds);
+    return true;
+}
+
+/* Fits the rows. Where logs have timers, what lies beside them is the fixed time, and the others are fitted to the
+ * rest. */
+static int fit(struct calibration *c, struct tuning_response *responses, struct arena *arena)
+{
+    double outside = c->possible & 1u << TUNING_STEP ? outside_of(c) : 0,
+           shift = outside > 0 ? outside - c->own_step : 0;
+    unsigned others = c->possible & ~(outside > 0 ? 1u << TUNING_STEP : 0);
+    for (size_t i = 0; i < c->count; i++) {
+        c->rows[i].seconds -= shift;
+        responses[i].measured = c->rows[i].seconds;
+    }
+    tuning_choose(responses, c->count, others, arena, &c->tuning);
+    int code = refine(c, responses, arena);
+    if (outside > 0)
+        shift_step(c, shift);
+    c->timed_step = outside;
+    return code;
 }
 
 /* ---- all ---- */
@@ -212,11 +274,8 @@ int calibrate(const struct calibration_request *request, struct arena *arena, st
         diag_rest(&diag);
         return EXIT_BAD_INPUT;
     }
-    for (size_t i = 0; i < c->count; i++)
-        responses[i].measured = c->rows[i].seconds;
     c->own_step = responses[0].own_step;
-    tuning_choose(responses, c->count, c->possible, arena, &c->tuning);
-    code = refine(c, responses, arena);
+    code = fit(c, responses, arena);
     if (code != EXIT_DONE)
         return code;
     find_contradictions(c, arena);
@@ -229,19 +288,4 @@ void calibration_finish(struct calibration *c)
 {
     for (size_t i = 0; i < c->table_count; i++)
         measured_finish(&c->tables[i]);
-}
-
-bool calibration_add_step(struct calibration *c, double seconds)
-{
-    const unsigned step = 1u << TUNING_STEP;
-    if (!(c->possible & step) || c->tuning.values.fitted & step || !(seconds > 0))
-        return false;
-    c->tuning.values.fitted |= step;
-    c->tuning.values.value[TUNING_STEP] = c->own_step + seconds;
-    c->tuning.low[TUNING_STEP] = c->tuning.high[TUNING_STEP] = NAN;
-    for (size_t i = 0; i < c->count; i++) {
-        c->rows[i].seconds += seconds;
-        c->rows[i].after += seconds;
-    }
-    return true;
 }

@@ -57,6 +57,7 @@ struct calibration {
     double extra_memory, memory_low, memory_high; /* bytes; low and high NAN: too few rows */
     double memory_over;                           /* bytes that formulas count beyond what was measured; 0: none */
     double own_step;                              /* seconds: compute.step of the first row before it is fitted */
+    double timed_step;                            /* seconds of it that logs have by their timers; 0: none */
     struct measured *tables; /* table_count of collectives; calibration_finish gives their memory back */
     size_t table_count;
     struct reach reach;    /* what they say of links */

@@ -63,6 +63,27 @@ def profile_value(path, key):
     return float(found[1]) if found else None
 
 
+def of_timers(folder):
+    """Timers tell the fixed time from the clock with one run, also where the framework's profile has one of its own."""
+    (folder / "own.yaml").write_text("from: megatron\ncompute: {step: 700ms}\n")
+    for number, framework in enumerate(("megatron", "own.yaml")):
+        job = write_job(folder, f"timed-{number}.yaml", framework)
+        wanted = {"compute.clock": 0.73, "compute.step": 0.31}
+        truth, _ = seconds(folder, job, "compute.clock=0.73", "compute.step=310ms")
+        (folder / "timed.log").write_text("".join(
+            f" [2026-11-20 10:00:0{i}] iteration {i}/ 9 | elapsed time per iteration (ms): {1e3 * truth:.6f} |\n"
+            f"(min, max) time across ranks (ms):\n    forward-backward ....: (10.00, {1e3 * truth - 360:.6f})\n"
+            "    optimizer ....: (40.00, 50.00)\n" for i in range(3)))
+        result = run("calibrate", job, "--measured", folder / "timed.log", "-o", folder / "timed-mine.yaml")
+        for key, value in wanted.items():
+            found = profile_value(folder / "timed-mine.yaml", key.split(".")[1])
+            check.near(found, value, f"{key} by timers, {framework}", 2e-3)
+        again, _ = seconds(folder, job, f"framework={folder / 'timed-mine.yaml'}")
+        check.near(again, truth, f"the measured time, {framework}", 1e-4)
+        check.that("what the timers of logs leave" in result.stdout + result.stderr and
+                   "fixed time from" not in result.stdout + result.stderr, f"{framework}: {result.stdout}")
+
+
 def of_one_run(folder):
     """One time settles the clock; the profile gives it back exactly, and says with what it was calibrated."""
     job = write_job(folder)
@@ -365,8 +386,8 @@ def mistakes(folder):
 
 
 def main():
-    for part in (of_one_run, of_several_runs, own_band, own_memory, page, of_collectives, of_operators, of_traces,
-                 of_logs, mistakes):
+    for part in (of_one_run, of_timers, of_several_runs, own_band, own_memory, page, of_collectives, of_operators,
+                 of_traces, of_logs, mistakes):
         with tempfile.TemporaryDirectory() as folder:
             part(pathlib.Path(folder))
     sys.exit(check.done())

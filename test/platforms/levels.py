@@ -6,11 +6,13 @@ the times of the closed forms in doc/topologies.md. Planes do not meet."""
 import csv
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
-STAGESIM = pathlib.Path(sys.argv[1]).resolve()
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import tool  # noqa: E402
+
+CHECK, STAGESIM = tool.Checker(), tool.binary_argument()
 GPUS, NIC, INSIDE, SIZE = 4, 20e9, 200e9, 2**30
 # No library: flows take what links carry, and nothing else.
 PRODUCT = """kind: product
@@ -28,31 +30,22 @@ node:
   - {join: [device, port], cable: card, exit: true}
 fabric: {name: test, kind: switched, hop: 1ns, pod: 2, source: test, confidence: L}
 """
-faults = []
-
-
-def run(folder, *command):
-    done = subprocess.run([STAGESIM, *map(str, command)], cwd=folder, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{command}: {done.stderr}")
-    return done.stdout
 
 
 def seconds(folder, kind, algorithm, engine="simgrid"):
-    text = run(folder, "collective", kind, "--platform", "p.xml", "--algorithm", algorithm, "--sizes", "1GiB:1GiB:2",
-               "--engine", engine, "--format", "csv")
+    text = tool.run(STAGESIM, "collective", kind, "--platform", "p.xml", "--algorithm", algorithm, "--sizes",
+                    "1GiB:1GiB:2", "--engine", engine, "--format", "csv", cwd=folder).stdout
     return float(next(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))["time_us"]) * 1e-6
 
 
 def generate(folder, product, nodes, *options):
     (folder / "p.xml").unlink(missing_ok=True)
-    run(folder, "platform", "generate", product, "--nodes", nodes, *options, "-o", "p.xml")
+    tool.run(STAGESIM, "platform", "generate", product, "--nodes", nodes, *options, "-o", "p.xml", cwd=folder)
     return (folder / "p.xml").read_text()
 
 
 def near(found, expected, text, relative=1e-3):
-    if abs(found / expected - 1) > relative:
-        faults.append(f"{text}: {found} instead of {expected}")
+    CHECK.that(abs(found / expected - 1) <= relative, f"{text}: {found} instead of {expected}")
 
 
 # ---- switches ----
@@ -105,8 +98,7 @@ def check_planes(folder):
         near(seconds(folder, "all-to-all", "direct"), max(SIZE / ranks * (ranks - 4) / NIC, 2 * SIZE / ranks *
                                                           (ranks - 8) / rail, inside), f"all-to-all, planes {taper}")
         ways = re.findall(r'src="leaf-switch-\d+-(\d+)" dst="spine-switch-(\d+)"', text)
-        if len(ways) != 4 * GPUS or any(plane != other for plane, other in ways):
-            faults.append(f"planes meet: {ways}")
+        CHECK.that(len(ways) == 4 * GPUS and all(plane == other for plane, other in ways), f"planes meet: {ways}")
 
 
 def check_sites(folder):
@@ -139,33 +131,51 @@ def check_torus(folder):
         near(seconds(folder, "all-reduce", "torus", "analytic"), expected, f"all-reduce of {shape}", 0.05)
         half = SIZE * sides[0] / (8 * rate)
         took = seconds(folder, "all-to-all", "direct", "analytic")
-        if not half * 0.999 <= took <= 2.1 * half:
-            faults.append(f"all-to-all of {shape}: {took}, at least {half} and hardly more than twice as long")
+        CHECK.that(half * 0.999 <= took <= 2.1 * half,
+                   f"all-to-all of {shape}: {took}, at least {half} and hardly more than twice as long")
+
+
+def refused(folder, word, *command):
+    found = tool.run(STAGESIM, "platform", "generate", *command, cwd=folder, expect=1).stderr
+    CHECK.that(word in found, f"{command}: {found}")
 
 
 def check_refused(folder):
+    far = ["--site-rate", "1Gbps", "--site-latency", "30ms"]
     for options, word in ((["--group", 3], "whole pods of 2"), (["--sites", 3], "divided among 3 sites"),
                           (["--sites", 2], "expected the rate"), (["--site-rate", "1Gbps"], "number of sites"),
+                          (["--sites", 2, *far, "--site-latency", "20s"], "1 us to 10 s"),
+                          (["--sites", 2, *far, "--site-rate", "9000TBps"], "1 MB/s to 1 PB/s"),
                           (["--group", 4, "--sites", 2], "expected one of them"), (["--torus", "4x4x4"], "no shape"),
                           (["--group-oversubscription", 2], "without groups"),
                           (["--group", 4, "--routing", "ecmp"], "two levels"),
                           (["--group", 4, "--rails", "planes"], "a spine each")):
-        done = subprocess.run([STAGESIM, "platform", "generate", "node.yaml", "--nodes", "8", *map(str, options)],
-                              cwd=folder, capture_output=True, text=True)
-        if done.returncode != 1 or word not in done.stderr:
-            faults.append(f"{options}: {done.stderr}")
-    for shape, word in (("4x4x6", "multiples of 4"), ("4x4x4", "64 chips"), ("4x32", "no shape")):
-        done = subprocess.run([STAGESIM, "platform", "generate", "tpu-v4", "--nodes", "32", "--torus", shape],
-                              cwd=folder, capture_output=True, text=True)
-        if done.returncode != 1 or word not in done.stderr:
-            faults.append(f"torus {shape}: {done.stderr}")
+        refused(folder, word, "node.yaml", "--nodes", "8", *options)
+    for shape, word in (("4x4x6", "multiples of 4"), ("4x4x4", "64 chips"), ("4x32", "no shape"),
+                        ("-4x-4x8", "no shape"), ("4 x4x8", "no shape"), ("+4x4x8", "no shape")):
+        refused(folder, word, "tpu-v4", "--nodes", "32", "--torus=" + shape)
+    for options in (["--group", 4], ["--sites", 2, *far]):
+        refused(folder, "groups or sites cannot be joined", "node.yaml:8", "node.yaml:8", "--join", "ethernet-25",
+                *options)
 
 
-with tempfile.TemporaryDirectory() as directory:
-    where = pathlib.Path(directory)
-    (where / "node.yaml").write_text(PRODUCT)
-    for check in (check_trees, check_planes, check_sites, check_torus, check_refused):
-        if len(sys.argv) < 3 or sys.argv[2] in check.__name__:
-            check(where)
-print("\n".join(faults))
-sys.exit(bool(faults))
+def check_small_groups(folder):
+    """A pod is no larger than its site."""
+    far = ["--sites", 4, "--site-rate", "80Gbps", "--site-latency", "30ms"]
+    for more in ([], ["--rails", "spine"]):
+        links = [re.findall(r"<link [^>]*>", generate(folder, "node.yaml", 16, "--pod", pod, *far, *more))
+                 for pod in (4, 64)]
+        CHECK.that(links[0] == links[1], f"links of pods of 64 nodes on sites of 4, {more}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory:
+        where = pathlib.Path(directory)
+        (where / "node.yaml").write_text(PRODUCT)
+        for check in (check_trees, check_planes, check_sites, check_torus, check_refused, check_small_groups):
+            if len(sys.argv) < 3 or sys.argv[2] in check.__name__:
+                check(where)
+    return CHECK.done()
+
+
+sys.exit(main())

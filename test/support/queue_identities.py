@@ -13,8 +13,8 @@ def area(steps):
     return sum(value * (later - time) for (time, value), (later, _) in zip(steps, steps[1:]))
 
 
-def identities(check, label, result, nodes, repairs, jobs, slowed):
-    """Of a month of jobs (submit, nodes, seconds alone, ...); `slowed`: they may take longer than alone."""
+def one_owner(check, label, result, jobs, repairs=()):
+    """No job is lost, no node has two owners, and the parts of the nodes' time add up."""
     check.that(len(result.jobs) == len(jobs) and all(float(row["end_s"]) > float(row["start_s"]) >= job[0]
                                                      for row, job in zip(result.jobs, jobs)), f"{label}: a job is lost")
     busy = {}
@@ -26,6 +26,12 @@ def identities(check, label, result, nodes, repairs, jobs, slowed):
     for node, times in busy.items():
         times.sort()
         check.that(all(a[1] <= b[0] + 1e-6 for a, b in zip(times, times[1:])), f"{label}: node {node} is used twice")
+    check.near(sum(result.summary["node_time"].values()), 1, f"{label}: nodes' time adds up", 1e-9)
+
+
+def identities(check, label, result, nodes, repairs, jobs, slowed):
+    """Of a month of jobs (submit, nodes, seconds alone, ...); `slowed`: they may take longer than alone."""
+    one_owner(check, label, result, jobs, repairs)
     for row, job in zip(result.jobs, jobs):
         own = [span for span in result.spans if span["job"] == row["job"]]
         worked = sum(float(span["to_s"]) - float(span["from_s"]) - float(span["stalled_s"]) for span in own)
@@ -33,7 +39,6 @@ def identities(check, label, result, nodes, repairs, jobs, slowed):
         check.that(abs(worked - work) <= 1e-8 * work or slowed and worked > work, f"{label}: work of {row['job']}")
         check.that(all(len(nodes_of(span["nodes"])) == job[1] for span in own), f"{label}: nodes of {row['job']}")
     summary = result.summary
-    check.near(sum(summary["node_time"].values()), 1, f"{label}: nodes' time adds up", 1e-9)
     all_time = nodes * summary["makespan_s"]
     useful = sum(own * length for _, own, length, *_ in jobs) / all_time
     counted = summary["node_time"]["useful"]

@@ -11,32 +11,14 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import two_sites
+
 STAGESIM = pathlib.Path(sys.argv[1]).resolve()
 HERE = pathlib.Path(__file__).resolve().parent
 TARGETS = (50, 80, 90, 95, 99)
 # A step of 1.21 in bandwidth changes the time of an exchange by as much: a utilisation of 50 % becomes one of 55 %.
 BAR = 5.0
-
-PRODUCT = """kind: product
-summary: one GPU
-device: H100-SXM5-80GB
-devices: 1
-cables: {card: ndr}
-node:
-  - add: port
-  - {join: [device, port], cable: card, exit: true}
-fabric: {name: test, kind: switched, hop: 0.1us, pod: 1, source: test, confidence: L}
-"""
-JOB = """platform: {preset: one.yaml, nodes: 2, sites: 2, site_rate: 1GBps, site_latency: 2us}
-workload: transformer
-model: {layers: 4, hidden: 1024, heads: 8, vocabulary: 1000, sequence: 1024}
-parallel: {data: 2}
-batch: {micro: 8, micro_batches: 2}
-schedule: 1f1b
-transformer: {islands: 2}
-compute: {efficiency: 0.1}
-engine: analytic
-"""
 
 
 def run(folder, *sets):
@@ -53,8 +35,7 @@ def main():
     errors = []
     with tempfile.TemporaryDirectory() as name, open(HERE / "diloco.csv") as table:
         folder = pathlib.Path(name)
-        (folder / "one.yaml").write_text(PRODUCT)
-        (folder / "job.yaml").write_text(JOB)
+        two_sites.write(folder, "1GBps", "2us", "engine: analytic\n")
         alone = run(folder, "parallel.data=1", "transformer.islands=1")
         step, parameters = alone["time"]["iteration_s"], alone["memory"]["parts"]["parameters_bytes"] / 2
         for row in csv.DictReader(line for line in table if not line.startswith("#")):

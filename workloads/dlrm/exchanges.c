@@ -151,7 +151,8 @@ static void add_added(struct maker *m, struct dlrm_traffic *traffic, const struc
         double parts = 0;
         for (uint32_t i = first; i < first + m->node; i++)
             parts += samples * ranks[i].sums;
-        double seconds = dlrm_sparse_add_seconds(j, parts, samples * dlrm_sparse_added(j, first, m->node));
+        double sums = m->added[first] / j->exchange_bytes * (j->ranks / m->node);
+        double seconds = dlrm_sparse_add_seconds(j, parts, sums);
         for (uint32_t i = first; i < first + m->node; i++)
             traffic->add[i] = seconds;
     }

@@ -26,7 +26,10 @@ struct reshard_model reshard_model_of(const struct transformer_model *model, dou
         }
     }
     out.last = element * transformer_vocabulary_matrix(model);
+    out.tied = model->tied;
     out.first = model->tied ? 0 : out.last;
+    out.first_whole = element * transformer_input_rest(model);
+    out.last_whole = element * transformer_output_rest(model);
     return out;
 }
 
@@ -37,7 +40,7 @@ uint32_t reshard_ranks(const struct reshard_layout *layout)
 
 double reshard_bytes(const struct reshard_model *model)
 {
-    double sum = model->first + model->last;
+    double sum = model->first + model->last + model->first_whole + model->last_whole;
     for (uint32_t i = 0; i < model->count; i++)
         sum += model->layers[i].whole + model->layers[i].divided + model->layers[i].experts * model->layers[i].expert;
     return sum;
@@ -55,7 +58,8 @@ struct holding {
     bool input, output;
     struct slice whole, divided, expert;
     uint32_t group, groups;                             /* of experts */
-    double whole_copies, divided_copies, expert_copies; /* ranks that have the same */
+    double whole_copies, divided_copies, expert_copies; /* ranks of a stage that have the same */
+    double stages;                                      /* that have a tied matrix */
 };
 
 static struct slice slice_of(uint64_t index, uint64_t parts)
@@ -75,6 +79,7 @@ static struct holding holding_of(const struct reshard_model *model, const struct
                         .expert = slice_of(r % l->expert_tensor, l->expert_tensor),
                         .group = r / l->expert_tensor % l->expert,
                         .groups = l->expert,
+                        .stages = l->pipeline > 1 ? 2 : 1,
                         .whole_copies = ranks,
                         .divided_copies = l->data,
                         .expert_copies = (double)ranks / (l->expert * l->expert_tensor)};
@@ -114,7 +119,13 @@ static double common(const struct reshard_model *model, const struct holding *a,
         if (layer->experts)
             sum += experts_of_both(layer->experts, a, b) * both(layer->expert, a->expert, b->expert) / expert;
     }
-    double ends = (a->input && b->input ? model->first : 0) + (a->output && b->output ? model->last : 0);
+    bool first = a->input && b->input, last = a->output && b->output;
+    double wholes = (first ? model->first_whole : 0) + (last ? model->last_whole : 0);
+    sum += both(wholes, a->whole, b->whole) / whole;
+    double stages = shared && model->tied ? a->stages : 1;
+    if (model->tied)
+        last = (a->input || a->output) && (b->input || b->output);
+    double ends = (first ? model->first : 0) + (last ? model->last / stages : 0);
     return sum + both(ends, a->divided, b->divided) / divided;
 }
 

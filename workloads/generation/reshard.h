@@ -26,7 +26,9 @@ struct reshard_layer {
 struct reshard_model {
     struct reshard_layer *layers;
     uint32_t count;
-    double first, last; /* input and output, shared along tensor */
+    double first, last; /* input and output, shared along tensor; tied: one matrix, `last`, on both stages */
+    double first_whole, last_whole; /* beside these, on all ranks of the stage: positions, the last norm */
+    bool tied;
 };
 
 /* Of a complete model, with so many bytes an element. Memory from the arena. */

@@ -41,40 +41,30 @@ bool pipeline_exchanges_fit(const struct stagesim_pipeline *costs)
     return fit;
 }
 
-/* Of those that begin together, what the first one says. */
-static enum stagesim_moment moment_before(const struct stagesim_exchanges *exchanges, unsigned index)
-{
-    while (index > 0 && exchanges->items[index].moment == STAGESIM_TOGETHER)
-        index--;
-    return exchanges->items[index].moment == STAGESIM_TOGETHER ? STAGESIM_AFTER : exchanges->items[index].moment;
-}
-
-/* Whether some ranks take part in it, so that another one can begin with it. */
-static bool leads(const struct lowering *l, const struct stagesim_exchange *exchange)
-{
-    return mesh_product(l->mesh, lowering_axes(l->mesh, exchange->axes)) > 1;
-}
-
 void lowering_add_exchange_costs(struct lowering *l, const struct stagesim_exchanges *exchanges,
                                  struct exchange_list *out)
 {
+    enum stagesim_moment moment = STAGESIM_AFTER; /* of those that begin together, what the first one says */
+    bool begun = false;                           /* and some ranks take part in one before */
     out->count = 0;
     out->moments = 0;
     for (unsigned i = 0; exists(exchanges, i); i++) {
         const struct stagesim_exchange *from = &exchanges->items[i];
         uint32_t axes = lowering_axes(l->mesh, from->axes);
+        bool together = from->moment == STAGESIM_TOGETHER;
+        moment = together ? moment : from->moment;
+        begun &= together;
         if (mesh_product(l->mesh, axes) < 2)
             continue;
         struct exchange_cost *to = &out->items[out->count++];
-        bool together = from->moment == STAGESIM_TOGETHER;
-        enum stagesim_moment moment = together ? moment_before(exchanges, i) : from->moment;
         out->moments |= 1u << moment;
         *to = (struct exchange_cost){.collective = from->collective,
                                      .kind = from->kind,
                                      .moment = moment,
-                                     .together = together && leads(l, &exchanges->items[i - 1]),
+                                     .together = begun,
                                      .axes = axes,
                                      .hidden = from->hidden};
+        begun = true;
         for (unsigned n = 0; n < 3; n++)
             to->cost[n] = program_add_cost(
                 l->builder, &(struct stagesim_cost){.bytes = from->bytes * (n ? n : 0.5), .repeats = from->buffers});

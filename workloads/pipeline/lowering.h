@@ -113,7 +113,7 @@ struct travel {
 
 /* An outer step of a stage: its costs and group, and the all-reduce that is under way; NONE: none. Gathers: NONE: there
  * is nothing to put together. */
-struct outer_costs {
+struct outer_step {
     uint32_t group, before, exchange, after, gather[FAMILIES];
     uint32_t sent, due; /* the iteration at whose end it is applied */
 };
@@ -143,7 +143,7 @@ struct lowering {
                                  gather awaits; NONE: nothing, or a gather does already */
     uint32_t norm_cost, norm_group, nothing_cost;
     uint32_t tied_cost, tied_group; /* the group: NONE where no weights are tied */
-    struct outer_costs *outer;      /* [stage]; NULL: all replicas synchronise their gradients */
+    struct outer_step *outer;       /* [stage]; NULL: all replicas synchronise their gradients */
     uint32_t *tied_stage;           /* [worker]: the stage with whose gradients tied ones are exchanged; NONE: none */
     struct exchange_group *exchange_groups;
     size_t exchange_group_count, exchange_group_capacity;
@@ -358,9 +358,7 @@ void lowering_add_tied_sync(struct lowering *l, struct worker_state *state, uint
 
 /* ---- outer.c: islands of replicas that agree on weights now and then ---- */
 
-/* Whether there are such steps. */
-bool lowering_has_outer(const struct lowering *l);
-/* Their costs and groups. */
+/* Their costs and groups, where there are such steps. */
 void lowering_add_outer_costs(struct lowering *l);
 /* After a stage's step at the end of an iteration: what is due is applied, and sent. */
 void lowering_outer_step(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration);

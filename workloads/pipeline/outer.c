@@ -2,22 +2,17 @@
 /* Outer steps: islands of replicas that agree on a stage's weights after some iterations. */
 #include "workloads/pipeline/lowering.h"
 
-bool lowering_has_outer(const struct lowering *l)
-{
-    return l->costs->outer_axes && l->costs->outer_interval;
-}
-
 void lowering_add_outer_costs(struct lowering *l)
 {
     const struct stagesim_pipeline *costs = l->costs;
     uint32_t axes = lowering_axes(l->mesh, costs->outer_axes);
-    if (!lowering_has_outer(l) || mesh_product(l->mesh, axes) < 2)
+    if (!costs->outer_axes || mesh_product(l->mesh, axes) < 2)
         return;
     l->outer = arena_array(l->arena, l->plan->stages, sizeof *l->outer);
     for (uint32_t stage = 0; stage < l->plan->stages; stage++) {
         uint32_t worker = plan_worker(l->plan, 0, stage);
-        struct outer_costs *outer = &l->outer[stage];
-        *outer = (struct outer_costs){.sent = NONE, .group = program_add_group(l->builder, axes, &worker, 1)};
+        struct outer_step *outer = &l->outer[stage];
+        *outer = (struct outer_step){.sent = NONE, .group = program_add_group(l->builder, axes, &worker, 1)};
         outer->before = add_cost(l, (struct stagesim_cost){.seconds = at(costs->outer_before, stage)});
         outer->after = add_cost(l, (struct stagesim_cost){.seconds = at(costs->outer_after, stage)});
         outer->exchange = add_cost(l, (struct stagesim_cost){.bytes = at(costs->outer_bytes, stage)});
@@ -30,7 +25,7 @@ void lowering_add_outer_costs(struct lowering *l)
 
 static uint32_t send(struct lowering *l, const struct worker_state *state, uint32_t stage, uint32_t iteration)
 {
-    const struct outer_costs *outer = &l->outer[stage];
+    const struct outer_step *outer = &l->outer[stage];
     uint32_t before = program_add_compute(l->builder, state->worker,
                                           identify_step(STAGESIM_OPTIMIZER, stage, iteration), outer->before);
     lowering_await_sync(l, state, stage, before);
@@ -62,7 +57,7 @@ static void hand_out(struct lowering *l, const struct worker_state *state, uint3
 
 static void apply(struct lowering *l, struct worker_state *state, uint32_t stage, uint32_t iteration)
 {
-    struct outer_costs *outer = &l->outer[stage];
+    struct outer_step *outer = &l->outer[stage];
     uint32_t id = program_add_compute(l->builder, state->worker, identify_step(STAGESIM_OPTIMIZER, stage, iteration),
                                       outer->after);
     program_add_wait(l->builder, state->worker, id, outer->sent);
@@ -74,7 +69,7 @@ void lowering_outer_step(struct lowering *l, struct worker_state *state, uint32_
 {
     if (!l->outer)
         return;
-    struct outer_costs *outer = &l->outer[stage];
+    struct outer_step *outer = &l->outer[stage];
     if (outer->sent != NONE && outer->due == iteration)
         apply(l, state, stage, iteration);
     if ((iteration + 1) % l->costs->outer_interval)

@@ -112,15 +112,21 @@ static void set_profile_times(const struct transformer_job *j, enum transformer_
 
 double transformer_exchanges_seconds(const struct transformer_job *j, const struct stagesim_exchanges *exchanges)
 {
-    double seconds = 0;
+    double sum = 0, longest = 0; /* of those that begin together */
+    bool counts = false;
     for (unsigned i = 0; i < STAGESIM_EXCHANGES_MAX && exchanges->items[i].bytes > 0; i++) {
         const struct stagesim_exchange *exchange = &exchanges->items[i];
+        bool together = exchange->moment == STAGESIM_TOGETHER;
+        counts = together ? counts : exchange->moment == STAGESIM_AFTER || exchange->moment == STAGESIM_BEFORE;
+        if (!counts)
+            continue;
         double buffers = fmax(exchange->buffers, 1);
-        if (exchange->moment == STAGESIM_AFTER || exchange->moment == STAGESIM_BEFORE)
-            seconds += buffers * j->api->collective_seconds(j->job, 0, exchange->axes, exchange->collective,
-                                                            exchange->bytes / buffers);
+        double seconds = buffers * j->api->collective_seconds(j->job, 0, exchange->axes, exchange->collective,
+                                                              exchange->bytes / buffers);
+        sum += together ? fmax(seconds - longest, 0) : seconds;
+        longest = together ? fmax(seconds, longest) : seconds;
     }
-    return seconds;
+    return sum;
 }
 
 /* Seconds in which the host goes on issuing operators while a part waits for its exchanges. */

@@ -10,7 +10,7 @@
 
 enum { FLOAT = 4 };
 
-static bool refuse(const struct transformer_job *j, bool wrong, const char *key, const char *text)
+static bool accept_unless(const struct transformer_job *j, bool wrong, const char *key, const char *text)
 {
     if (wrong)
         j->api->error(j->job, key, "%s", text);
@@ -40,8 +40,9 @@ static bool check_steps(const struct transformer_job *j)
                       interval, iterations, 2 * interval);
         return false;
     }
-    return refuse(j, p->outer_delay > interval, "outer_delay",
-                  "what one outer step has sent is applied no later than the next one sends");
+    return accept_unless(j, p->outer_delay > interval, "outer_delay",
+                         "what one outer step has sent is applied no later than the next one sends; expected at most "
+                         "outer_period / outer_parts");
 }
 
 bool transformer_set_islands(struct transformer_job *j)
@@ -50,9 +51,10 @@ bool transformer_set_islands(struct transformer_job *j)
     j->island = j->data;
     if (p->islands < 2)
         return true;
-    bool ok = refuse(j, j->tensor.algorithm != TENSOR_MEGATRON, "islands", "islands are for megatron-1d");
-    ok &= refuse(j, p->shard_ranks > 0, "islands",
-                 "islands are not for hybrid sharding: weights are shared within one; expected no shard_ranks");
+    bool ok = accept_unless(j, j->tensor.algorithm != TENSOR_MEGATRON, "islands",
+                            "islands are for megatron-1d; expected it as tensor_parallel.algorithm");
+    ok &= accept_unless(j, p->shard_ranks > 0, "islands",
+                        "islands are not for hybrid sharding: weights are shared within one; expected no shard_ranks");
     uint32_t inner = j->data / (uint32_t)p->islands;
     if (inner * p->islands != j->data || !j->api->cut(j->job, "data", inner)) {
         j->api->error(j->job, "islands", "%u data-parallel ranks cannot be cut into %llu islands; expected a divisor",

@@ -4,6 +4,7 @@
 #include "workloads/transformer/kinds/kinds.h"
 #include "workloads/transformer/transformer.h"
 
+#include <float.h>
 #include <math.h>
 
 /* Numbers of parts that stand apart, see struct stagesim_part. */
@@ -383,13 +384,13 @@ static void add_host(const struct transformer_job *j, const struct expert_layer 
     if (host <= 0 || j->profile.rows[PROFILE_LAYER])
         return;
     struct stagesim_exchanges tokens = {0};
-    dispatch(j, &tokens, STAGESIM_BEFORE);
+    dispatch(j, &tokens, STAGESIM_AFTER);
     double travel = transformer_exchanges_seconds(j, &tokens);
     layer->experts->forward = fmax(layer->experts->forward, host - travel);
     double rest = layer->router->backward + layer->sum->backward + (layer->shared ? layer->shared->backward : 0) +
                   plain_part(j, BLOCK_ATTENTION, number).backward + 2 * travel;
-    double longer = (2 * host - rest) / layer->experts->backward;
-    if (longer > 1) {
+    double longer = (2 * host - rest) / fmax(layer->experts->backward, DBL_MIN);
+    if (longer > 1 && isfinite(longer)) {
         layer->experts->backward *= longer;
         layer->experts->weight *= longer;
     }

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
-from queue_identities import identities
+from queue_identities import identities, one_owner
 from queue_month import RESUME, SAVING, Job, Month, Power, Progress
 from queue_tables import Run, nodes_of
 from queue_types import (AWAY, CHECKPOINT, EVERY, FAILURES, FULL, IDLE, LOAD, NODES, POLICIES, SAVE, WRITE, job_type,
@@ -103,26 +103,13 @@ def mixed(stagesim, folder):
         check.that(counts["simulated"] + counts["parts_simulated"] + counts["uneven"] + counts["failed"] <= 20,
                    f"{counts}")
         slowest = max(slowest, counts["largest_slow_down"])
-        check_any(f"mixed month {seed} {policy}", result, jobs)
+        one_owner(check, f"mixed month {seed} {policy}", result, jobs)
         if seed < 2:
             many = Run(stagesim, folder, "month.yaml", "--set", "queue.sets=20", "--set", "queue.runs=3")
             check.that(many.spans == result.spans and many.jobs == result.jobs, f"mixed month {seed}: of three")
             low, high = (many.summary["months"]["completion_s"][key] for key in ("p10", "p90"))
             check.that(low < high, f"mixed month {seed}: months differ")
     check.that(slowest > 1.5, f"the slowest job takes {slowest} times as long")
-
-
-def check_any(label, result, jobs):
-    """No job is lost, no node has two, none is faster than alone on the best nodes."""
-    check.that(len(result.jobs) == len(jobs) and all(float(row["end_s"]) > float(row["start_s"]) >= job[0]
-                                                     for row, job in zip(result.jobs, jobs)), f"{label}: a job is lost")
-    busy = {}
-    for span in result.spans:
-        for node in nodes_of(span["nodes"]):
-            busy.setdefault(node, []).append((float(span["from_s"]), float(span["to_s"])))
-    check.that(all(a[1] <= b[0] + 1e-6 for times in map(sorted, busy.values()) for a, b in zip(times, times[1:])),
-               f"{label}: a node is used twice")
-    check.near(sum(result.summary["node_time"].values()), 1, f"{label}: nodes' time adds up", 1e-9)
 
 
 def capped(stagesim, folder):

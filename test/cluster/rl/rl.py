@@ -54,7 +54,7 @@ def parts(found):
     """Generation, what the trainer does, the transfer."""
     p = found["phases"]
     trains = sum(p[key + "_s"] for key in ("old_log_probabilities", "reference", "reward_model", "values", "training",
-                                            "overhead"))
+                                            "swap", "overhead"))
     return p["generation_s"], trains, p["transfer_s"]
 
 
@@ -150,16 +150,56 @@ def check_levers(stagesim, folder):
 
 def check_bytes(stagesim, folder):
     layer = 2 * 1024 * 8 * 128 + 2 * 1024 * 4 * 128 + 3 * 1024 * 2816
-    whole, ends = 2 * 4 * 2 * 1024, 2 * 2 * 1024 * 32000  # norms of layers; input and output
+    whole, ends = 2 * 9 * 1024, 2 * 2 * 1024 * 32000  # norms of layers and the last; input and output
     apart, _ = run(stagesim, folder, arrangement="apart", engines=2)
     CHECK.near(apart["transfer_most_bytes"], (2 * 4 * layer + ends) / 2 + whole, "half of what is shared, all norms")
     CHECK.near(apart["transfer_bytes"], 4 * apart["transfer_most_bytes"], "four GPUs")
-    CHECK.that(apart["memory"]["fits"] and apart["memory"]["trainer_peak_bytes"] < 80e9, "the trainer fits")
+    CHECK.that(apart["memory"]["fits"] and apart["memory"]["phases"]["training_bytes"] < 80e9, "the trainer fits")
     small, _ = run(stagesim, folder, trainer=TRAINER[:-1] + ", memory: {reserve: 90%}}", pack=65536,
                    prompts=64, output=1500)
     CHECK.that(not small["memory"]["fits"], "a trainer that does not")
     same, _ = run(stagesim, folder)
     CHECK.near(same["transfer_bytes"], 0, "the same layout on the same GPUs")
+
+
+def check_models(stagesim, folder):
+    """Models beside the policy: a reference has its weights, which a GPU of an engine with the same layout gets; a
+    critic its states. On the host they come for their phases, otherwise they are always there."""
+    more = {"arrangement": "apart", "engines": 2, "critic": "true", "reward_model": "true", "host_rate": "10GBps"}
+    plain, _ = run(stagesim, folder, arrangement="apart", engines=2, reference="false")
+    weights, states = plain["transfer_most_bytes"], plain["memory"]["trainer_states_bytes"]
+    host, _ = run(stagesim, folder, models="host", **more)
+    held, alone = host["memory"]["phases"], plain["memory"]["phases"]
+    CHECK.near(plain["phases"]["swap_s"], 0, "no other model")
+    CHECK.near(host["phases"]["swap_s"], (2 * weights + 2 * states) / 10e9, "models in and out")
+    CHECK.near(host["step_s"], sum(parts(host)), "and the step has it")
+    CHECK.that(states < alone["old_log_probabilities_bytes"] < alone["training_bytes"], "a forward has less under way")
+    CHECK.that([alone[f"{name}_bytes"] for name in ("reference", "reward_model", "values")] == [0, 0, 0], "none")
+    for name, bytes_ in (("old_log_probabilities", 0), ("reference", weights), ("reward_model", weights),
+                         ("values", states)):
+        CHECK.near(held[f"{name}_bytes"], alone["old_log_probabilities_bytes"] + bytes_, name)
+    CHECK.near(held["training_bytes"], alone["training_bytes"] + states, "a critic's training")
+    CHECK.near(held["generation_bytes"], host["memory"]["weights_bytes"] + host["memory"]["cache_bytes"], "an engine")
+    more.pop("host_rate")
+    gpu, _ = run(stagesim, folder, models="gpu", **more)
+    for name in ("old_log_probabilities", "reference", "reward_model", "values", "training"):
+        own = "training" if name == "training" else "old_log_probabilities"
+        CHECK.near(gpu["memory"]["phases"][f"{name}_bytes"], alone[f"{own}_bytes"] + 2 * weights + states,
+                   f"gpu, {name}")
+    CHECK.near(gpu["phases"]["swap_s"], 0, "nothing moves")
+    turns = {"reward_model": "true", "offload": "false"}
+    free, _ = run(stagesim, folder, models="host", **turns)
+    full, _ = run(stagesim, folder, models="gpu", **turns)
+    CHECK.near(free["memory"]["cache_bytes"] - full["memory"]["cache_bytes"], 2 * weights, "the cache has less room")
+    CHECK.near(full["memory"]["phases"]["generation_bytes"], free["memory"]["phases"]["generation_bytes"], "all of it")
+    wide, fits = {"arrangement": "apart", "engines": 2, "pack": 65536, "prompts": 64, "output": 1500}, []
+    for models, reserve in (("host", 0), ("gpu", 88), ("host", 88), ("host", 89)):
+        found, _ = run(stagesim, folder, trainer=f"{TRAINER[:-1]}, memory: {{reserve: {reserve}%}}}}", critic="true",
+                       models=models, **wide)
+        most = max(value for key, value in found["memory"]["phases"].items() if key != "generation_bytes")
+        fits.append(found["memory"]["fits"])
+        CHECK.that(fits[-1] == (most <= 80e9 * (1 - reserve / 100)), f"fits: {most}, {reserve} %")
+    CHECK.that({*fits} == {True, False}, f"some fit: {fits}")
 
 
 def check_files(stagesim, folder):
@@ -193,7 +233,10 @@ BAD = (
     ("rl: {promptz: 3}", "did you mean 'prompts'?"),
     ("rl: {staleness: 2}", "goes with arrangement: async"),
     ("rl: {arrangement: apart, offload: true}", "goes with arrangement: colocated"),
-    ("rl: {arrangement: apart, host_rate: 3GBps}", "goes with arrangement: colocated"),
+    ("rl: {arrangement: apart, reference: false, host_rate: 3GBps}", "nothing moves to or from the host"),
+    ("rl: {arrangement: apart, models: gpu, host_rate: 3GBps}", "nothing moves to or from the host"),
+    ("rl: {reference: false, models: gpu}", "and there is none; expected one"),
+    ("rl: {models: disk}", "expected"),
     ("rl: {arrangement: apart, steps: 2}", "expected at least 3"),
     ("rl: {arrangement: async, staleness: 3, steps: 8}", "expected at least 9"),
     ("rl: {mini_batch: 5000}", "expected no more"),
@@ -247,6 +290,7 @@ def main():
         check_pools(stagesim, folder)
         check_levers(stagesim, folder)
         check_bytes(stagesim, folder)
+        check_models(stagesim, folder)
         check_files(stagesim, folder)
         check_refused(stagesim, folder)
     return CHECK.done()

@@ -95,6 +95,20 @@ def check_search(stagesim, folder):
     CHECK.that(shown == sorted(fits)[:3], f"the three fastest: {shown}")
 
 
+def check_keys_of_some(stagesim, folder):
+    """Keys of one arrangement count for its variants, and the others do without them."""
+    scenario(folder, "variants: {arrangement: [colocated, apart, async], tensor: [2], pipeline: [1], "
+             "engine_tensor: [2], trainer_gpus: [4], gpus: 8}")
+    tool.run(stagesim, "search", folder / "s.yaml", "-o", folder / "some", "--quiet", "--set", "rl.staleness=2",
+             "--set", "rl.offload=false")
+    rows = rows_of(folder / "some/search.csv")
+    CHECK.that([row["answer"] for row in rows] == ["fits"] * 3, f"all are legal: {rows}")
+    CHECK.that([row["staleness"] for row in rows] == ["", "", "2"], f"staleness of async: {rows}")
+    tool.run(stagesim, "run", folder / "some/best.yaml", "--quiet", "-o", folder / "again")
+    step = json.loads((folder / "again/summary.json").read_text())["step_s"]
+    CHECK.near(step, min(float(row["step"]) for row in rows), "the best of them", 1e-6)
+
+
 def check_default(stagesim, folder):
     """Without the section: the scenario's own arrangement and number of GPUs, all layouts of both sides."""
     scenario(folder, "")
@@ -109,9 +123,14 @@ def check_default(stagesim, folder):
 BAD = (
     ("variants: {tensors: [2]}", (), "did you mean 'tensor'?"),
     ("variants: {arrangement: beside}", (), "expected"),
+    ("variants: {arrangement: [colocated, apart], staleness: [1, 2]}", (), "goes with arrangement: async"),
+    ("variants: {trainer_gpus: [2, 4]}", (), "of colocated the trainer has all GPUs"),
+    ("", ("--set", "rl.pool=[1, 1, 1]"), "expected no pool"),
     ("variants: {tensor: [7]}", (), "no layout of trainer and engines fills the GPUs"),
     (f"variants: {{tensor: {[1] * 30}, pipeline: {[1] * 30}, engine_tensor: {[1] * 30}}}", (), "more than 20000"),
     ("variants: {tensor: [1], pipeline: [1], engine_tensor: [1], gpus: 16}", (), "and the platform 8"),
+    (f"variants: {{tensor: {[16] * 300}, pipeline: {[16] * 300}, engine_tensor: {[16] * 300}}}", (), "more than 20000"),
+    ("", ("--top", "0"), "--top"), ("", ("--picture", "svg"), "--picture"),
     ("", ("--exhaustive",), "--exhaustive is for scenarios of a job"),
     ("", ("--resume", "-o", "x"), "--resume is for scenarios of a job"),
 )
@@ -134,6 +153,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         check_search(stagesim, folder)
+        check_keys_of_some(stagesim, folder)
         check_default(stagesim, folder)
         check_refused(stagesim, folder)
     return CHECK.done()

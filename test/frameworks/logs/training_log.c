@@ -69,6 +69,8 @@ Test(logs, of_public_threads)
         {"deepspeed-pipeline.log", "DeepSpeed", LOG_SAMPLES_PER_S, 1, 0, 257.601, 0, "2022-08-25"},
         {"deepspeed-breakdown.log", "DeepSpeed (wall_clock_breakdown)", LOG_SECONDS, 1, 0,
          (435.67 + 744.11 + 0.98) / 1e3, 0, "2021-10-08"},
+        {"megatron-argonne.log", "Megatron-LM", LOG_SECONDS, 2, 1, (7.1365 + 7.1470) / 2, 9752.35498046875 / 1024,
+         "2024-09-16"},
         {"trainer-2080.log", "Hugging Face Trainer", LOG_SECONDS, 3, 0, (5.01 + 5.97 + 9.33) / 3, 0, "2021-06-05"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -84,6 +86,28 @@ Test(logs, of_public_threads)
         cr_assert(fabs(log->bytes.value / 1073741824 - rows[i].gibibytes) < 1e-9);
         cr_assert_str_eq(log->date, rows[i].date);
     }
+}
+
+Test(logs, timers_say_what_is_beside_them)
+{
+    struct diag diag = {.out = stderr};
+    const struct training_log *log =
+        training_log_read(SOURCE "/test/frameworks/logs/megatron-argonne.log", arena, &diag);
+    cr_assert(log);
+    near(log->outside, ((7136.5 - 7079.28 - 43.08) + (7147.0 - 7092.56 - 40.11)) / 2e3,
+         "seconds of the steps that count");
+    struct training_log *other;
+    static const char step[] = " iteration 1/ 9 | elapsed time per iteration (ms): 1000.0 |\n";
+    cr_assert_str_empty(complaint(arena_print(arena,
+                                              "%smax time across ranks (ms):\n    forward-backward ....: 900.00\n"
+                                              "    optimizer ......: 60.00\n    optimizer-inner-step ....: 7.00\n",
+                                              step),
+                                  &other));
+    near(other->outside, 0.04, "of the slowest rank alone");
+    cr_assert_str_empty(complaint(arena_print(arena, "%s    forward-backward ....: (1.00, 900.00)\n", step), &other));
+    cr_assert(other->outside == 0, "one timer alone says nothing");
+    cr_assert(
+        strstr(complaint(arena_print(arena, "%s    optimizer ....: (1.00, x)\n", step), NULL), "'x' is no number"));
 }
 
 Test(logs, mlperf_counts_tokens_of_gpt3)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """export_jobs.py STAGESIM: `stagesim export`. Import, export and import again keep the scenario, for the jobs of the
 importers' tests and for random ones of Megatron-LM and torchtitan. Of scenarios written here the options are those that
-are known for them; what a framework has nothing for is named in the file and on standard error."""
+are known for them; what a framework has nothing for is named in the file and on standard error. Orders as schedule
+files take the time of the schedules that they are of."""
 import os
 import pathlib
 import random
@@ -344,12 +345,40 @@ def check_remarks(check, product):
         check.that(out.returncode == 1 and words in out.stderr and not out.stdout, f"{scenario}: {out.stderr}")
 
 
+STAGES = """platform: dgx-h100:1
+workload: stages
+stages: {forward: [9ms, 10ms, 12ms, 11ms], backward: 20ms, weight: 9ms, message: 30MB, activation: 1GiB}
+parallel: {pipeline: 4}
+batch: {micro_batches: 8}
+schedule: %s
+"""
+
+
+def check_orders(check, product):
+    """A file of the order, in the place of its schedule, gives the same iteration and memory."""
+    def figures(schedule):
+        (product.folder / "stages.yaml").write_text(STAGES % schedule)
+        return {key: value for key, value in tool.summary(product.binary, product.folder / "stages.yaml",
+                                                          product.folder / "figures", "--engine", "analytic").items()
+                if key in ("time", "memory", "bubble")}
+
+    for schedule in ("gpipe", "1f1b", "interleaved", "chimera", "zb-h1", "v-half", "dualpipe", "seq1f1b", "bpipe"):
+        wanted = figures(schedule)
+        out = product.run("export", "stages.yaml", "--to", "schedule", "-o", "order.csv")
+        if check.that(out.returncode == 0 and not out.stderr, f"{schedule}: {out.stderr}"):
+            check.that(figures("{file: order.csv}") == wanted, f"{schedule}: its order takes another time")
+        (product.folder / "order.csv").unlink(missing_ok=True)
+    out = product.run("export", tool.ROOT / "scenarios/resnet-50.yaml", "--to", "schedule")
+    check.that(out.returncode == 1 and "no order of a pipeline" in out.stderr and not out.stdout, out.stderr)
+
+
 def main():
     check = tool.Checker()
     with tempfile.TemporaryDirectory() as folder:
         product = Product(folder)
         check_known(check, product)
         check_remarks(check, product)
+        check_orders(check, product)
         if product.run("import", "--help").returncode == 0 or os.environ.get("IMPORT"):
             check_jobs(check, product)
             check_megatron(check, product)

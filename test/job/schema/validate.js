@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // validate.js SCHEMA FILE...: prints a line for each YAML file: its name, whether it is valid, and the first reason why
-// not, between tabs. By Ajv and js-yaml, which know nothing of stagesim.
-const Ajv = require("ajv"), yaml = require("js-yaml"), fs = require("fs");
+// not, between tabs. By Ajv (6 or 8) and js-yaml, which know nothing of stagesim.
+const ajv = require("ajv"), yaml = require("js-yaml"), fs = require("fs");
 const [, , schema, ...files] = process.argv;
-const validate = new Ajv({ schemaId: "auto" }).compile(JSON.parse(fs.readFileSync(schema, "utf8")));
+const Ajv = ajv.default || ajv, options = ajv.default ? { strict: false } : { schemaId: "auto" };
+const validate = new Ajv(options).compile(JSON.parse(fs.readFileSync(schema, "utf8")));
 for (const file of files) {
   let value, verdict = "unreadable", reason = "";
   try {

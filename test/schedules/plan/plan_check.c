@@ -24,6 +24,11 @@ static bool write_down(void *user, const struct plan_mistake *mistake)
     if (mistake->other_worker != PLAN_NOWHERE)
         snprintf(other, sizeof other, " (%u/%zu)", mistake->other_worker, mistake->other_index);
     snprintf(log->text + used, sizeof log->text - used, "%s%s%s\n", at, mistake->text, other);
+    for (size_t i = 0; i < mistake->note_count && mistake->note_count < 4; i++) { /* those of long ones look alike */
+        const struct plan_note *note = &mistake->notes[i];
+        used = strlen(log->text);
+        snprintf(log->text + used, sizeof log->text - used, "  %u/%zu: %s\n", note->worker, note->index, note->text);
+    }
     return true;
 }
 
@@ -145,14 +150,17 @@ Test(plan_check, dead_lock_of_one)
     swap(plan, 2, 0, 1);
     expect(plan, "2/0: this order can never finish: worker 2 waits for the forward of micro-batch 0 in stage 2, which "
                  "is not before it in "
-                 "its own order\n");
+                 "its own order\n"
+                 "  2/1: worker 2 waits for this\n");
     plan = good("1f1b", 1, 1);
     plan->orders[0].slots[1].joined = 1;
     expect(plan, "0/1: this order can never finish: worker 0 waits for the forward of micro-batch 0 in stage 0, which "
                  "is not before it in "
-                 "its own order\n");
+                 "its own order\n"
+                 "  0/0: worker 0 waits for this\n");
 }
 
+/* The slots that wait are 0/1 and 1/0; those that are waited for stand behind them in each other's orders. */
 Test(plan_check, dead_lock_of_two)
 {
     struct plan *plan = good("gpipe", 3, 2); /* F0 F1 B0 B1 */
@@ -160,7 +168,10 @@ Test(plan_check, dead_lock_of_two)
     swap(plan, 1, 1, 1);
     expect(plan, "0/1: this order can never finish: worker 0 waits for the backward of micro-batch 0 in stage 1 from "
                  "worker 1, which waits "
-                 "for the forward of micro-batch 1 in stage 0 from worker 0\n");
+                 "for the forward of micro-batch 1 in stage 0 from worker 0\n"
+                 "  1/2: worker 0 waits for this\n"
+                 "  1/1: worker 1 comes no further than here\n"
+                 "  0/2: worker 1 waits for this\n");
 }
 
 /* A ring of 10 workers with two chunks each, the second before the first on worker 0; only 8 waits are spelled out. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 enum { LAYERS = 4, WHOLE = 24, DIVIDED = 144, EXPERTS = 8, EXPERT = 144, ENDS = 144, TRIES = 300 };
-enum { LAYER = WHOLE + DIVIDED + EXPERTS * EXPERT, ELEMENTS = 2 * ENDS + LAYERS * LAYER };
+enum { LAYER = WHOLE + DIVIDED + EXPERTS * EXPERT, OUTSIDE = 2 * (ENDS + WHOLE), ELEMENTS = OUTSIDE + LAYERS * LAYER };
 
 static uint64_t state = 1;
 
@@ -41,17 +41,34 @@ static bool has_divided(const struct reshard_layout *l, uint32_t r, uint32_t ind
     return is_in(index, DIVIDED, t, l->tensor);
 }
 
-/* Elements: the input, the output, then layer by layer what is whole, divided, and the experts. */
-static bool has(const struct reshard_layout *l, uint32_t rank, uint32_t element)
+static bool has_whole(const struct reshard_layout *l, uint32_t r, uint32_t index)
+{
+    return !l->sharded || is_in(index, WHOLE, r / l->tensor, l->data);
+}
+
+/* The input and the output, each a matrix and what is whole; a tied matrix is the output's, and there is no other. */
+static bool has_end(const struct reshard_layout *l, bool tied, uint32_t stage, uint32_t r, uint32_t element)
+{
+    uint32_t inside = element % (ENDS + WHOLE);
+    bool output = element >= ENDS + WHOLE, first = stage == 0, last = stage == l->pipeline - 1;
+    if (inside >= ENDS)
+        return (output ? last : first) && has_whole(l, r, inside - ENDS);
+    if (tied)
+        return output && (first || last) && has_divided(l, r, inside);
+    return (output ? last : first) && has_divided(l, r, inside);
+}
+
+/* Elements: the ends, then layer by layer what is whole, divided, and the experts. */
+static bool has(const struct reshard_layout *l, bool tied, uint32_t rank, uint32_t element)
 {
     uint32_t ranks = l->tensor * l->data, stage = rank / ranks, r = rank % ranks;
-    if (element < 2 * ENDS)
-        return stage == (element < ENDS ? 0 : l->pipeline - 1) && has_divided(l, r, element % ENDS);
-    uint32_t layer = (element - 2 * ENDS) / LAYER, inside = (element - 2 * ENDS) % LAYER;
+    if (element < OUTSIDE)
+        return has_end(l, tied, stage, r, element);
+    uint32_t layer = (element - OUTSIDE) / LAYER, inside = (element - OUTSIDE) % LAYER;
     if (!is_in(layer, LAYERS, stage, l->pipeline))
         return false;
     if (inside < WHOLE)
-        return !l->sharded || is_in(inside, WHOLE, r / l->tensor, l->data);
+        return has_whole(l, r, inside);
     if (inside < WHOLE + DIVIDED)
         return has_divided(l, r, inside - WHOLE);
     inside -= WHOLE + DIVIDED;
@@ -71,20 +88,20 @@ static struct reshard_layout random_layout(void)
     return l;
 }
 
-static struct reshard_model model_of(struct reshard_layer *layers)
+static struct reshard_model model_of(struct reshard_layer *layers, bool tied)
 {
     for (int i = 0; i < LAYERS; i++)
         layers[i] = (struct reshard_layer){2 * WHOLE, 2 * DIVIDED, 2 * EXPERT, EXPERTS};
-    return (struct reshard_model){layers, LAYERS, 2 * ENDS, 2 * ENDS};
+    return (struct reshard_model){layers, LAYERS, tied ? 0 : 2 * ENDS, 2 * ENDS, 2 * WHOLE, 2 * WHOLE, tied};
 }
 
 /* Bytes, two an element, that a rank of each layout has. */
-static double count_common(const struct reshard_layout *from, uint32_t source, const struct reshard_layout *to,
-                           uint32_t target)
+static double count_common(bool tied, const struct reshard_layout *from, uint32_t source,
+                           const struct reshard_layout *to, uint32_t target)
 {
     double common = 0;
     for (uint32_t e = 0; e < ELEMENTS; e++)
-        common += has(from, source, e) && has(to, target, e) ? 2 : 0;
+        common += has(from, tied, source, e) && has(to, tied, target, e) ? 2 : 0;
     return common;
 }
 
@@ -92,9 +109,11 @@ static double count_common(const struct reshard_layout *from, uint32_t source, c
 static bool is_counted(const struct reshard_model *model, const struct reshard_layout *from,
                        const struct reshard_layout *to, uint32_t target)
 {
-    double held = count_common(to, target, to, target), sent = 0, wrong = fabs(reshard_held(model, to, target) - held);
+    double held = count_common(model->tied, to, target, to, target), sent = 0;
+    double wrong = fabs(reshard_held(model, to, target) - held);
     for (uint32_t source = 0; source < reshard_ranks(from); source++) {
-        wrong += fabs(reshard_common(model, from, source, to, target) - count_common(from, source, to, target));
+        wrong +=
+            fabs(reshard_common(model, from, source, to, target) - count_common(model->tied, from, source, to, target));
         sent += reshard_sent(model, from, source, to, target);
     }
     return !(wrong > 0) && fabs(sent - held) <= 1e-9 * held;
@@ -115,7 +134,9 @@ static int count_right(const struct reshard_model *model)
 Test(reshard, counts_every_element)
 {
     struct reshard_layer layers[LAYERS];
-    struct reshard_model model = model_of(layers);
-    cr_assert(eq(dbl, reshard_bytes(&model), 2.0 * ELEMENTS));
-    cr_assert(eq(int, count_right(&model), TRIES));
+    for (int tied = 0; tied < 2; tied++) {
+        struct reshard_model model = model_of(layers, tied);
+        cr_assert(eq(dbl, reshard_bytes(&model), 2.0 * (ELEMENTS - tied * ENDS)));
+        cr_assert(eq(int, count_right(&model), TRIES));
+    }
 }

@@ -12,27 +12,12 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+import two_sites
+
 STAGESIM = pathlib.Path(sys.argv[1]).resolve()
 RATE, LATENCY = 0.5e9, 0.03
-PRODUCT = """kind: product
-summary: one GPU
-device: H100-SXM5-80GB
-devices: 1
-cables: {card: ndr}
-node:
-  - add: port
-  - {join: [device, port], cable: card, exit: true}
-fabric: {name: test, kind: switched, hop: 0.1us, pod: 1, source: test, confidence: L}
-"""
-JOB = """platform: {preset: one.yaml, nodes: 2, sites: 2, site_rate: 0.5GBps, site_latency: 30ms}
-workload: transformer
-model: {layers: 4, hidden: 1024, heads: 8, vocabulary: 1000, sequence: 1024}
-parallel: {data: 2}
-batch: {micro: 8, micro_batches: 2}
-schedule: 1f1b
-transformer: {islands: 2}
-compute: {efficiency: 0.1}
-"""
+SITES = "0.5GBps", "30ms"  # the same
 faults = []
 
 
@@ -79,7 +64,7 @@ def check_times(folder):
 
 
 def check_volumes(folder):
-    (folder / "job.yaml").write_text(JOB.replace("nodes: 2", "nodes: 4").replace("data: 2", "data: 4"))
+    two_sites.write(folder, *SITES, gpus=4)
     for zero, parts in itertools.product((0, 1, 2, 3), (1, 2)):
         _, memory = good(folder, f"transformer.zero={zero}", *outer(4, parts, 0, 2))
         with open(folder / "out" / "operations.csv") as file:
@@ -95,7 +80,7 @@ def check_volumes(folder):
             for key in ("outer_momentum=true", "outer_momentum=false", "outer_offload=true")]
     near(both[0] - both[1], parameters / 2 * 4, "bytes of the moment")
     near(both[1] - both[2], parameters / 2 * 4, "bytes of the weights that were agreed last")
-    (folder / "job.yaml").write_text(JOB)
+    two_sites.write(folder, *SITES)
 
 
 def check_refusals(folder):
@@ -107,8 +92,7 @@ def check_refusals(folder):
 
 with tempfile.TemporaryDirectory() as directory:
     where = pathlib.Path(directory)
-    (where / "one.yaml").write_text(PRODUCT)
-    (where / "job.yaml").write_text(JOB)
+    two_sites.write(where, *SITES)
     for check in (check_times, check_volumes, check_refusals):
         check(where)
 print("\n".join(faults))

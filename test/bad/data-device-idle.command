@@ -1,0 +1,1 @@
+platform show data/of-device-idle.yaml:2

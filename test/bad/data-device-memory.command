@@ -1,0 +1,1 @@
+platform show data/of-device-memory.yaml:2

@@ -1,0 +1,1 @@
+platform show data/of-device-no-peak.yaml:2

@@ -1,0 +1,1 @@
+platform show data/of-device-peak.yaml:2

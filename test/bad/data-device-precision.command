@@ -1,0 +1,1 @@
+platform show data/of-device-precision.yaml:2

@@ -1,0 +1,1 @@
+platform show data/of-device-unit.yaml:2

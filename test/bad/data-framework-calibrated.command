@@ -1,0 +1,1 @@
+check data/of-framework-calibrated.yaml

@@ -1,0 +1,1 @@
+platform show data/of-library-word.yaml:2

@@ -1,0 +1,1 @@
+platform show data/of-network-key.yaml:2

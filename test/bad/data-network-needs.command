@@ -1,0 +1,1 @@
+platform show data/of-network-needs.yaml:2

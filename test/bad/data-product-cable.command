@@ -1,0 +1,1 @@
+platform show data/product-cable.yaml:2

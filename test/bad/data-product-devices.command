@@ -1,0 +1,1 @@
+platform show data/product-devices.yaml:2

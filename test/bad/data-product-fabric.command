@@ -1,0 +1,1 @@
+platform show data/product-fabric.yaml:2

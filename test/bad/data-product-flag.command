@@ -1,0 +1,1 @@
+platform show data/product-flag.yaml:2

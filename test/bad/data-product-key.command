@@ -1,0 +1,1 @@
+platform show data/product-key.yaml:2

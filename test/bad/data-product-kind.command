@@ -1,0 +1,1 @@
+platform show data/product-kind.yaml:2

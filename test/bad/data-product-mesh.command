@@ -1,0 +1,1 @@
+platform show data/product-mesh.yaml:2

@@ -1,0 +1,1 @@
+platform show data/product-needs.yaml:2

@@ -1,0 +1,1 @@
+platform show data/product-part.yaml:2

@@ -1,0 +1,1 @@
+platform show data/product-pod.yaml:2

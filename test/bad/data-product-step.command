@@ -1,0 +1,1 @@
+platform show data/product-step.yaml:2

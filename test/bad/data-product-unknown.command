@@ -1,0 +1,1 @@
+platform show data/product-unknown.yaml:2

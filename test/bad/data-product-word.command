@@ -1,0 +1,1 @@
+platform show data/product-word.yaml:2

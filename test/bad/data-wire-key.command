@@ -1,0 +1,1 @@
+platform show data/of-wire-key.yaml:2
