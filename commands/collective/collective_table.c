@@ -167,6 +167,7 @@ static bool add_rows(struct computation *computation, const struct collective_al
     int stage;
     char text[4096];
     int code = isolate(rows_isolated, &rows, &results, &stage, fault);
+    computation->results = own; /* where there are no processes, it was this one's */
     if (code == EXIT_DONE)
         for (size_t length; (length = read_all(results, text, sizeof text)) > 0;)
             fwrite(text, 1, length, own);

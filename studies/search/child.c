@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { OPERATIONS_MAX = 20000000, RELEASE_EVERY = 4096 };
 
@@ -401,13 +402,17 @@ static bool do_next(const struct working *w, enum step step, struct platform *pl
     return false;
 }
 
-static void work_on(const struct working *w, struct platform *platform)
+/* Where there are no processes, the parent's part is done here, too. */
+static void work_on(struct working *w, struct platform *platform)
 {
+    bool alone = getpid() == w->parent;
     while (!search_is_over(w) && atomic_load(&w->shared->step) != STEP_DONE) {
         atomic_fetch_add(&w->shared->busy, 1); /* before the step is read: the parent first changes it, then looks */
         bool busy = do_next(w, (enum step)atomic_load(&w->shared->step), platform);
         atomic_fetch_sub(&w->shared->busy, 1);
-        if (!busy)
+        if (!busy && alone)
+            w->take_turns(w);
+        else if (!busy)
             nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
 }

@@ -11,6 +11,7 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 struct class_store;
 struct diag;
@@ -48,6 +49,10 @@ struct working {
     struct search_floors floors; /* say nothing but where only the fastest is asked for */
     struct class_store *classes; /* of a child, too */
     struct plan_store *plans;    /* of a child; NULL: nothing is shared */
+    struct turns *turns;         /* of the parent */
+    pid_t parent;
+    /* The parent's part: goes to the next step where it is time to; true: it did. */
+    bool (*take_turns)(struct working *w);
 };
 
 /* ---- child.c ---- */
@@ -59,6 +64,13 @@ int search_child(void *user, struct platform *platform, FILE *results, struct di
 /* The number-th candidate of the shard. */
 uint64_t search_index(const struct working *w, uint64_t number);
 
+/* When to go from one step to the other. */
+struct turns {
+    double limit, end; /* seconds that there are, and when they are over */
+    double look_until; /* then what was looked at is timed; 0: all is looked at first */
+    double graced;     /* until then layouts are timed after an interruption that came before any was; 0: none did */
+    bool first;        /* nothing was timed yet */
+};
 /* Whether all processes are to end. */
 bool search_is_over(const struct working *w);
 

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* ---- the order of candidates ---- */
 
@@ -127,14 +128,6 @@ static void show(struct showing *showing, struct working *w, unsigned running)
     hook.report(hook.user, (uint64_t)(1e6 * spans), (uint64_t)(1e6 * (spans + rest.seconds)) + 1);
 }
 
-/* When to go from one step to the other. */
-struct turns {
-    double limit, end; /* seconds that there are, and when they are over */
-    double look_until; /* then what was looked at is timed; 0: all is looked at first */
-    double graced;     /* until then layouts are timed after an interruption that came before any was; 0: none did */
-    bool first;        /* nothing was timed yet */
-};
-
 static void begin_looking(struct turns *turns)
 {
     double time = clock_now();
@@ -153,9 +146,9 @@ static bool has_to_stop(struct turns *turns, const struct shared *shared)
     return clock_now() > turns->graced;
 }
 
-/* Goes to the next step where it is time to; true: it did. */
-static bool take_turns(struct turns *turns, struct working *w)
+static bool take_turns(struct working *w)
 {
+    struct turns *turns = w->turns;
     struct shared *shared = w->shared;
     bool looked = atomic_load(&shared->done[STEP_LOOK]) == w->blocks * SEARCH_BLOCK;
     switch (atomic_load(&shared->step)) {
@@ -183,16 +176,13 @@ static bool take_turns(struct turns *turns, struct working *w)
 /* Until all processes have ended; true: they were stopped early. */
 static bool watch(struct working *w, struct isolation **processes, unsigned count)
 {
-    const struct search_request *request = w->work->request;
     struct shared *shared = w->shared;
-    struct turns turns = {.limit = request->time_limit, .end = clock_now() + request->time_limit, .first = true};
     struct showing showing;
     begin_showing(&showing, w);
-    begin_looking(&turns);
     for (unsigned running; (running = isolate_count(processes, count)) > 0;) {
-        if (has_to_stop(&turns, shared))
+        if (has_to_stop(w->turns, shared))
             atomic_store(&shared->stop, true);
-        if (!search_is_over(w) && take_turns(&turns, w))
+        if (!search_is_over(w) && take_turns(w))
             show_step(&showing, (enum step)atomic_load(&shared->step));
         else if (running < count && atomic_load(&shared->step) != STEP_DONE)
             atomic_store(&shared->lost, true);
@@ -211,6 +201,11 @@ static int run_processes(struct working *w, bool *stopped)
     unsigned jobs = request->jobs < w->own ? request->jobs : (unsigned)(w->own ? w->own : 1), started = 0;
     struct isolation **processes = arena_array(arena, jobs, sizeof *processes);
     struct fault fault = {""};
+    struct turns turns = {.limit = request->time_limit, .end = clock_now() + request->time_limit, .first = true};
+    begin_looking(&turns);
+    w->turns = &turns;
+    w->take_turns = take_turns;
+    w->parent = getpid();
     interruption_await();
     while (started < jobs && (processes[started] = simulation_visit_start(&visit, &fault)))
         started++;

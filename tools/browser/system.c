@@ -151,6 +151,11 @@ int timer_settime(timer_t timer, int flags, const struct itimerspec *restrict wa
     return absent();
 }
 
+int memfd_create(const char *name, unsigned flags)
+{
+    return absent();
+}
+
 pid_t wait4(pid_t process, int *status, int options, struct rusage *usage)
 {
     return absent();

@@ -2,27 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """build.py [--playground PAGE] MKDOCS DOC_DIR OUTPUT [DEPFILE]: the manual as pages, by mkdocs with its theme material.
 OUTPUT is replaced. With PAGE, which tools/browser/build makes, the manual has the playground, and blocks of commands
-that run a shipped scenario open there.
+whose commands run there open there (blocks.py).
 
 The sidebar follows doc/index.md: its headings, and below each the pages that no heading before it has. Links to files
 that are no pages become the names of these files. The search works from a file, too, where no script may fetch its
 index or start a worker: the index is written once more as a script, and file.js stands in for the worker. No page asks
 another host for anything."""
 import argparse
-import base64
 import json
 import os
 import pathlib
 import re
-import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
-import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE))
+import blocks  # noqa: E402
+
 ADDED = ["page.css", "page.js", "file.js"]
 PART = "part:"  # a part of a page in the sidebar, which mkdocs takes for another site's address
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
@@ -78,48 +77,15 @@ def navigation(index):
     return result, {target for target in taken if "#" not in target}
 
 
-def link_of(command):
-    """The link into the playground of `stagesim run scenarios/NAME.yaml --set KEY=VALUE ...`; None for others."""
-    try:
-        words = shlex.split(command.partition("|")[0])
-    except ValueError:
-        return None
-    path = ROOT / words[2] if words[:2] == ["stagesim", "run"] and len(words) > 2 else None
-    rest, changes = words[3:], []
-    while rest:
-        if rest[0] == "--set" and len(rest) > 1 and "=" in rest[1]:
-            changes.append(rest[1])
-            rest = rest[2:]
-        elif rest[0] == "--quiet" or rest[:2] == ["--engine", "analytic"]:
-            rest = rest[1 if rest[0] == "--quiet" else 2:]
-        else:
-            return None
-    if not path or path.parent != ROOT / "scenarios" or not path.is_file():
-        return None
-    text = path.read_text(encoding="utf-8")
-    if re.search(r"^(jobs|queue|idle_nodes|pairs):", text, re.M):
-        return None
-    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
-    packed = packer.compress(json.dumps({"a": text, "set": changes}).encode()) + packer.flush()
-    return "try.html#1." + base64.urlsafe_b64encode(packed).decode().rstrip("=")
-
-
 def alive(text):
-    """A page with a link into the playground below each block whose first command can run there."""
-    lines, command = [], None
-    for line, outside in outside_blocks(text):
-        lines.append(line)
-        if outside:
-            continue
-        if line.startswith("$ ") and command is None:
-            command = line[2:]
-        elif line == "```" and command is not None:
-            link = link_of(command)
-            lines += ["", f'<a href="{link}">Open in the playground</a>'] if link else []
-            command = None
-        elif line.startswith("```"):
-            command = None
-    return "\n".join(lines)
+    """A page with a link into the playground below each block that runs there."""
+    files = {}
+
+    def with_link(found):
+        link = blocks.link_of(found.group(1), files)
+        return found.group(0) + (f'\n<a href="try.html{link}">Open in the playground</a>' if link else "")
+
+    return blocks.CONSOLE.sub(with_link, text)
 
 
 def as_page(text, page):

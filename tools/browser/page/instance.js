@@ -2,14 +2,18 @@
 // One command of stagesim, in an instance of the WebAssembly module that is made for it, as a system makes a process.
 'use strict';
 
+// What a folder of one's own has beside its files, as a folder of the source tree has.
+const DATA = '/usr/share/stagesim', SHIPPED = ['scenarios', 'platforms'];
 const OUTPUT = '/tmp/.output', MESSAGES = '/tmp/.messages';
 
-// All files below a folder of the instance, by path from it.
+// All files below a folder of the instance, by path from it; links are no files of its own.
 const filesBelow = (FS, folder, before = '', found = {}) => {
     for (const name of FS.readdir(folder)) {
         if (name === '.' || name === '..') continue;
         const path = folder + '/' + name, inner = before + name;
-        if (FS.isDir(FS.stat(path).mode)) filesBelow(FS, path, inner + '/', found);
+        const mode = FS.lstat(path).mode;
+        if (FS.isLink(mode)) continue;
+        if (FS.isDir(mode)) filesBelow(FS, path, inner + '/', found);
         else found[inner] = FS.readFile(path);
     }
     return found;
@@ -33,7 +37,10 @@ const run = async (factory, module, words, files = {}, out = null, home = '/work
         printErr: text => { trouble += text + '\n'; },
     });
     const {FS} = instance;
-    if (!FS.analyzePath(home).exists) FS.mkdir(home);
+    if (!FS.analyzePath(home).exists) {
+        FS.mkdir(home);
+        for (const name of SHIPPED) FS.symlink(DATA + '/' + name, home + '/' + name);
+    }
     for (const path in files) {
         const parts = path.split('/');
         for (let i = 1; i < parts.length; i++) {

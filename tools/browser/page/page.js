@@ -7,6 +7,7 @@ import {bracketMatching, defaultHighlightStyle, syntaxHighlighting} from '@codem
 import {lintGutter, lintKeymap, setDiagnostics} from '@codemirror/lint';
 import {EditorState} from '@codemirror/state';
 import {drawSelection, EditorView, highlightActiveLine, hoverTooltip, keymap, lineNumbers} from '@codemirror/view';
+import {isBlock, runBlock} from './block.js';
 import {Controls} from './controls.js';
 import {pngOf, save, scheduleSvg, timelineSvg} from './pictures.js';
 import {changeAt, scalarAt} from './places.js';
@@ -121,7 +122,23 @@ const compareVariants = () => {
     $('versus').textContent = $('versus').textContent.replace('-', '');
 };
 
+// Commands have their output in the place of a report, and say where they fail.
+const runCommands = async variant => {
+    const begin = performance.now();
+    say('running ...');
+    showMistakes([]);
+    const done = await runBlock(state[variant], runner);
+    if (!done) return;
+    results[variant] = null;
+    $('bound-' + variant).textContent = $('printed').textContent = '';
+    await show(variant, done.html);
+    say(done.code ? 'a command failed' : `done in ${Math.round(performance.now() - begin)} ms`, done.code ? 'bad' : 'good');
+    document.body.dataset.runs = 1 + +(document.body.dataset.runs || 0);
+    compareVariants();
+};
+
 const run = async variant => {
+    if (isBlock(state[variant])) return runCommands(variant);
     const begin = performance.now(), text = state[variant], files = {[FILE]: text};
     const done = await runner.run(['run', FILE, '--engine', 'analytic', '--report', '-o', 'out'],
                                   {files, out: 'out', wanted: ['report.html', 'summary.json']});

@@ -44,15 +44,16 @@ export class Runner {
         done(null);
     }
 
-    // {code, output, messages, texts: the wanted files of the folder `out`}, or null where something else came.
-    async run(words, {files = {}, out = null, wanted = []} = {}) {
+    // {code, output, messages, texts: the wanted files of the folder `out`, files: with `all`, all of them as bytes}, or null
+    // where something else came.
+    async run(words, {files = {}, out = null, wanted = [], home = HOME, all = false} = {}) {
         this.cancel();
         const id = this.count;
         if (!this.worker) await this.start();
         if (id !== this.count) return null;
         return new Promise(done => {
             this.waiting = {id, done};
-            this.worker.postMessage({id, words, files, out, wanted, home: HOME});
+            this.worker.postMessage({id, words, files, out, wanted, home, all});
         });
     }
 }

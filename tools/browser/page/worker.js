@@ -13,10 +13,10 @@ self.onmessage = async ({data}) => {
         const texts = {};
         for (const name of data.wanted || [])
             if (done.files[name]) texts[name] = new TextDecoder().decode(done.files[name]);
-        self.postMessage({id: data.id, code: done.code, output: done.output, messages: done.messages, texts,
+        self.postMessage({id: data.id, code: done.code, output: done.output, messages: done.messages, texts, files: data.all ? done.files : {},
                           milliseconds: performance.now() - begin});
     } catch (error) {
         self.postMessage({id: data.id, code: 3, output: '', messages: `stagesim: ${error && error.message || error}\n`,
-                          texts: {}, milliseconds: performance.now() - begin});
+                          texts: {}, files: {}, milliseconds: performance.now() - begin});
     }
 };

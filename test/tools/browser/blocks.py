@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""blocks.py STAGESIM BUILD: the manual's console blocks in the playground. Every block that opens there as commands
+prints what the native program prints for the same lines in a shell, to the byte; no block that stays closed for want
+of SimGrid, cairo or files would have run there. BUILD is what tools/browser/build made.
+
+Left out (exit code 77) where there is no such build or no node."""
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tools/html"))
+import blocks  # noqa: E402
+from tool import ROOT, Checker, sampled  # noqa: E402
+
+check = Checker()
+HERE = pathlib.Path(__file__).resolve().parent
+CALM = re.compile(r"^stagesim: .* s so far.*\n", re.M)
+
+
+def in_page(build, lines, files):
+    """(text, whether all ran) of a block in the page."""
+    try:
+        done = subprocess.run(["node", HERE / "blocks.js", build], input=json.dumps({"lines": lines, "files": files}),
+                              capture_output=True, text=True, timeout=100, check=True)
+    except subprocess.TimeoutExpired:
+        return "it takes too long", False
+    answer = json.loads(done.stdout.splitlines()[-1])
+    text = "".join(each["text"] for each in answer["done"]) + answer["error"]
+    return text, not answer["error"]
+
+
+def in_shell(binary, lines, files):
+    """What the native program prints for it."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        for name in ("scenarios", "platforms"):
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("hardware", "*.c", "*.h"))
+        (folder / "stagesim").symlink_to(binary)
+        for name, text in files.items():
+            (folder / name).write_text(text)
+        environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "LC_ALL": "C"}
+        text = ""
+        for line in lines:
+            done = subprocess.run(["sh", "-c", line], cwd=folder, env=environment, capture_output=True, text=True,
+                                  stdin=subprocess.DEVNULL, timeout=100)
+            text += CALM.sub("", done.stderr) + done.stdout
+        return text
+
+
+def main():
+    binary, build = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+    if not (build / "tools/browser/stagesim.wasm").exists() or not shutil.which("node"):
+        print("skipped: tools/browser/build has not been run (it needs emscripten and npm), or there is no node")
+        return 77
+    opened, closed = [], []
+    for page in sorted((ROOT / "doc").glob("*.md")):
+        files = {}
+        for block in blocks.console_blocks(page.read_text(encoding="utf-8")):
+            if blocks.editor_link(blocks.pieces(block)[0][0]) and len(blocks.pieces(block)) == 1:
+                continue
+            lines, used = blocks.lines_of(block, files)
+            reason = blocks.absent(block, files)
+            if reason != "no command of stagesim":
+                (closed if reason else opened).append((page.name, lines, used, reason))
+    tried = sampled(opened)
+
+    def both(case):
+        _, lines, files, _ = case
+        return in_page(build, lines, files), in_shell(binary, lines, files)
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for (page, lines, _, _), ((text, ran), expected) in zip(tried, pool.map(both, tried)):
+            check.that(ran and text == expected, f"{page}: `{lines[0]}` says {text[:300]!r}, not {expected[:300]!r}")
+        for (page, lines, _, reason), (text, ran) in zip(closed, pool.map(lambda case: in_page(build, *case[1:3]),
+                                                                          closed)):
+            trouble = not ran or re.search(r"SimGrid|No such file|is not there|has no |cannot read", text)
+            check.that(trouble, f"{page}: `{lines[0]}` is closed ({reason}), and runs in the page")
+    print(f"{len(opened)} blocks open as commands, {len(closed)} with commands of stagesim stay closed")
+    return check.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
