@@ -46,6 +46,8 @@ static bool write_files(const struct simulation_context *context, const struct q
         queue_failures_csv(files->tables[2], view);
     if (files->paje)
         queue_paje(files->paje, view);
+    if (files->chrome)
+        queue_chrome(files->chrome, view);
     if (files->saved)
         queue_page_write(files->saved, page);
     return queue_page_draw(files, page, fault) && output_flush(context->request->output, fault);

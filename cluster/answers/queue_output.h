@@ -47,6 +47,7 @@ void queue_failures_csv(FILE *out, const struct queue_view *view);
 void queue_json(FILE *out, const struct queue_view *view);
 /* Containers for nodes, states for jobs, variables for what waits and what is in use. */
 void queue_paje(FILE *out, const struct queue_view *view);
+void queue_chrome(FILE *out, const struct queue_view *view);
 
 /* What the page shows of it (queue_page.h). */
 struct table *queue_means_table(const struct queue_view *view);

@@ -442,9 +442,10 @@ struct scenario *queue_read(const struct scenario_request *request, struct node 
     read_queue(&reading, scenario);
     if (diag->errors > errors)
         return NULL;
-    if (scenario->traces & ~(unsigned)(TRACE_PAJE | TRACE_CSV)) {
-        diag_error(diag, node_place(root, "output.trace"),
-                   "a queue has no operations; expected no trace but paje, and csv for jobs.csv and spans.csv");
+    if (scenario->traces & ~(unsigned)(TRACE_PAJE | TRACE_CHROME | TRACE_CSV)) {
+        diag_error(
+            diag, node_place(root, "output.trace"),
+            "a queue has no operations; expected no trace but paje and chrome, and csv for jobs.csv and spans.csv");
         return NULL;
     }
     put_parts(&reading, scenario);

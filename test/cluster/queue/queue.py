@@ -296,6 +296,16 @@ def paje(stagesim, folder):
     check.that("Nodes over time" in page and page.count("<tr><td>") == 5 + 5 + 3,
                "report.html has all jobs, figures and sizes")
     check.that("jobs waiting" in page and "</html>" in page, "report.html is whole")
+    run(stagesim, "run", "queue.yaml", "-o", "drawn", "--trace", "chrome,csv", "--quiet", cwd=folder)
+    events = json.loads((folder / "drawn" / "timeline.chrome.json").read_text())["traceEvents"]
+    slices = sorted((event["tid"], event["ts"] / 1e6, (event["ts"] + event["dur"]) / 1e6, event["name"])
+                    for event in events if event["ph"] == "X")
+    spans = rows_of(folder / "drawn" / "spans.csv")
+    check.that(slices == sorted((node, float(span["from_s"]), float(span["to_s"]), span["job"])
+                                for span in spans for node in nodes_of(span["nodes"])), f"Chrome: {slices}")
+    most = json.loads((folder / "drawn" / "summary.json").read_text())["most_waiting"]
+    check.that(max(event["args"]["jobs waiting"] for event in events if event["name"] == "jobs waiting") == most and
+               sum(event["name"] == "thread_name" for event in events) == 4, "Chrome: levels and nodes")
     if not shutil.which("pj_dump"):
         print("pj_dump is not installed: timeline.paje was not read back")
         return
