@@ -211,8 +211,7 @@ struct stagesim_figures {
     const char *choices; /* what the workload has chosen by itself, a line for people; NULL: nothing. Copied */
 };
 
-/* What the replicas of a stage divide among themselves (ZeRO, Rajbhandari et al. 2020) instead of an all-reduce of
- * gradients. */
+/* What replicas of a stage divide among themselves (ZeRO, Rajbhandari et al. 2020), not all-reducing gradients. */
 enum stagesim_sharding {
     STAGESIM_SHARD_NOTHING,
     STAGESIM_SHARD_OPTIMIZER,  /* 1: reduce-scatter of gradients, all-gather of weights after the optimizer */
@@ -251,19 +250,16 @@ struct stagesim_exchanges {
     struct stagesim_exchange items[STAGESIM_EXCHANGES_MAX];
 };
 
-/* A part of a stage: a layer or a block of one. Parts run one after the other, in a backward in reverse. Meanings are
- * those of the arrays of struct stagesim_pipeline. */
+/* A part of a stage: a layer or a block. Parts run in turn, in a backward in reverse. As in stagesim_pipeline: */
 struct stagesim_part {
     uint32_t layer; /* STAGESIM_NONE: none */
     double forward, backward, weight;
     double forward_flops, backward_flops, weight_flops;
     double gradient, expert_gradient;
     struct stagesim_exchanges forward_exchanges, backward_exchanges;
-    /* If not 0, the part is computed together only with parts of the same number. The reason is that its exchanges run
-     * beside nothing else, or that it varies. */
+    /* Not 0: computed only with parts of this number, as its exchanges run beside nothing else, or as it varies. */
     uint32_t apart;
-    /* Factors on the computation's time, one per coordinate along these axes (as for `varying_cost`); NULL: the same
-     * everywhere. Halves and blocks do not vary. */
+    /* Factors on the time, one per coordinate along these axes, as for `varying_cost`, not of halves; NULL: none. */
     const char *varies;
     const double *factors;
 };
@@ -292,8 +288,7 @@ struct stagesim_pipeline {
     const uint32_t *part_counts;
     bool fine;      /* every forward and backward (but halves and blocks) is cut into its parts */
     bool late_sync; /* gradients are synchronised after the iteration's last backward, not as soon as complete */
-    double bucket;  /* bytes: gradients of parts are gathered until they are as many, and then synchronised together;
-                       0: those of each part alone */
+    double bucket;  /* bytes of gradients of parts that are gathered, then synchronised together; 0: each alone */
     enum stagesim_sharding sharding;
     bool keep_gathered;     /* STAGESIM_SHARD_PARAMETERS: weights gathered for a forward are kept for its backward */
     const double *gathered; /* bytes of a stage's weights as they are gathered; NULL: `parameter` */
@@ -303,8 +298,7 @@ struct stagesim_pipeline {
      * shard_axes: what `sharding` says is divided along these axes alone. Gradients are reduced and scattered along
      * them, and then all-reduced along sync_axes. NULL: it is divided along sync_axes. */
     const char *sync_axes, *shard_axes;
-    /* Gradients and weights of experts. Their copies lie along other axes than `sync_axes`, namely `expert_axes`. They
-     * are not in `gradient` and `gathered`. NULL: none. */
+    /* Of experts, whose copies lie along `expert_axes`, not in `gradient` and `gathered`; NULL: none. */
     const double *expert_gradient, *expert_gathered;
     const char *expert_axes;
     bool late_gather;      /* weights are gathered when the layer before has ended, not while it runs */
@@ -325,11 +319,10 @@ struct stagesim_pipeline {
     const uint32_t *gathers_ahead;
     double gather_bucket;
     uint32_t gather_pieces;
-    double tied_gradient; /* bytes, in `gradient` of both, of weights of which the first and the last stage have a copy
-                             each (a tied embedding): other workers of both all-reduce them before their steps */
-    /* STAGESIM_SHARD_OPTIMIZER, where ranks update whole tensors: what they broadcast after it, in place of an
-     * all-gather of equal parts, [stage][entry]; gradients are all-reduced along all axes at once. NULL: parts are
-     * equal. */
+    double tied_gradient; /* bytes, in `gradient` of both, of weights that the first and the last stage have (a tied
+                             embedding): other workers of both all-reduce them before their steps */
+    /* STAGESIM_SHARD_OPTIMIZER, where ranks update whole tensors: what they broadcast after it, [stage][entry],
+     * where equal parts (NULL) are all-gathered; gradients are all-reduced along all axes at once. */
     const struct stagesim_cost *const *owned;
     const uint32_t *owned_counts;
     uint32_t factor_sets; /* parts that vary along `data` have so many sets of factors: micro-batch m set m; 0: one */
@@ -348,6 +341,13 @@ struct stagesim_pace {
     uint32_t period;  /* so many iterations repeat as a whole: figures are means over them; 0, 1: all are alike */
     bool overlapping; /* an iteration begins before the previous one has ended */
     bool independent; /* ranks go on at their own speed; T is the inverse of the mean of their rates */
+};
+
+/* A forward, backward or weight gradient in a worker's order; its optimizer step follows the last of an iteration. */
+struct stagesim_slot {
+    enum stagesim_kind kind;
+    uint32_t stage, micro_batch, iteration; /* the micro-batch is counted from 0 in each iteration */
+    bool split;                             /* a backward whose weight gradient follows later */
 };
 
 struct stagesim_api {
@@ -377,9 +377,8 @@ struct stagesim_api {
     uint32_t (*group)(struct stagesim_job *job, const char *axes, const uint32_t *positions, size_t count);
 
     /* Operations. Each call returns the operation's id within its position; `wait` takes ids of one position. If an
-     * argument makes no sense (a position, cost, group or iteration that does not exist, a message to oneself),
-     * stagesim reports it once as the workload's mistake, and the call returns STAGESIM_NONE. Operations of one stream
-     * run in the order in which they are added. */
+     * argument makes no sense (no such position, cost, group or iteration, a message to oneself), stagesim reports it
+     * once as the workload's mistake, and the call returns STAGESIM_NONE. Streams run in the order of adding. */
     uint32_t (*compute)(struct stagesim_job *job, uint32_t position, struct stagesim_identity identity, uint32_t cost);
     uint32_t (*delay)(struct stagesim_job *job, uint32_t position, uint32_t lane, struct stagesim_identity identity,
                       uint32_t cost);
@@ -390,8 +389,7 @@ struct stagesim_api {
     void (*message)(struct stagesim_job *job, uint32_t from, uint32_t to, struct stagesim_identity identity,
                     uint32_t cost, uint32_t *send, uint32_t *receive);
     /* One member position's part of a collective; the k-th call of each member for a group is the group's k-th
-     * collective. A broadcast comes from, and a reduction goes to, the lowest rank of the first position that the group
-     * was made of. */
+     * collective. Broadcasts come from, and reductions go to, the lowest rank of the group's first position. */
     uint32_t (*collective)(struct stagesim_job *job, uint32_t position, uint32_t group,
                            enum stagesim_collective collective, struct stagesim_identity identity, uint32_t cost);
     /* `operation`, which is not a receive, starts only after `awaited` of the same position has ended. */
@@ -407,8 +405,7 @@ struct stagesim_api {
     struct stagesim_device (*device)(const struct stagesim_job *job, uint32_t position);
     /* Samples of a micro-batch; 0 when the scenario does not say. */
     double (*micro_batch_size)(const struct stagesim_job *job);
-    /* What the schedule's section says of recomputation: 0 none, 1 selective, 2 full, 3 operators; where stages differ
-     * what the first one does, see recompute_of. */
+    /* The schedule's recomputation: 0 none, 1 selective, 2 full, 3 operators; of the first stage, see recompute_of. */
     unsigned (*recompute)(const struct stagesim_job *job);
     /* An installed efficiency table of a device's model, or NULL; valid as long as the job. */
     const char *(*efficiency_table)(struct stagesim_job *job, const char *model);
@@ -429,14 +426,12 @@ struct stagesim_api {
      * position (of its first instance) while nothing else is under way; 0 with one rank along them. */
     double (*collective_seconds)(struct stagesim_job *job, uint32_t position, const char *axes,
                                  enum stagesim_collective collective, double bytes);
-    /* Writes the pipeline workers (positions) that hold a stage under the scenario's schedule, each once, but at most
-     * `capacity` of them. Returns how many there are. Call it before `pipeline`. */
+    /* Writes the pipeline workers that hold a stage under the scenario's schedule, each once, but at most `capacity` of
+     * them. Returns how many there are. Call it before `pipeline` or `order`. */
     uint32_t (*stage_workers)(struct stagesim_job *job, uint32_t stage, uint32_t *workers, uint32_t capacity);
-    /* Like error, for trouble that is not the scenario's fault: a file that cannot be read, no memory. A search then
-     * stops instead of counting the layout as illegal. */
+    /* Like error, for trouble that is not the scenario's fault (an unreadable file, no memory): searches then stop. */
     void (*trouble)(struct stagesim_job *job, const char *key, const char *format, ...);
-    /* The share of a stage's forwards that the scenario's schedule computes again before their backwards. Call it
-     * before `pipeline`. */
+    /* The share of a stage's forwards that the schedule computes again. Call it before `pipeline`. */
     double (*recomputed)(struct stagesim_job *job, uint32_t stage);
     /* As recompute, of one stage: the scenario may give each stage its own. */
     unsigned (*recompute_of)(const struct stagesim_job *job, uint32_t stage);
@@ -458,6 +453,12 @@ struct stagesim_api {
     bool (*weights_travel)(struct stagesim_job *job);
     /* flop/s of a position's host (of its first replica) in blocks of 4-bit numbers; 0: the platform gives none. */
     double (*narrow_peak)(const struct stagesim_job *job, uint32_t position);
+    /* For workloads that add a pipeline's operations themselves: count slots of a worker in the order of the scenario's
+     * schedule, made for these times when first asked; NULL after a mistake was reported. All slots are whole and each
+     * stage is on one worker; other schedules are refused. An order of one iteration is that of each. */
+    const struct stagesim_slot *(*order)(struct stagesim_job *job, const struct stagesim_pipeline *times,
+                                         uint32_t worker, size_t *count);
+    uint32_t (*worker_of)(const struct stagesim_job *job, uint32_t position); /* where all ranks are positions */
 };
 
 /* ---- what a plug-in is ---- */
@@ -465,8 +466,7 @@ struct stagesim_api {
 /* The mesh of a job beyond the scenario's axes. */
 struct stagesim_shape {
     bool distinct; /* no rank is a replica of another one: every rank is a position of its own, in the order of ranks */
-    uint32_t extra; /* further ranks, numbered after those of the axes, on hosts of their own, such as parameter
-                       servers; only with `distinct` */
+    uint32_t extra; /* with `distinct`: further ranks behind those of the axes, on hosts of their own: servers */
 };
 
 struct stagesim_workload {

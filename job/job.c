@@ -90,6 +90,23 @@ static bool api_pipeline(struct stagesim_job *job, const struct stagesim_pipelin
     return planned;
 }
 
+static const struct stagesim_slot *api_order(struct stagesim_job *job, const struct stagesim_pipeline *theirs,
+                                             uint32_t worker, size_t *count)
+{
+    struct stagesim_pipeline times;
+    *count = 0;
+    limit_pause();
+    bool planned =
+        job->ordered || (take(job, ABI_PIPELINE, theirs, theirs->size, &times) && job_plan_order(job, &times));
+    limit_go_on();
+    return planned ? job_order(job, worker, count) : NULL;
+}
+
+static uint32_t api_worker_of(const struct stagesim_job *job, uint32_t position)
+{
+    return mesh_worker(&job->scenario->mesh, position);
+}
+
 /* ---- the device, and figures for the report ---- */
 
 static struct stagesim_device api_device(const struct stagesim_job *job, uint32_t position)
@@ -196,6 +213,8 @@ static const struct stagesim_api api = {
     .recomputed = job_recomputed,
     .note = job_note,
     .narrow_peak = api_narrow_peak,
+    .order = api_order,
+    .worker_of = api_worker_of,
 };
 
 /* ---- the job ---- */
@@ -230,7 +249,8 @@ static bool build(struct stagesim_job *building)
     if (!refusing && !call(building, "build", workload->build))
         refusing = "build";
     /* Of a pipeline it is known before: an outline builds none. */
-    if (!refusing && !building->plan && job_refuse_operations(building, program_builder_operations(building->builder)))
+    if (!refusing && (!building->plan || building->ordered) &&
+        job_refuse_operations(building, program_builder_operations(building->builder)))
         return false;
     bool sound = !refusing && building->diag->errors == before;
     if (refusing && building->diag->errors == before)

@@ -23,6 +23,13 @@ static bool is_narrow(uint32_t number)
     return number == STAGESIM_NONE || number < UINT16_MAX;
 }
 
+/* Those of the scenario, or those that the plan spells out. */
+static uint32_t count_iterations(const struct stagesim_job *job)
+{
+    uint32_t spelt = job->ordered && job->plan ? job->plan->iterations : 1;
+    return spelt > 1 ? spelt : job->scenario->iterations;
+}
+
 /* What an operation is made of. */
 static bool expect_parts(struct stagesim_job *job, uint32_t position, const struct stagesim_identity *identity,
                          uint32_t cost)
@@ -38,8 +45,8 @@ static bool expect_parts(struct stagesim_job *job, uint32_t position, const stru
                           identity->part <= 2,
                       "stage %u, layer %u, pipeline %u or part %u is too large", identity->stage, identity->layer,
                       identity->pipeline, identity->part) &&
-           job_expect(job, identity->iteration < job->scenario->iterations, "there is no iteration %u, only %u of them",
-                      identity->iteration, job->scenario->iterations);
+           job_expect(job, identity->iteration < count_iterations(job), "there is no iteration %u, only %u of them",
+                      identity->iteration, count_iterations(job));
 }
 
 uint32_t job_add_cost(struct stagesim_job *job, const struct stagesim_cost *cost)

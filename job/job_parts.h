@@ -38,6 +38,7 @@ struct stagesim_job {
     bool uneven;                       /* micro-batches do not take equal times */
     struct slot *pairs;      /* [2 * worker]: of a part: two slots, the second one is the first a beat later */
     const struct plan *plan; /* NULL until the workload lowers its pipeline */
+    bool ordered;            /* the workload adds the plan's operations itself */
     bool own_plan;           /* it is not shared with other jobs */
     struct plan *outline; /* the same schedule with times that are not known yet, for where its stages are; NULL until
                              asked for */
@@ -56,6 +57,11 @@ __attribute__((format(printf, 3, 4))) void job_tell(struct stagesim_job *job, co
 
 /* Lowers the workload's pipeline; false after a mistake was reported. */
 bool job_plan_pipeline(struct stagesim_job *job, const struct stagesim_pipeline *costs);
+/* The checked plan of the scenario's schedule; where `part`, one of fewer micro-batches if that is enough for the job.
+ * NULL after a mistake was reported. */
+const struct plan *job_make_plan(struct stagesim_job *job, const struct stagesim_pipeline *costs, bool part);
+/* Whether the plan has the stages that the workload knows; reports that it has not. */
+bool job_check_stages(struct stagesim_job *job, uint32_t stages);
 /* Reads the plan of a schedule file, before the workload asks for the number of stages. False after a mistake was
  * reported. */
 bool job_read_plan(struct stagesim_job *job);
@@ -65,6 +71,11 @@ bool job_refuse_operations(struct stagesim_job *job, double operations);
 uint32_t job_stage_workers(struct stagesim_job *job, uint32_t stage, uint32_t *workers, uint32_t capacity);
 double job_recomputed(struct stagesim_job *job, uint32_t stage);
 bool job_weights_travel(struct stagesim_job *job);
+
+/* ---- job_order.c: the calls of struct stagesim_api for workloads that add a pipeline's operations themselves ---- */
+
+bool job_plan_order(struct stagesim_job *job, const struct stagesim_pipeline *times);
+const struct stagesim_slot *job_order(struct stagesim_job *job, uint32_t worker, size_t *count);
 
 /* ---- job_operations.c: the calls of struct stagesim_api that add to the program ---- */
 

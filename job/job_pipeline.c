@@ -24,6 +24,14 @@ static double mean(const double *values, uint32_t count)
     return sum / count;
 }
 
+static uint32_t first_position(const struct stagesim_job *job, uint32_t worker)
+{
+    uint32_t position = 0;
+    while (mesh_worker(&job->job->mesh, position) != worker)
+        position++;
+    return position;
+}
+
 /* [worker]: how long a message to the worker behind takes between the first replicas' hosts while nothing else is under
  * way. */
 static const double *messages_to_next(const struct stagesim_job *job, const struct stagesim_pipeline *costs)
@@ -33,7 +41,7 @@ static const double *messages_to_next(const struct stagesim_job *job, const stru
     for (uint32_t stage = 0; costs->message && stage < costs->stages; stage++)
         bytes = fmax(bytes, costs->message[stage]);
     for (uint32_t worker = 0; worker + 1 < workers; worker++)
-        seconds[worker] = job_message_seconds(job, worker, worker + 1, bytes);
+        seconds[worker] = job_message_seconds(job, first_position(job, worker), first_position(job, worker + 1), bytes);
     return seconds;
 }
 
@@ -54,8 +62,8 @@ static bool report_mistake(void *user, const struct plan_mistake *mistake)
     return job->diag->errors < 20; /* a broken generator makes as many mistakes as it makes slots */
 }
 
-/* The checked plan of the scenario's schedule; times are those of one worker's share, the mean over workers. */
-static const struct plan *make_plan(struct stagesim_job *job, const struct stagesim_pipeline *costs)
+/* Of the scenario's schedule; times are those of one worker's share, the mean over workers. */
+const struct plan *job_make_plan(struct stagesim_job *job, const struct stagesim_pipeline *costs, bool part)
 {
     const struct scenario *scenario = job->scenario;
     struct plan_reporter reporter = {report_mistake, job};
@@ -79,7 +87,7 @@ static const struct plan *make_plan(struct stagesim_job *job, const struct stage
         request.costs = &times;
     }
     const struct plan *plan = plan_store_take(scenario->plans, scenario->schedule, &request, &reporter, &job->own_plan);
-    return plan && job->repetition && !job->uneven ? job_plan_part(job, plan, &request) : plan;
+    return plan && part && job->repetition && !job->uneven ? job_plan_part(job, plan, &request) : plan;
 }
 
 /* The plan, or one that has the same stages on the same workers. NULL where there is neither schedule nor file. */
@@ -124,6 +132,15 @@ bool job_weights_travel(struct stagesim_job *job)
 {
     const struct plan *plan = outline(job);
     return plan && plan_travels(plan);
+}
+
+bool job_check_stages(struct stagesim_job *job, uint32_t stages)
+{
+    if (job->plan->stages == stages)
+        return true;
+    job_error(job, NULL, "the schedule cuts the model into %u stages, the workload gave costs for %u",
+              job->plan->stages, stages);
+    return false;
 }
 
 static void copy_staleness(struct stagesim_job *job)
@@ -291,17 +308,14 @@ bool job_plan_pipeline(struct stagesim_job *job, const struct stagesim_pipeline 
     if (!scenario_check_pipeline(job->scenario, job->diag))
         return false;
     job->uneven = costs->factor_sets > 1;
-    const struct plan *plan = make_plan(job, costs);
+    const struct plan *plan = job_make_plan(job, costs, true);
     if (!plan)
         return false;
     job->plan = plan;
     if (!check_micro_batches(job, costs))
         return false;
-    if (job->plan->stages != costs->stages) {
-        job_error(job, NULL, "the schedule cuts the model into %u stages, the workload gave costs for %u",
-                  job->plan->stages, costs->stages);
+    if (!job_check_stages(job, costs->stages))
         return false;
-    }
     uint32_t ways = job->scenario->recompute_count;
     if (ways && ways != job->plan->stages) {
         diag_error(job->diag, scenario_place(job->scenario, "schedule.recompute"),

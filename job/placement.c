@@ -64,18 +64,24 @@ static const char *describe_kinds(const struct kinds *kinds, struct arena *arena
     return text;
 }
 
-static bool place_workers(const struct mesh *mesh, struct kinds *kinds, uint32_t *hosts)
+/* Ranks on hosts of one kind: those of a worker, or of a position where the pipeline has but one worker. */
+struct together {
+    uint32_t worker, workers, ranks;
+};
+
+/* Takes hosts of the first kind that has room for all. */
+static bool place_together(const struct mesh *mesh, const struct together *set, struct kinds *kinds, uint32_t *hosts)
 {
-    uint32_t current = 0;
-    for (uint32_t position = 0; position < mesh->positions; position++) {
-        while (current < kinds->count && kinds->items[current].count - kinds->items[current].taken < mesh->replicas)
-            current++;
-        if (current == kinds->count)
-            return false;
-        struct kind *kind = &kinds->items[current];
+    struct kind *kind = kinds->items, *end = kinds->items + kinds->count;
+    while (kind < end && kind->count - kind->taken < set->ranks)
+        kind++;
+    if (kind == end)
+        return false;
+    uint32_t first = set->workers > 1 ? 0 : set->worker, last = set->workers > 1 ? mesh->positions : set->worker + 1;
+    for (uint32_t position = first; position < last; position++)
         for (uint32_t replica = 0; replica < mesh->replicas; replica++)
-            hosts[mesh_rank(mesh, position, replica)] = kind->hosts[kind->taken++];
-    }
+            if (set->workers == 1 || mesh_worker(mesh, position) == set->worker)
+                hosts[mesh_rank(mesh, position, replica)] = kind->hosts[kind->taken++];
     return true;
 }
 
@@ -86,13 +92,17 @@ static bool place_by_nic(const struct scenario *scenario, const struct platform 
     struct arena *arena = arena_create();
     struct kinds kinds = {0};
     list_kinds(&kinds, platform, arena);
-    bool placed = place_workers(mesh, &kinds, hosts);
+    uint32_t sets = scenario->workers > 1 ? scenario->workers : mesh->positions;
+    struct together set = {.workers = scenario->workers, .ranks = mesh->ranks / sets};
+    bool placed = true;
+    for (; set.worker < sets && placed; set.worker++)
+        placed = place_together(mesh, &set, &kinds, hosts);
     if (!placed)
         diag_error(diag, scenario_place(scenario, "placement"),
                    "nic-aware wants the %u ranks of each of %u pipeline workers on hosts of one kind of network "
                    "interface, but the "
                    "platform has %s; expected a pipeline that divides into those",
-                   mesh->replicas, mesh->positions, describe_kinds(&kinds, arena));
+                   set.ranks, sets, describe_kinds(&kinds, arena));
     free(kinds.items);
     arena_destroy(arena);
     return placed;

@@ -174,3 +174,16 @@ bool mesh_select(const struct mesh *mesh, const char *list, uint32_t *axes)
             *axes &= ~(1u << i);
     return true;
 }
+
+uint32_t mesh_worker(const struct mesh *mesh, uint32_t position)
+{
+    for (unsigned i = 0; i < mesh->axis_count; i++) {
+        const struct mesh_axis *axis = &mesh->axes[i];
+        if (!axis->distinct)
+            continue;
+        if (!strcmp(axis->name, "pipeline"))
+            return position % axis->size;
+        position /= axis->size;
+    }
+    return 0;
+}

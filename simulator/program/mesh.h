@@ -79,6 +79,9 @@ static inline uint32_t mesh_coordinate(const struct mesh *mesh, uint32_t axes, u
     return coordinate;
 }
 
+/* The coordinate of a position along the axis "pipeline": 0 where there is none. */
+uint32_t mesh_worker(const struct mesh *mesh, uint32_t position);
+
 static inline uint32_t mesh_rank(const struct mesh *mesh, uint32_t position, uint32_t replica)
 {
     return mesh->rank_of[(uint64_t)position * mesh->replicas + replica];

@@ -189,15 +189,14 @@ static bool check_period(const struct layers_job *j)
     return false;
 }
 
-/* A job whose layers are split one by one has no other division of labour. */
-static bool check_split(const struct layers_job *j, bool pipeline)
+/* A job whose layers are split one by one has no other division of labour but a pipeline's. */
+static bool check_split(const struct layers_job *j)
 {
     const struct layers_parameters *p = j->parameters;
     const char *with = "layers that are split one by one (split)";
     if (!p->splits.count)
         return true;
-    bool ok = refuse_with(j, pipeline, "split.layers", "a pipeline or schedule");
-    ok &= refuse_with(j, p->servers, "servers", with);
+    bool ok = refuse_with(j, p->servers, "servers", with);
     ok &= refuse_with(j, p->dense, "dense", with);
     ok &= refuse_with(j, p->period > 1, "period", with);
     ok &= refuse_with(j, p->compression > 1, "compression", with);
@@ -237,7 +236,7 @@ bool layers_check(const struct layers_job *j, bool pipeline)
     ok &= check_period(j);
     ok &= check_storage(j, pipeline);
     ok &= check_kfac(j, pipeline);
-    ok &= check_split(j, pipeline);
+    ok &= check_split(j);
     return check_algorithms(j) && ok;
 }
 

@@ -200,6 +200,10 @@ void layers_checkpoints(const struct layers_job *job, struct layer_cost *costs);
 
 /* ---- stages.c ---- */
 
+/* Which layers a stage has: from first[stage] on before first[stage + 1]. They are as layers.layers_per_stage says, or
+ * such that the longest stage is as short as can be; `times` are those of a layer, [stage * stride + layer]. False with
+ * the mistake reported. */
+bool layers_assign(const struct layers_job *j, uint32_t stages, const double *times, size_t stride, uint32_t *first);
 /* A pipeline: layers cut into stages, lowered as the schedule says. False with the mistake reported. */
 bool layers_build_pipeline(const struct layers_job *job);
 
@@ -211,7 +215,8 @@ bool layers_build_steps(const struct layers_job *job);
 
 /* ---- split_steps.c ---- */
 
-/* Each layer shared out as its split says. False with the mistake reported. */
+/* Each layer shared out as its split says among the ranks of a pipeline worker, all of which are in `strategy`; there
+ * is one worker without a schedule. False with the mistake reported. */
 bool layers_build_split(const struct layers_job *j, const struct layers_strategy *strategy);
 
 /* ---- needs.c ---- */

@@ -15,29 +15,31 @@ static int ascending(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static uint64_t hash_of(const uint32_t *ranks, uint32_t count)
+static uint64_t hash_of(uint32_t stage, const uint32_t *ranks, uint32_t count)
 {
-    uint64_t hash = UINT64_C(14695981039346656037);
+    uint64_t hash = UINT64_C(14695981039346656037) ^ stage;
     for (uint32_t i = 0; i < count; i++)
         hash = (hash ^ ranks[i]) * UINT64_C(1099511628211);
     return hash;
 }
 
-uint32_t split_group_find(struct split_steps *s, uint32_t *ranks, uint32_t count)
+uint32_t split_group_find(struct split_steps *s, uint32_t stage, uint32_t *ranks, uint32_t count)
 {
     const size_t bytes = count * sizeof *ranks;
     qsort(ranks, count, sizeof *ranks, ascending);
-    uint64_t hash = hash_of(ranks, count);
+    uint64_t hash = hash_of(stage, ranks, count);
     uint32_t *first = &s->table[hash % GROUPS_TABLE];
     for (uint32_t i = *first; i > 0; i = s->groups[i - 1].next) {
         const struct split_group *known = &s->groups[i - 1];
-        if (known->hash == hash && known->count == count && !memcmp(known->ranks, ranks, bytes))
+        if (known->hash == hash && known->stage == stage && known->count == count &&
+            !memcmp(known->ranks, ranks, bytes))
             return i - 1;
     }
     s->groups = array_grow(s->groups, &s->group_capacity, s->group_count + 1, sizeof *s->groups);
     struct split_group *group = &s->groups[s->group_count];
     *group = (struct split_group){.ranks = array_zeroed(count, sizeof *ranks),
                                   .count = count,
+                                  .stage = stage,
                                   .hash = hash,
                                   .next = *first,
                                   .id = s->j->api->group(s->j->job, "", ranks, count)};
@@ -111,11 +113,12 @@ static void add_range(struct split_steps *s, const struct users *users, uint32_t
         count = add_holders(&s->layers[user], in, out, seen, ranks, count);
     for (uint32_t i = 0; i < count; i++) {
         s->ranks[ranks[i]].parameters += parameters;
+        s->stages[own->stage].parameters[s->ranks[ranks[i]].place] += parameters;
         seen[ranks[i]] = false;
     }
     if (count < 2 || parameters <= 0)
         return;
-    uint32_t index = split_group_find(s, ranks, count);
+    uint32_t index = split_group_find(s, own->stage, ranks, count);
     struct split_group *group = &s->groups[index];
     group->bytes += parameters * s->j->state.gradient;
     group->layer = layer;
@@ -134,6 +137,22 @@ static int complete_first(const void *left, const void *right)
     return (a->cost > b->cost) - (a->cost < b->cost);
 }
 
+/* Each layer's buckets follow each other. */
+static void find_buckets(struct split_steps *s)
+{
+    for (size_t i = 0; i < s->bucket_count; i++) {
+        struct split_layer *layer = &s->layers[s->buckets[i].layer];
+        layer->bucket = layer->bucket_count++ ? layer->bucket : i;
+    }
+}
+
+static void close_buckets(struct split_steps *s)
+{
+    for (uint32_t i = 0; i < s->group_count; i++)
+        close_bucket(s, i);
+}
+
+/* Stages synchronise each for itself. */
 void split_buckets_create(struct split_steps *s)
 {
     struct users users = find_users(s->j->graph);
@@ -145,11 +164,12 @@ void split_buckets_create(struct split_steps *s)
         for (uint32_t in = 0; owner && in < degrees[SPLIT_IN]; in++)
             for (uint32_t out = 0; out < degrees[SPLIT_OUT]; out++)
                 add_range(s, &users, layer, in, out, seen, ranks);
+        if (layer == s->stages[s->layers[layer].stage].first)
+            close_buckets(s);
     }
-    for (uint32_t i = 0; i < s->group_count; i++)
-        close_bucket(s, i);
     if (s->bucket_count)
         qsort(s->buckets, s->bucket_count, sizeof *s->buckets, complete_first);
+    find_buckets(s);
     free(users.first);
     free(users.next);
     free(ranks);

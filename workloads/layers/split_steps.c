@@ -2,7 +2,8 @@
 /* Jobs whose layers are shared out one by one. Every element of an output has one owner. In the forward, ranks get what
  * their parts need from the owners; in the backward each sends the gradient of it back to them. Where input channels
  * are divided, the summands are added by a reduce-scatter to the owners, and the output's gradient is gathered again
- * before the backward. Ranks run the layers one after the other, in the network's order and back. */
+ * before the backward. Ranks run the layers one after the other, in the network's order and back; in a pipeline those
+ * of a stage, as the schedule says. */
 #include "workloads/layers/split_steps.h"
 
 #include "base/arena.h"
@@ -82,7 +83,7 @@ static uint32_t find_siblings(struct split_steps *s, const struct split_layer *l
     uint32_t *ranks = array_zeroed(degree, sizeof *ranks);
     for (at[dimension] = 0; at[dimension] < degree; at[dimension]++)
         ranks[at[dimension]] = layer->split->devices[split_index(layer->split, at)];
-    uint32_t group = split_group_find(s, ranks, degree);
+    uint32_t group = split_group_find(s, layer->stage, ranks, degree);
     free(ranks);
     return group;
 }
@@ -107,6 +108,30 @@ static void set_exchange(struct split_steps *s, uint32_t index, uint32_t part)
         add_cost(s, (struct stagesim_cost){.bytes = bytes, .repeats = recurrent ? (double)op->layer->steps : 1});
 }
 
+/* The passes of a part. Of a backward in two the second, that of the weights, has half of what is kept, and layers
+ * without weights have no second one. */
+static void set_passes(struct split_steps *s, struct split_layer *layer, uint32_t k, const struct layer_cost *cost,
+                       double kept)
+{
+    const struct split_stage *stage = &s->stages[layer->stage];
+    double stash = 1.0 / s->workers[stage->worker].stages / (stage->end - stage->first);
+    struct stagesim_cost forward = {
+        .seconds = cost->forward, .flops = cost->forward_flops, .memory = kept, .stash = stash};
+    struct stagesim_cost backward = {
+        .seconds = cost->backward, .flops = cost->backward_flops, .memory = -kept, .stash = -stash};
+    layer->forward[k] = add_cost(s, forward);
+    layer->backward[k] = layer->input[k] = add_cost(s, backward);
+    layer->weight[k] = NONE;
+    if (!s->halved || cost->weight <= 0)
+        return;
+    backward.seconds -= cost->weight;
+    backward.flops -= cost->weight_flops;
+    backward.memory /= 2;
+    layer->input[k] = add_cost(s, backward);
+    layer->weight[k] =
+        add_cost(s, (struct stagesim_cost){.seconds = cost->weight, .flops = cost->weight_flops, .memory = -kept / 2});
+}
+
 /* Sums for the report. */
 struct totals {
     double flops, busy, bound;
@@ -118,24 +143,19 @@ static void add_layer(struct split_steps *s, uint32_t index, struct layer_part *
     uint32_t count = s->strategy->splits[index].count;
     layer->split = &s->strategy->splits[index];
     layer->parts = parts;
-    uint32_t **arrays[] = {&layer->forward,  &layer->backward, &layer->group,
-                           &layer->exchange, &layer->computed, &layer->ended};
+    uint32_t **arrays[] = {&layer->forward, &layer->backward, &layer->input,
+                           &layer->weight,  &layer->group,    &layer->exchange};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         *arrays[i] = array_zeroed(count, sizeof **arrays[i]);
+    layer->computed = array_zeroed((size_t)s->flights * count, sizeof *layer->computed);
+    layer->ended = array_zeroed((size_t)s->flights * count, sizeof *layer->ended);
     double *received = array_zeroed(count, sizeof *received);
     for (size_t i = 0; i < layer->read_count; i++)
         received[layer->read[i].transfer->to] += layer->read[i].transfer->bytes;
     for (uint32_t k = 0; k < count; k++) {
         struct layer_cost cost;
         layers_part_cost(s->j, s->ranks[layer->split->devices[k]].device, index, &parts[k], s->samples, &cost);
-        double kept = cost.activation + received[k];
-        layer->forward[k] = add_cost(
-            s, (struct stagesim_cost){
-                   .seconds = cost.forward, .flops = cost.forward_flops, .memory = kept, .stash = 1.0 / s->j->count});
-        layer->backward[k] = add_cost(s, (struct stagesim_cost){.seconds = cost.backward,
-                                                                .flops = cost.backward_flops,
-                                                                .memory = -kept,
-                                                                .stash = -1.0 / s->j->count});
+        set_passes(s, layer, k, &cost, cost.activation + received[k]);
         set_exchange(s, index, k);
         totals->flops += cost.forward_flops + cost.backward_flops;
         totals->busy += cost.forward + cost.backward;
@@ -164,9 +184,8 @@ static void sort_transfers(struct split_steps *s, const struct layers_transfers 
 {
     for (size_t i = 0; i < list->count; i++) {
         const struct layers_transfer *transfer = &list->items[i];
-        items[i] = (struct split_transfer){
-            .transfer = transfer,
-            .cost = transfer->bytes > 0 ? add_cost(s, (struct stagesim_cost){.bytes = transfer->bytes}) : NONE};
+        items[i].transfer = transfer;
+        items[i].cost = transfer->bytes > 0 ? add_cost(s, (struct stagesim_cost){.bytes = transfer->bytes}) : NONE;
         struct split_layer *reader = &s->layers[transfer->layer];
         reader->read = reader->read_count++ ? reader->read : &items[i];
         s->layers[transfer->source].written_count++;
@@ -222,14 +241,23 @@ static void find_transfers(const struct split_steps *s, struct layer_part *const
     free(element_bytes);
 }
 
+static void set_optimizers(struct split_steps *s, struct split_stage *stage)
+{
+    for (uint32_t i = 0; i < s->group_size; i++) {
+        const struct split_rank *rank = &s->ranks[s->workers[stage->worker].ranks[i]];
+        double seconds = layers_optimizer_time(s->j, rank->device, stage->parameters[i]);
+        stage->optimizer[i] = add_cost(s, (struct stagesim_cost){.seconds = seconds});
+    }
+}
+
 /* Optimizers and what ranks hold for the whole run. */
 static void set_ranks(struct split_steps *s)
 {
     const struct layers_job *j = s->j;
+    for (uint32_t stage = 0; stage < s->stage_count; stage++)
+        set_optimizers(s, &s->stages[stage]);
     for (uint32_t i = 0; i < s->strategy->ranks; i++) {
-        struct split_rank *rank = &s->ranks[i];
-        double seconds = layers_optimizer_time(j, rank->device, rank->parameters);
-        rank->optimizer = add_cost(s, (struct stagesim_cost){.seconds = seconds});
+        const struct split_rank *rank = &s->ranks[i];
         struct stagesim_static_memory memory = {.parameters = rank->parameters * j->state.weight,
                                                 .gradients = rank->parameters * j->state.gradient,
                                                 .optimizer = rank->parameters * j->state.optimizer};
@@ -240,7 +268,7 @@ static void set_ranks(struct split_steps *s)
 static bool set_devices(struct split_steps *s, struct devices *devices)
 {
     bool ok = true;
-    for (uint32_t i = 0; i < s->strategy->ranks && ok; i++) {
+    for (uint32_t i = 0; i < s->worker_count * s->group_size && ok; i++) {
         s->ranks[i].last = NONE;
         s->ranks[i].device = find_device(devices, s->j, i);
         ok = s->ranks[i].device;
@@ -252,15 +280,22 @@ static void build(struct split_steps *s, struct layer_part **parts, const struct
 {
     struct split_transfer *transfers = array_zeroed(list->count, sizeof *transfers);
     struct split_transfer **written = array_zeroed(list->count, sizeof(struct split_transfer *));
+    uint32_t *waits = array_zeroed(2 * list->count * s->flights, sizeof *waits);
     struct totals totals = {0};
+    for (size_t i = 0; i < list->count; i++) {
+        transfers[i].arrived = waits + 2 * i * s->flights;
+        transfers[i].returned = waits + (2 * i + 1) * s->flights;
+    }
     sort_transfers(s, list, transfers, written);
     for (uint32_t i = 0; i < s->j->count; i++)
         add_layer(s, i, parts[i], &totals);
     split_buckets_create(s);
     set_ranks(s);
     declare(s, &totals);
-    for (s->iteration = 0; s->iteration < s->j->api->iterations(s->j->job); s->iteration++)
-        split_add_iteration(s);
+    uint32_t repetitions = s->iterations > 1 ? 1 : s->j->api->iterations(s->j->job);
+    for (s->iteration = 0; s->iteration < repetitions; s->iteration++)
+        split_add_iterations(s);
+    free(waits);
     free(transfers);
     free(written);
 }
@@ -269,8 +304,8 @@ static void destroy(struct split_steps *s)
 {
     for (uint32_t i = 0; i < s->j->count; i++) {
         struct split_layer *layer = &s->layers[i];
-        uint32_t *arrays[] = {layer->forward,  layer->backward, layer->group,
-                              layer->exchange, layer->computed, layer->ended};
+        uint32_t *arrays[] = {layer->forward, layer->backward, layer->input,    layer->weight,
+                              layer->group,   layer->exchange, layer->computed, layer->ended};
         for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
             free(arrays[k]);
     }
@@ -279,24 +314,39 @@ static void destroy(struct split_steps *s)
     split_groups_destroy(s);
 }
 
+/* What the parts exchange follows from where their stages are, and the schedule may follow from that. */
+static bool place(struct split_steps *s, const struct layers_strategy *strategy, struct layer_part **parts)
+{
+    struct layers_transfers list = {.most = OPERATIONS_MAX / 4 + 1};
+    struct layers_strategy *placed = split_stages_create(s, strategy, parts);
+    s->strategy = placed;
+    bool ok = placed;
+    if (ok) {
+        find_transfers(s, parts, &list);
+        ok = check_transfers(s->j, &list) && split_orders_create(s, &list);
+    }
+    if (ok)
+        build(s, parts, &list);
+    free(list.items);
+    strategy_destroy(placed);
+    return ok;
+}
+
 bool layers_build_split(const struct layers_job *j, const struct layers_strategy *strategy)
 {
-    struct split_steps s = {.j = j, .strategy = strategy, .samples = j->samples * j->data};
+    struct split_steps s = {
+        .j = j, .samples = j->samples * j->data, .worker_count = j->workers, .group_size = strategy->ranks};
     struct devices devices = {0};
-    struct layers_transfers list = {.most = OPERATIONS_MAX / 4 + 1};
     if (!check_size(j, strategy))
         return false;
     s.layers = array_zeroed(j->count, sizeof *s.layers);
     s.table = array_zeroed(GROUPS_TABLE, sizeof *s.table);
-    s.ranks = array_zeroed(strategy->ranks, sizeof *s.ranks);
+    s.ranks = array_zeroed((size_t)s.worker_count * s.group_size, sizeof *s.ranks);
     struct layer_part **parts = parts_create(j->graph, strategy, s.samples);
-    find_transfers(&s, parts, &list);
-    bool ok = check_transfers(j, &list) && set_devices(&s, &devices);
-    if (ok)
-        build(&s, parts, &list);
-    free(list.items);
+    bool ok = set_devices(&s, &devices) && place(&s, strategy, parts);
     parts_destroy(j->graph, parts);
     free_devices(&devices);
+    split_stages_destroy(&s);
     destroy(&s);
     return ok;
 }

@@ -9,43 +9,60 @@
 
 /* ---- the cut ---- */
 
-static double layer_time(const struct layers_job *j, uint32_t layer)
+/* Times of layers: those of stage s begin at times + s * stride. */
+struct cutting {
+    const double *times;
+    size_t stride;
+    uint32_t count, stages;
+};
+
+static double layer_time(const struct cutting *c, uint32_t stage, uint32_t layer)
 {
-    return j->costs[layer].forward + j->costs[layer].backward;
+    return c->times[stage * c->stride + layer];
 }
 
 /* Fills stages from the front with at most `limit` each, leaving a layer for each of the others. True where that is
  * enough. */
-static bool cut(const struct layers_job *j, uint32_t stages, double limit, uint32_t *first)
+static bool cut(const struct cutting *c, double limit, uint32_t *first)
 {
     uint32_t layer = 0;
-    for (uint32_t stage = 0; stage < stages; stage++) {
-        double sum = layer_time(j, layer);
+    for (uint32_t stage = 0; stage < c->stages; stage++) {
+        double sum = layer_time(c, stage, layer);
         first[stage] = layer++;
-        while (layer < j->count - (stages - 1 - stage) && sum + layer_time(j, layer) <= limit)
-            sum += layer_time(j, layer++);
+        while (layer < c->count - (c->stages - 1 - stage) && sum + layer_time(c, stage, layer) <= limit)
+            sum += layer_time(c, stage, layer++);
         if (sum > limit)
             return false;
     }
-    first[stages] = layer;
-    return layer == j->count;
+    first[c->stages] = layer;
+    return layer == c->count;
+}
+
+/* What no stage takes longer than. */
+static double sum_of_longest(const struct cutting *c)
+{
+    double sum = 0;
+    for (uint32_t layer = 0; layer < c->count; layer++) {
+        double longest = 0;
+        for (uint32_t stage = 0; stage < c->stages; stage++)
+            longest = fmax(longest, layer_time(c, stage, layer));
+        sum += longest;
+    }
+    return sum * (1 + 1e-12); /* sums of parts are rounded in another order */
 }
 
 /* The smallest largest stage: the limit is bisected until no number lies between one that suffices and one that does
  * not. */
-static void balance(const struct layers_job *j, uint32_t stages, uint32_t *first)
+static void balance(const struct cutting *c, uint32_t *first)
 {
-    double low = 0, high = 0;
-    for (uint32_t layer = 0; layer < j->count; layer++)
-        high += layer_time(j, layer);
-    high *= 1 + 1e-12; /* sums of parts are rounded in another order */
+    double low = 0, high = sum_of_longest(c);
     for (;;) {
         double middle = low + (high - low) / 2;
         if (middle <= low || middle >= high)
             break;
-        *(cut(j, stages, middle, first) ? &high : &low) = middle;
+        *(cut(c, middle, first) ? &high : &low) = middle;
     }
-    cut(j, stages, high, first);
+    cut(c, high, first);
 }
 
 static bool take_given(const struct layers_job *j, uint32_t stages, uint32_t *first)
@@ -68,8 +85,9 @@ static bool take_given(const struct layers_job *j, uint32_t stages, uint32_t *fi
     return false;
 }
 
-static bool assign(const struct layers_job *j, uint32_t stages, uint32_t *first)
+bool layers_assign(const struct layers_job *j, uint32_t stages, const double *times, size_t stride, uint32_t *first)
 {
+    const struct cutting c = {times, stride, j->count, stages};
     if (j->parameters->layers_per_stage.count)
         return take_given(j, stages, first);
     if (j->count < stages) {
@@ -77,7 +95,7 @@ static bool assign(const struct layers_job *j, uint32_t stages, uint32_t *first)
                       stages);
         return false;
     }
-    balance(j, stages, first);
+    balance(&c, first);
     return true;
 }
 
@@ -225,7 +243,10 @@ bool layers_build_pipeline(const struct layers_job *j)
                        .counts = array_zeroed(stages, sizeof *s.counts)};
     for (int i = 0; i < ARRAYS; i++)
         s.arrays[i] = array_zeroed(stages, sizeof *s.arrays[i]);
-    bool ok = assign(j, stages, first);
+    double *times = array_zeroed(j->count, sizeof *times);
+    for (uint32_t layer = 0; layer < j->count; layer++)
+        times[layer] = j->costs[layer].forward + j->costs[layer].backward;
+    bool ok = layers_assign(j, stages, times, 0, first);
     if (ok) {
         fill(&s, stages);
         ok = lower(&s, stages);
@@ -235,6 +256,7 @@ bool layers_build_pipeline(const struct layers_job *j)
     free(s.parts);
     free(s.of);
     free(s.counts);
+    free(times);
     free(first);
     return ok;
 }

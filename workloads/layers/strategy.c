@@ -30,7 +30,8 @@ static const struct stagesim_field columns[] = {
     DEGREE("in", SPLIT_IN, "number of parts of the input channels, whose results are added; default 1"),
     DEGREE("out", SPLIT_OUT, "number of parts of the output channels; default 1"),
     {"devices", STAGESIM_FIELD_COUNTS, offsetof(struct split_row, devices), .least = 0, .most = 1e9,
-     .doc = "ranks that hold a part, samples outermost and output channels innermost; default: all"},
+     .doc = "ranks that hold a part, samples outermost and output channels innermost; in a pipeline those of a stage, "
+            "counted from 0; default: all"},
     {"shares", STAGESIM_FIELD_RATIOS, offsetof(struct split_row, shares), .least = 1e-9, .most = 1e9,
      .doc = "relative sizes of the parts of the divided dimension; if several are divided, those of one dimension "
             "after the other; default: all equal"},
@@ -71,7 +72,7 @@ static bool set_degrees(struct builder *b, uint32_t index, uint32_t devices, str
         return true;
     report(b, index, "%.0f part%s on %u device%s%s; expected as many parts as devices", product,
            product == 1 ? "" : "s", devices, devices == 1 ? "" : "s",
-           row->devices.count ? "" : ", all ranks of the job");
+           row->devices.count ? "" : ", all ranks along data and tensor");
     return false;
 }
 

@@ -319,15 +319,14 @@ def reach(outputs, size, kernel, stride, padding):
     return set(range(max(0, min(read)), min(size, max(read) + 1))) if read else set()
 
 
-def count_messages(rows, shapes, splits):
-    """Bytes by (sender, receiver, layer) of a forward, from sets of indices."""
+def list_messages(rows, shapes, splits):
+    """What parts of layers get of parts of others in a forward, from sets of indices: (source, its part, layer, its
+    part, numbers)."""
     inputs = [sum(shapes[i][0] for i in row["reads"]) for row in rows]
     layout = [list(boxes(degrees, shape, n)) for (degrees, _), shape, n in zip(splits, shapes, inputs)]
-    messages = collections.Counter()
     for layer, row in enumerate(rows):
         for part, (box, ins, owned) in enumerate(layout[layer]):
-            needs = [(source, (*box[:3], owned)) for source in row["added"]]
-            before = 0
+            needs, before = [], 0
             for source in row["reads"]:
                 kernel, stride, padding = row["window"]
                 channels = ins if row["mixes"] else box[3]
@@ -335,12 +334,21 @@ def count_messages(rows, shapes, splits):
                                                        padding[side]) for side in (0, 1)),
                                        {c - before for c in channels} & set(range(shapes[source][0])))))
                 before += shapes[source][0]
-            for source, need in needs:
+            needs += [(source, (*box[:3], owned)) for source in row["added"]]
+            for edge, (source, need) in enumerate(needs):
                 for other, (held, _, owner) in enumerate(layout[source]):
-                    a, b = splits[source][1][other], splits[layer][1][part]
                     numbers = math.prod(len(x & y) for x, y in zip(need, (*held[:3], owner)))
-                    if a != b and numbers:
-                        messages[a, b, 4 * numbers] += 1
+                    if numbers:
+                        yield layer, edge, part, source, other, numbers
+
+
+def count_messages(rows, shapes, splits):
+    """Bytes by (sender, receiver, bytes) of a forward."""
+    messages = collections.Counter()
+    for layer, _, part, source, other, numbers in list_messages(rows, shapes, splits):
+        a, b = splits[source][1][other], splits[layer][1][part]
+        if a != b:
+            messages[a, b, 4 * numbers] += 1
     return messages
 
 
@@ -380,4 +388,5 @@ def main():
     sys.exit(bool(faults))
 
 
-main()
+if __name__ == "__main__":
+    main()
