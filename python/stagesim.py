@@ -217,15 +217,22 @@ class _Server:
             self.ended = True
             self.changed.notify_all()
 
-    def ask(self, request):
+    def send(self, request):
+        """The number under which a request was sent."""
         with self.changed:
             self.count += 1
-            number = self.count
             try:
-                self.process.stdin.write(json.dumps({"id": number, **request}) + "\n")
+                self.process.stdin.write(json.dumps({"id": self.count, **request}) + "\n")
                 self.process.stdin.flush()
             except OSError:
                 self.ended = True
+            return self.count
+
+    def ask(self, request, sent=None):
+        number = self.send(request)
+        if sent:
+            sent(lambda: self.ask({"command": "cancel", "of": number}))
+        with self.changed:
             self.changed.wait_for(lambda: self.ended or number in self.answers)
             if number not in self.answers:
                 raise Error("the program ended without an answer", 3)
@@ -241,9 +248,10 @@ class _Server:
 _server, _starting = None, threading.Lock()
 
 
-def ask(**request):
+def ask(*, sent=None, **request):
     """The answer to a request to `stagesim serve --stdio` (its manual page is doc/serve.md), as Figures: code, result,
-    messages. The process lives as long as folder and environment stay what they are."""
+    messages. The process lives as long as folder and environment stay what they are. `sent` is called when the request
+    is on its way, with a function that cancels it, for another thread."""
     global _server
     key = (binary(), os.getpid(), os.getcwd(), tuple(sorted(os.environ.items())))
     with _starting:
@@ -252,7 +260,7 @@ def ask(**request):
                 _server.close()
             _server = _Server(key)
         server = _server
-    return server.ask(request)
+    return server.ask(request, sent)
 
 
 # ---- what comes back ----

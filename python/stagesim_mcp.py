@@ -5,6 +5,7 @@ of stagesim; each call is a request to `stagesim serve --stdio` (doc/serve.md). 
 import json
 import pathlib
 import sys
+import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import stagesim
@@ -24,6 +25,7 @@ def tool(name, what, properties, required=()):
             "required": list(required), "additionalProperties": False}}
 
 
+KINDS = ["scenario", "hardware", "framework", "model", "month", "plan", "prices"]
 WORDS = {"description": "words of the command line", "type": "array", "items": {"type": "string"}}
 TOOLS = [
     tool("run", "Simulates a training job: iteration time, bubble and its causes, memory.", JOB, ["scenario"]),
@@ -39,8 +41,9 @@ TOOLS = [
     tool("list", "What there is to choose from: "
          "schedules, workloads, models, presets, platforms, collectives, failures, ...",
          {"what": {"type": "string"}}, ["what"]),
-    tool("schema", "The JSON Schema of scenarios: which keys there are, what they mean, units and bounds. With `key` "
-                   "only of that key.", {"key": {"type": "string"}}),
+    tool("schema", "The JSON Schema of scenarios, or of other files that stagesim reads: which keys there are, what "
+                   "they mean, units and bounds. With `key` only of that key.",
+         {"kind": {"type": "string", "enum": KINDS}, "key": {"type": "string"}}),
 ]
 
 
@@ -48,31 +51,31 @@ def request_of(name, given):
     """The request that a call of a tool is."""
     request = {"command": name, "seconds": SECONDS, "megabytes": MEGABYTES}
     if name == "schema":
-        return {**request, "arguments": ["scenario"]}
+        return {**request, "arguments": [given.get("kind", "scenario")]}
     if name in ("schedule", "list"):
         request["arguments"] = [given["name" if name == "schedule" else "what"]]
     return {**request, **{key: value for key, value in given.items() if key not in ("name", "what")}}
 
 
-def call(name, given):
-    """What the tool says, as texts (the result, and messages), and whether it failed."""
+def call(name, given, sent):
+    """What the tool says, as texts (the result, and messages), and whether it failed. `sent` as of stagesim.ask."""
     known = {each["name"]: each["inputSchema"] for each in TOOLS}
     if name not in known:
         return [f"there is no tool {name!r}; there are {', '.join(known)}"], True
     wrong = sorted(set(given) - set(known[name]["properties"])) or sorted(set(known[name]["required"]) - set(given))
     if wrong:
         return [f"{name}: {', '.join(wrong)}: expected {', '.join(known[name]['properties'])}"], True
-    answer = stagesim.ask(**request_of(name, given))
+    answer = stagesim.ask(sent=sent, **request_of(name, given))
     result = answer.get("result")
     if name == "schema" and "key" in given and not answer["code"]:
-        result = result["properties"].get(given["key"])
+        result = result.get("properties", {}).get(given["key"])
         if result is None:
             return [f"there is no key {given['key']!r}"], True
     text = result if isinstance(result, str) else "" if result is None else json.dumps(result)
     return list(filter(None, [text, answer.get("messages", "").strip()])), bool(answer["code"])
 
 
-def reply_to(message):
+def reply_to(message, sent=None):
     """The result of a request, or an error as (code, text)."""
     method, given = message.get("method"), message.get("params") or {}
     if method == "initialize":
@@ -85,34 +88,60 @@ def reply_to(message):
         return {"tools": TOOLS}
     if method == "tools/call":
         try:
-            texts, failed = call(given.get("name"), given.get("arguments") or {})
+            texts, failed = call(given.get("name"), given.get("arguments") or {}, sent)
         except stagesim.Error as error:
             texts, failed = [str(error)], True
         return {"content": [{"type": "text", "text": text} for text in texts], "isError": failed}
     return -32601, f"there is no method {method!r}"
 
 
+class Client:
+    """Whom replies go to. Each call of a tool runs in a thread of its own, so that it can be cancelled."""
+
+    def __init__(self):
+        self.lock, self.threads, self.cancels, self.gone = threading.Lock(), [], {}, set()
+
+    def reply(self, number, reply):
+        part = {"error": {"code": reply[0], "message": reply[1]}} if isinstance(reply, tuple) else {"result": reply}
+        with self.lock:
+            if number not in self.gone:
+                print(json.dumps({"jsonrpc": "2.0", "id": number, **part}), flush=True)
+
+    def call(self, message):
+        number = message["id"]
+        reply = reply_to(message, lambda cancel: self.cancels.__setitem__(number, cancel))
+        self.reply(number, reply)
+        self.cancels.pop(number, None)
+
+    def take(self, message):
+        if not isinstance(message, dict) or not isinstance(message.get("id", 0), (str, int, float)):
+            self.reply(None, (-32600, "expected an object with a text or a number as its id"))
+        elif "id" not in message:
+            number = (message.get("params") or {}).get("requestId")
+            cancel = self.cancels.get(number) if message.get("method") == "notifications/cancelled" else None
+            if cancel:
+                self.gone.add(number)  # who cancels expects no reply
+                cancel()
+        elif message.get("method") == "tools/call":
+            self.threads.append(threading.Thread(target=self.call, args=(message,)))
+            self.threads[-1].start()
+        else:
+            self.reply(message["id"], reply_to(message))
+
+
 def main():
+    client = Client()
     for line in sys.stdin:
         if not line.strip():
             continue
         try:
             message = json.loads(line)
         except ValueError as error:
-            reply, number = (-32700, f"this is no JSON: {error}"), None
+            client.reply(None, (-32700, f"this is no JSON: {error}"))
         else:
-            if not isinstance(message, dict):
-                reply, number = (-32600, "expected an object"), None
-            elif "id" not in message:
-                continue  # a notification
-            else:
-                reply, number = reply_to(message), message["id"]
-        answer = {"jsonrpc": "2.0", "id": number}
-        if isinstance(reply, tuple):
-            answer["error"] = {"code": reply[0], "message": reply[1]}
-        else:
-            answer["result"] = reply
-        print(json.dumps(answer), flush=True)
+            client.take(message)
+    for thread in client.threads:
+        thread.join()
 
 
 if __name__ == "__main__":

@@ -143,7 +143,8 @@ class Talk:
 
 def children(process):
     """Of a process, and theirs."""
-    found = pathlib.Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    threads = pathlib.Path(f"/proc/{process}/task").glob("*/children")
+    found = [child for each in threads for child in each.read_text().split()]
     return [number for child in found for number in [child, *children(child)]]
 
 
@@ -198,8 +199,12 @@ def assistants(binary, folder):
                    call(2, "run", scenario=JOB), call(3, "run", scenario="none.yaml"), call(4, "rum"),
                    call(5, "schema", key="engine"), call(6, "run", scenari="x"), {"id": 7, "method": "no"}, "nonsense",
                    call(8, "schedule", name="1f1b", options={"workers": 2, "micro_batches": 4}),
-                   call(9, "list", what="schedules"), call(10, "check", scenario=JOB))
-    check.that([reply["id"] for reply in replies] == [*range(8), None, 8, 9, 10], f"{[r['id'] for r in replies]}")
+                   call(9, "list", what="schedules"), call(10, "check", scenario=JOB),
+                   call(11, "schema", kind="hardware", key="kind"), {"id": [1], "method": "ping"})
+    broken = [reply["error"]["code"] for reply in replies if reply["id"] is None]
+    check.that(sorted(broken) == [-32700, -32600], f"mistakes of the protocol: {broken}")
+    replies = {reply["id"]: reply for reply in replies if reply["id"] is not None}  # calls are answered when they end
+    check.that(sorted(replies) == [*range(12)], f"{sorted(replies)}")
     check.that(replies[0]["result"]["protocolVersion"] == "2025-03-26", "the protocol's version")
     tools = {each["name"]: each for each in replies[1]["result"]["tools"]}
     check.that({"run", "compare", "search", "schedule", "explain", "list", "schema"} <= set(tools), f"{list(tools)}")
@@ -207,7 +212,7 @@ def assistants(binary, folder):
     alone = json.loads(run(binary, "run", folder / "job.yaml", "--format", "json", "--set", "name=scenario").stdout)
 
     def text(number):
-        reply = replies[number if number < 8 else number + 1]["result"]
+        reply = replies[number]["result"]
         return reply["content"][0]["text"], reply["isError"]
 
     check.that((json.loads(text(2)[0]), text(2)[1]) == (alone, False), "a run")
@@ -215,10 +220,48 @@ def assistants(binary, folder):
     check.that(text(4)[1] and text(6)[1] and "scenario" in text(6)[0], "an unknown tool, an unknown argument")
     schema = json.loads(run(binary, "schema", "scenario").stdout)
     check.that(json.loads(text(5)[0]) == schema["properties"]["engine"], "a part of the schema")
-    check.that([reply["error"]["code"] for reply in replies[7:9]] == [-32601, -32700], "mistakes of the protocol")
+    check.that(replies[7]["error"]["code"] == -32601, "an unknown method")
+    kinds = json.loads(run(binary, "schema", "hardware").stdout)["properties"]["kind"]
+    check.that(json.loads(text(11)[0]) == kinds, "a part of another schema")
+    known = tools["schema"]["inputSchema"]["properties"]["kind"]["enum"]
+    check.that(all(run(binary, "schema", kind).stdout.startswith("{") for kind in known), "a schema of each kind")
     plan = json.loads(text(8)[0])
     check.that(plan["time"]["iteration_s"] == (4 + 1) * 3, "a schedule: (m + p - 1) (f + b)")
     check.that(not text(9)[1] and not text(10)[1], "list and check")
+
+
+def assistant_cancels(binary):
+    """A call that is cancelled ends, and has no reply; the next one is answered."""
+    server = subprocess.Popen([sys.executable, ROOT / "python/stagesim_mcp.py"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True, env={**os.environ, "STAGESIM": binary})
+
+    def say(**message):
+        server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        server.stdin.flush()
+
+    say(id=1, method="tools/call", params={"name": "search", "arguments":
+                                           {key: LONG[key] for key in ("scenario", "options", "set")}})
+    check.that(wait_for(lambda: len(children(server.pid)) > 1), "the search does not begin")  # serve, and its request
+    say(method="notifications/cancelled", params={"requestId": 1})
+    check.that(wait_for(lambda: len(children(server.pid)) == 1), "a cancelled call has left processes")
+    say(id=2, method="tools/call", params={"name": "list", "arguments": {"what": "engines"}})
+    check.that(json.loads(server.stdout.readline())["id"] == 2, "a reply to the cancelled call")
+    server.stdin.close()
+    check.that(server.wait(30) == 0 and server.stdout.read() == "", "the end")
+
+
+def memory(binary):
+    """What waits and what ended leaves nothing behind: as much memory after 600 requests as after 100."""
+    talk, sizes = Talk(binary, "--jobs", "2"), []
+    for number in range(600):
+        talk.say({"id": number, "command": "list", "arguments": "engines"} if number % 3 else
+                 {"id": number, "command": "rum"})
+        talk.hear()
+        if number in (100, 599):
+            sizes.append(int(pathlib.Path(f"/proc/{talk.process.pid}/statm").read_text().split()[1]) * 4096)
+    check.that(sizes[1] - sizes[0] < 500_000, f"memory grows: {sizes}")
+    talk.process.stdin.close()
+    talk.process.wait()
 
 
 def main():
@@ -230,6 +273,8 @@ def main():
         limits(binary)
         cancelling(binary)
         assistants(binary, folder)
+        assistant_cancels(binary)
+    memory(binary)
     return check.done()
 
 
