@@ -128,16 +128,6 @@ static void keep_best(struct beam *beam)
     beam->count = kept;
 }
 
-static void write_words(const struct instance *instance, const struct node *node, struct words *words)
-{
-    for (uint32_t worker = 0; worker < instance->workers; worker++)
-        words->count[worker] = 0;
-    for (uint32_t i = 0; i < node->decided; i++) {
-        uint32_t worker = instance->worker_of[node->trace[i] % instance->stages];
-        words->chains[worker][words->count[worker]++] = node->trace[i];
-    }
-}
-
 /* The first node that has decided everything, or NULL. */
 static const struct node *finished(const struct beam *beam)
 {
@@ -170,7 +160,7 @@ bool beam_search(const struct instance *instance, struct bound *bound, uint32_t 
         keep_best(&beam);
     }
     if (node)
-        write_words(instance, node, words);
+        words_of_chains(instance, node->trace, node->decided, words);
     arena_destroy(arena);
     return node != NULL;
 }

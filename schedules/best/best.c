@@ -20,6 +20,8 @@ enum {
     PATTERNS = 32,
     PATTERNS_MOST = 512,
     REPEATS = 16,
+    WIDE = 600,
+    LESS = 8,
     RATE_TURNS = 2 * PERIODIC_MOST
 };
 
@@ -272,6 +274,13 @@ static void relax_rates(struct search *search, int64_t slice)
     search->rates.found = fmin(search->rates.found, found);
 }
 
+static void relax_orders(struct search *search, int64_t slice)
+{
+    budget_begin(&search->budget, slice);
+    if (relax_order(search->relax, below(search), &search->budget, search->found))
+        offer(search, search->found);
+}
+
 /* What limits of stashes tell, and orders that keep them full. Either begins anew each time, so it gets a share of what
  * there was so far. */
 static void relax_round(struct search *search, int64_t slice)
@@ -279,24 +288,33 @@ static void relax_round(struct search *search, int64_t slice)
     int64_t spent = (int64_t)search->request->effort - search->budget.total;
     budget_begin(&search->budget, spent / 3 > 2 * slice ? spent / 3 : 2 * slice);
     relax_raise(search->relax, &search->least, below(search), &search->budget);
-    budget_begin(&search->budget, spent / 4 > slice ? spent / 4 : slice);
-    if (!is_done(search) && relax_order(search->relax, below(search), &search->budget, search->found))
-        offer(search, search->found);
+    if (!is_done(search))
+        relax_orders(search, spent / 4 > slice ? spent / 4 : slice);
     if (!is_done(search))
         relax_rates(search, spent / 8 > slice ? spent / 8 : slice);
+}
+
+/* Limits that several stages share, and so many operations that deciding one after the other seldom comes to an end. */
+static bool is_wide(const struct search *search)
+{
+    return search->relax && search->instance->operations >= WIDE;
 }
 
 static void run(struct search *search)
 {
     int64_t slice = SLICE_FIRST + 2 * (int64_t)search->instance->operations;
+    bool wide = is_wide(search);
     /* Any order at all, by each rule. */
     for (search->round = 0; search->round < EXACT_RULES && !is_done(search); search->round++)
-        attempt(search, below(search), slice);
+        if (!wide || search->makespan == INT64_MAX)
+            attempt(search, below(search), slice);
     search->gains = true;
+    if (wide && search->makespan < INT64_MAX)
+        relax_orders(search, search->budget.total);
     for (uint32_t width = BEAM_FIRST, turn = 0; !is_done(search); search->round++, turn++) {
-        if (turn && search->relax && search->makespan < INT64_MAX)
+        if ((turn || wide) && search->relax && search->makespan < INT64_MAX)
             relax_round(search, slice);
-        if (turn && !is_done(search) && search->relax && search->instance->batches >= REPEATS)
+        if ((turn || wide) && !is_done(search) && search->relax && search->instance->batches >= REPEATS)
             improve_steady(search, slice);
         if (!is_done(search))
             repeat_patterns(search, turn, slice);
@@ -305,7 +323,7 @@ static void run(struct search *search)
         if (!is_done(search) && search->makespan < INT64_MAX && search->prove && search->raise)
             learn_round(search, slice);
         if (!is_done(search))
-            run_round(search, slice);
+            run_round(search, wide ? slice / LESS : slice);
         if (!is_done(search) && search->round % 2 == 0 && (int64_t)width * search->instance->operations < slice) {
             send_beam(search, width);
             width = width < BEAM_MOST ? 2 * width : BEAM_MOST;
@@ -324,6 +342,7 @@ static void find_rate(struct search *search)
             repeat_patterns(search, turn, slice / RATE_TURNS);
         if (search->relax)
             relax_rates(search, slice);
+        slice += slice / 2;
     }
 }
 
@@ -388,7 +407,7 @@ bool best_search(const struct best_request *request, struct best_result *result)
     search.prove = learn_create(instance, arena);
     search.raise = learn_create(instance, arena);
     search.periodic = periodic_create(instance, arena);
-    search.relax = instance->one_each ? NULL : relax_create(instance, arena);
+    search.relax = instance->one_each ? NULL : relax_create(instance, search.budget.total, arena);
     search.improve = improve_create(instance, arena);
     search.window = window_create(instance, arena);
     search.best = words_create(instance, arena);

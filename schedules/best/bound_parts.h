@@ -36,11 +36,6 @@ struct bound {
     struct jackson jackson;
 };
 
-static inline int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* ---- backlog.c ---- */
 
 void backlog_add(struct backlog *backlog, int64_t head, int64_t length);

@@ -128,6 +128,16 @@ void words_full(const struct instance *instance, struct words *words)
         words->count[worker] = instance->kinds * instance->stage_count[worker] * instance->batches;
 }
 
+void words_of_chains(const struct instance *instance, const uint16_t *chains, uint32_t count, struct words *words)
+{
+    for (uint32_t worker = 0; worker < instance->workers; worker++)
+        words->count[worker] = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t worker = instance->worker_of[chains[i] % instance->stages];
+        words->chains[worker][words->count[worker]++] = chains[i];
+    }
+}
+
 struct words *words_create(const struct instance *instance, struct arena *arena)
 {
     struct words *words = arena_alloc(arena, sizeof *words);

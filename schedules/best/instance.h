@@ -101,6 +101,19 @@ static inline uint32_t instance_release(const struct instance *instance)
  * to the end of what releases it ([stage]). */
 void instance_stays(const struct instance *instance, int64_t *stays);
 
+static inline int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* A number that seems random, for the key of what is compared by it. */
+static inline uint64_t instance_mix(uint64_t value)
+{
+    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
+    value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
+    return value ^ (value >> 31);
+}
+
 /* What every worker does, in order: chains (kind x stages + stage) whose next operation is meant. */
 struct words {
     uint32_t *count;   /* [worker] */
@@ -112,6 +125,9 @@ void words_copy(const struct instance *instance, struct words *to, const struct 
 
 /* Every worker does all of its operations. */
 void words_full(const struct instance *instance, struct words *words);
+
+/* The words of operations in the order in which they were decided: their chains. */
+void words_of_chains(const struct instance *instance, const uint16_t *chains, uint32_t count, struct words *words);
 
 /* How long the rest takes from the end of each operation of words that are valid, all in their order: [operation]. */
 void words_tails(const struct instance *instance, const struct words *words, int64_t *tails);

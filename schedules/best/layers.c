@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STATES_OF_STATE = 24, BYTES_MAX = 1 << 27 };
-
 struct layers *layers_create(const struct instance *instance, const enum layers_keeps *keeps)
 {
     struct layers *layers = array_zeroed(1, sizeof *layers);
@@ -43,7 +41,7 @@ void layers_finish(struct layers *layers)
 /* Room for a state behind the others; NULL: too many. */
 static struct state *add_state(struct layers *layers, struct layer *layer)
 {
-    if ((layer->count + (size_t)1) * layers->size > BYTES_MAX)
+    if ((layer->count + (size_t)1) * layers->size > LAYERS_BYTES_MAX)
         return NULL;
     layer->states = array_grow(layer->states, &layer->capacity, (layer->count + (size_t)1) * layers->size, 1);
     return layers_state(layers, layer, layer->count++);
@@ -136,25 +134,18 @@ static void advance(const struct way *way, struct state *state, const struct ste
     }
 }
 
-static uint64_t mix(uint64_t value)
-{
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
-    return value ^ (value >> 31);
-}
-
 void layers_settle(const struct way *way, struct state *state)
 {
     const uint16_t *place = state_place(way, state), *left = state_left(way, state);
     int64_t *ready = state_ready(way, state), *free_at = state_free(state);
-    state->key = mix(((uint64_t)state->begun << 32) + state->under_way);
+    state->key = instance_mix(((uint64_t)state->begun << 32) + state->under_way);
     for (uint32_t k = 0; k < state->under_way; k++) {
         int64_t from = free_at[way->points[place[k]].worker];
         ready[k] = ready[k] > from ? ready[k] : from;
-        state->key = mix(state->key + place[k] + 1);
+        state->key = instance_mix(state->key + place[k] + 1);
     }
     for (uint32_t i = 0; i < way->stage_count; i++)
-        state->key = mix(state->key + left[i] + 1);
+        state->key = instance_mix(state->key + left[i] + 1);
 }
 
 /* ---- dominance ---- */
@@ -234,6 +225,8 @@ static bool make(struct layers *layers, const struct layers_request *request, ui
  * longer begins so. In its place another operation could not have been done altogether before the step starts. */
 static bool follow(struct layers *layers, const struct layers_request *request, uint32_t parent)
 {
+    if (request->endless && layers_state(layers, &layers->now, parent)->begun == layers->way->instance->batches)
+        return false; /* without end there would be one more */
     uint32_t count = find_steps(layers, layers_state(layers, &layers->now, parent));
     int64_t first = INT64_MAX, first_end = INT64_MAX;
     for (uint32_t i = 0; i < count; i++) {
@@ -351,7 +344,7 @@ bool layers_pass(struct layers *layers, const struct layers_request *request, st
     layers->next.count = 0;
     layers_begin_buckets(layers);
     for (uint32_t i = 0; i < layers->now.count; i++) {
-        if (!follow(layers, request, i) || (++layers->made % STATES_OF_STATE == 0 && !budget_spend(budget)))
+        if (!follow(layers, request, i) || (++layers->made % LAYERS_OF_EFFORT == 0 && !budget_spend(budget)))
             return false;
     }
     return true;
@@ -370,18 +363,13 @@ static int64_t end_of(const struct layers *layers, struct state *state)
 
 static void write_words(const struct layers *layers, uint32_t width, uint32_t index, struct words *words)
 {
-    const struct instance *instance = layers->way->instance;
-    memset(words->count, 0, instance->workers * sizeof *words->count);
     uint16_t *chains = array_zeroed(layers->all, sizeof *chains);
     for (uint32_t layer = layers->all; layer-- > 0;) {
         struct trace trace = layers->traces[(size_t)layer * width + index];
         chains[layer] = trace.chain;
         index = trace.parent;
     }
-    for (uint32_t layer = 0; layer < layers->all; layer++) {
-        uint32_t worker = instance->worker_of[chains[layer] % instance->stages];
-        words->chains[worker][words->count[worker]++] = chains[layer];
-    }
+    words_of_chains(layers->way->instance, chains, layers->all, words);
     free(chains);
 }
 

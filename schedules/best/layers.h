@@ -14,6 +14,9 @@
 
 struct layers;
 
+/* States of a layer that count as one of the budget's. */
+enum { LAYERS_OF_EFFORT = 24 };
+
 /* What a worker keeps to: nothing, so that what it does is a delay; forwards and backwards one at a time; also weight
  * gradients and the limit. */
 enum layers_keeps { LAYERS_DELAY, LAYERS_ONE_AT_A_TIME, LAYERS_ALL };

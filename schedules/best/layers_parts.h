@@ -5,7 +5,7 @@
 
 #include "schedules/best/layers.h"
 
-enum { LAYERS_TRACES_MAX = 1 << 23 };
+enum { LAYERS_TRACES_MAX = 1 << 23, LAYERS_BYTES_MAX = 1 << 27 };
 
 /* An operation on the way of a micro-batch through all stages and back, of a worker that does not only delay. */
 struct point {

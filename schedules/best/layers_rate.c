@@ -124,14 +124,20 @@ static bool pass_period(struct endless *endless, struct budget *budget)
     return true;
 }
 
-static void keep_layer(struct endless *endless)
+/* All that are kept take no more room than one may; false: they would. */
+static bool keep_layer(struct endless *endless)
 {
     struct layers *layers = endless->layers;
     struct layer *past = &endless->past[endless->period % PAST];
-    size_t bytes = layers->now.count * layers->size;
+    size_t bytes = layers->now.count * layers->size, all = bytes;
+    for (uint32_t i = 0; i < PAST; i++)
+        all += &endless->past[i] == past ? 0 : endless->past[i].capacity;
+    if (all > LAYERS_BYTES_MAX)
+        return false;
     past->states = array_grow(past->states, &past->capacity, bytes, 1);
     memcpy(past->states, layers->now.states, bytes);
     past->count = layers->now.count;
+    return true;
 }
 
 double layers_rate(struct layers *layers, const struct layers_request *request, double aim, struct budget *budget)
@@ -153,7 +159,8 @@ double layers_rate(struct layers *layers, const struct layers_request *request, 
             break;
         if (endless.rate < before || endless.rate > before)
             steady = 0;
-        keep_layer(&endless);
+        if (!keep_layer(&endless))
+            break;
     }
     for (uint32_t i = 0; i < PAST; i++)
         free(endless.past[i].states);

@@ -7,11 +7,6 @@
 
 enum { UNDER_WAY_MAX = 64 };
 
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* ---- what is the same for all states ---- */
 
 /* The stage of the i-th operation on the way; forwards first. */
@@ -235,9 +230,11 @@ static void look_at_stashes(const struct way *way, struct state *state, uint32_t
 {
     int64_t limit = way->instance->limits[worker], shortest = way->shortest[worker];
     int64_t sum = stashes_of(way, state, worker), from = state_free(state)[worker];
-    int64_t emptying = shortest * (limit * (limit - 1) / 2);
-    look_at(outlook, (double)from + (double)(sum + emptying) / (double)limit);
-    sum += (sum + limit - 1) / limit < (limit - 1) * shortest ? 0 : emptying;
+    int64_t taken = (sum + limit - 1) / limit;
+    bool fills = limit < 2 || shortest <= taken / (limit - 1);
+    double seems = (double)sum + (double)shortest * (double)limit * (double)(limit - 1) / 2;
+    look_at(outlook, (double)from + seems / (double)limit);
+    sum += fills ? (limit - 1) * shortest * limit / 2 : 0;
     outlook->end = larger(outlook->end, from + (sum + limit - 1) / limit);
 }
 

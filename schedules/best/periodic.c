@@ -170,13 +170,6 @@ static int64_t most_held(const struct periodic *p, const struct pattern *pattern
 
 /* ---- one operation more ---- */
 
-static uint64_t mix(uint64_t value)
-{
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
-    return value ^ (value >> 31);
-}
-
 /* Notes that an operation starts then, if there is room for its weight gradient and its worker's stashes. */
 static void note(struct periodic *p, uint32_t of, uint32_t batch, uint32_t kind, uint32_t stage, int64_t start)
 {
@@ -200,7 +193,7 @@ static void note(struct periodic *p, uint32_t of, uint32_t batch, uint32_t kind,
         return;
     p->placements = array_grow(p->placements, &p->placement_room, p->placement_count + 1, sizeof *p->placements);
     p->placements[p->placement_count++] = (struct placement){of, start, weight, pattern->spent + end - pattern->begun,
-                                                             mix(pattern->key ^ mix((uint64_t)start + stage))};
+                                                             instance_mix(pattern->key ^ instance_mix((uint64_t)start + stage))};
 }
 
 /* As early as can be; as late as the worker is free then; when it is free again. */
@@ -282,7 +275,7 @@ static void begin_batch(struct periodic *p)
             memcpy(to->starts, pattern->starts, cells(p) * sizeof *to->starts);
             to->spent = pattern->spent + pattern->now - pattern->begun;
             to->now = to->begun = (int64_t)((double)p->period * k / offsets);
-            to->key = mix(pattern->key + k);
+            to->key = instance_mix(pattern->key + k);
         }
     struct pattern *patterns = p->patterns;
     p->patterns = p->others;

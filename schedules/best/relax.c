@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 enum {
+    WIDTH_LEAST = 4,
     WIDTH_NARROW = 16,
     WIDTH_FIRST = 64,
     WIDTH_MOST = 1 << 14,
@@ -19,7 +20,8 @@ enum {
 struct relax {
     const struct instance *instance;
     uint32_t *workers; /* those whose limit presses most first */
-    uint32_t level;    /* relaxations that are done with, see keeps_of */
+    uint32_t level;    /* relaxations that are done with, see find_keeps */
+    bool full;         /* the next one has more states than there is room for, whatever the budget */
     uint32_t width, turn;
     uint32_t rate_level, rate_width;
     struct instance endless;  /* more micro-batches than can be under way */
@@ -39,11 +41,13 @@ static double *find_pressures(const struct instance *instance, struct arena *are
     return pressures;
 }
 
-struct relax *relax_create(const struct instance *instance, struct arena *arena)
+struct relax *relax_create(const struct instance *instance, int64_t effort, struct arena *arena)
 {
     const double *pressures = find_pressures(instance, arena);
     struct relax *relax = arena_alloc(arena, sizeof *relax);
-    *relax = (struct relax){.instance = instance, .width = WIDTH_FIRST, .endless = *instance};
+    int64_t width = effort / 4 * LAYERS_OF_EFFORT / instance->operations;
+    *relax = (struct relax){.instance = instance, .endless = *instance};
+    relax->width = width < WIDTH_LEAST ? WIDTH_LEAST : width < WIDTH_FIRST ? (uint32_t)width : WIDTH_FIRST;
     relax->rate_width = RATE_FIRST;
     relax->endless.batches = RATE_BATCHES;
     relax->workers = arena_array(arena, instance->workers, sizeof *relax->workers);
@@ -63,7 +67,7 @@ static bool find_keeps(struct relax *relax, uint32_t level)
 {
     uint32_t workers = relax->instance->workers;
     for (uint32_t i = 0; i < workers; i++) {
-        bool all = i == 0 || i + workers <= level;
+        bool all = i == 0 || i + workers <= level + 1;
         relax->keeps[relax->workers[i]] = all ? LAYERS_ALL : i <= level ? LAYERS_ONE_AT_A_TIME : LAYERS_DELAY;
     }
     return level < 2 * workers - 1;
@@ -72,7 +76,8 @@ static bool find_keeps(struct relax *relax, uint32_t level)
 void relax_raise(struct relax *relax, int64_t *least, int64_t most, struct budget *budget)
 {
     enum layers_end end = LAYERS_FOUND;
-    while (end != LAYERS_GIVEN_UP && *least <= most && find_keeps(relax, relax->level) && !budget_is_spent(budget)) {
+    while (!relax->full && end != LAYERS_GIVEN_UP && *least <= most && find_keeps(relax, relax->level) &&
+           !budget_is_spent(budget)) {
         int64_t earliest = 0;
         struct layers *layers = layers_create(relax->instance, relax->keeps);
         end = layers_try(layers, &(struct layers_request){.most = most}, budget, &earliest, NULL);
@@ -80,6 +85,7 @@ void relax_raise(struct relax *relax, int64_t *least, int64_t most, struct budge
         earliest = end == LAYERS_IMPOSSIBLE ? most + 1 : earliest;
         *least = earliest > *least ? earliest : *least;
         relax->level += end != LAYERS_GIVEN_UP;
+        relax->full = end == LAYERS_GIVEN_UP && !budget_is_spent(budget);
     }
 }
 
@@ -105,7 +111,7 @@ bool relax_order(struct relax *relax, int64_t most, struct budget *budget, struc
         return false;
     bool found = find_order(relax, &request, budget, words);
     if (!budget_is_spent(budget))
-        relax->width += relax->width / (relax->turn % 2 ? 2 : 1);
+        relax->width *= 2;
     return found;
 }
 

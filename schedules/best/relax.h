@@ -9,8 +9,8 @@
 
 struct relax;
 
-/* Memory is the arena's. NULL where no worker has a limit. */
-struct relax *relax_create(const struct instance *instance, struct arena *arena);
+/* Memory is the arena's. NULL where no worker has a limit. The first order takes a quarter of `effort` at most. */
+struct relax *relax_create(const struct instance *instance, int64_t effort, struct arena *arena);
 
 /* Raises `least`, which no order undercuts, up to `most` + 1 at most. Each call goes on where the one before ended. */
 void relax_raise(struct relax *relax, int64_t *least, int64_t most, struct budget *budget);

@@ -59,11 +59,6 @@ struct pass {
     bool failed;       /* the limit leaves no room */
 };
 
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 static int64_t length_of(const struct pass *pass, uint32_t kind, uint32_t worker)
 {
     return pass->instance->length[kind][worker];

@@ -260,7 +260,8 @@ Test(best, no_order_of_all_is_better_with_limits_of_each_worker)
     }
 }
 
-/* The earliest end of what workers keep to; INFINITY: there is none. */
+/* The earliest end of what workers keep to; INFINITY: there is none. It is found, too, where an order has to end by
+ * then, and none where it has to end a unit before: no bound of a state is too high. */
 static double end_of_layers(const struct setting *setting, const enum layers_keeps *keeps)
 {
     struct arena *arena = arena_create();
@@ -271,6 +272,13 @@ static double end_of_layers(const struct setting *setting, const enum layers_kee
     enum layers_end found = layers_try(layers, &(struct layers_request){.most = INT64_MAX / 4}, &budget, &end, NULL);
     cr_assert_neq(found, LAYERS_GIVEN_UP);
     double time = found == LAYERS_FOUND ? (double)end * instance->unit : INFINITY;
+    for (int64_t before = 0; before < 2 && found == LAYERS_FOUND; before++) {
+        int64_t again = 0;
+        enum layers_end by =
+            layers_try(layers, &(struct layers_request){.most = end - before}, &budget, &again, NULL);
+        cr_assert_eq(by, before ? LAYERS_IMPOSSIBLE : LAYERS_FOUND);
+        cr_assert(before || again == end);
+    }
     layers_finish(layers);
     arena_destroy(arena);
     return time;

@@ -16,12 +16,9 @@ import itertools
 import os
 import random
 import subprocess
-import sys
 import tempfile
 
 import second_solver
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support"))
 
 NODES_MOST = 12000
 
