@@ -192,8 +192,9 @@ static void note(struct periodic *p, uint32_t of, uint32_t batch, uint32_t kind,
     if (!fits)
         return;
     p->placements = array_grow(p->placements, &p->placement_room, p->placement_count + 1, sizeof *p->placements);
-    p->placements[p->placement_count++] = (struct placement){of, start, weight, pattern->spent + end - pattern->begun,
-                                                             instance_mix(pattern->key ^ instance_mix((uint64_t)start + stage))};
+    p->placements[p->placement_count++] =
+        (struct placement){of, start, weight, pattern->spent + end - pattern->begun,
+                           instance_mix(pattern->key ^ instance_mix((uint64_t)start + stage))};
 }
 
 /* As early as can be; as late as the worker is free then; when it is free again. */

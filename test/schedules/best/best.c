@@ -260,28 +260,25 @@ Test(best, no_order_of_all_is_better_with_limits_of_each_worker)
     }
 }
 
-/* The earliest end of what workers keep to; INFINITY: there is none. It is found, too, where an order has to end by
- * then, and none where it has to end a unit before: no bound of a state is too high. */
-static double end_of_layers(const struct setting *setting, const enum layers_keeps *keeps)
+/* The earliest end of what workers keep to, or by `most`, in units; INFINITY: there is none. */
+static double end_of_layers_by(const struct setting *setting, const enum layers_keeps *keeps, double most)
 {
     struct arena *arena = arena_create();
     const struct instance *instance = instance_create(&setting->request.instance, arena);
     struct layers *layers = layers_create(instance, keeps);
     struct budget budget = {.total = INT64_MAX / 2, .slice = INT64_MAX / 2};
-    int64_t end = 0;
-    enum layers_end found = layers_try(layers, &(struct layers_request){.most = INT64_MAX / 4}, &budget, &end, NULL);
+    int64_t end = 0, by = isinf(most) ? INT64_MAX / 4 : llround(most / instance->unit);
+    enum layers_end found = layers_try(layers, &(struct layers_request){.most = by}, &budget, &end, NULL);
     cr_assert_neq(found, LAYERS_GIVEN_UP);
     double time = found == LAYERS_FOUND ? (double)end * instance->unit : INFINITY;
-    for (int64_t before = 0; before < 2 && found == LAYERS_FOUND; before++) {
-        int64_t again = 0;
-        enum layers_end by =
-            layers_try(layers, &(struct layers_request){.most = end - before}, &budget, &again, NULL);
-        cr_assert_eq(by, before ? LAYERS_IMPOSSIBLE : LAYERS_FOUND);
-        cr_assert(before || again == end);
-    }
     layers_finish(layers);
     arena_destroy(arena);
     return time;
+}
+
+static double end_of_layers(const struct setting *setting, const enum layers_keeps *keeps)
+{
+    return end_of_layers_by(setting, keeps, INFINITY);
 }
 
 /* Layers of the whole have the shortest order; those of relaxations have none that is longer. Also where passes take no
@@ -309,10 +306,13 @@ Test(best, layers_against_all_orders)
         setting.request.instance.limits = setting.limits;
         double least = least_of_all(&setting), whole = end_of_layers(&setting, keeps);
         cr_assert(fabs(whole - least) < 1e-9, "case %d: %g, of all orders %g", i, whole, least);
+        cr_assert_eq(end_of_layers_by(&setting, keeps, least), whole, "case %d: not found by %g", i, least);
+        cr_assert(isinf(end_of_layers_by(&setting, keeps, least - 1)), "case %d: found before %g", i, least);
         for (uint32_t worker = 0; worker < example.workers; worker++)
             keeps[worker] = draw(&random, worker ? LAYERS_DELAY : LAYERS_ONE_AT_A_TIME, LAYERS_ALL);
         double relaxed = end_of_layers(&setting, keeps);
         cr_assert_leq(relaxed, least + 1e-9, "case %d: %g, of all orders %g", i, relaxed, least);
+        cr_assert_leq(end_of_layers_by(&setting, keeps, least), least + 1e-9, "case %d: cut off before %g", i, least);
         lower += relaxed < least - 1e-9;
     }
     cr_assert_geq(lower, 10);
