@@ -303,6 +303,19 @@ static bool check_outer(struct stagesim_job *job, const struct stagesim_pipeline
     return false;
 }
 
+/* A workload that knows its layers has the output layer in its last stage. */
+static bool check_output(struct stagesim_job *job, const struct stagesim_pipeline *costs)
+{
+    if (!job->plan->barriers || !costs->parts)
+        return true;
+    diag_error(
+        job->diag, scenario_place(job->scenario, "schedule"),
+        "%s: workers share the output layer, but the last stage of the workload %s has it; expected the workload "
+        "stages, or another schedule, with transformer.balance: auto",
+        job->scenario->schedule_name, job->scenario->workload->name);
+    return false;
+}
+
 bool job_plan_pipeline(struct stagesim_job *job, const struct stagesim_pipeline *costs)
 {
     if (!scenario_check_pipeline(job->scenario, job->diag))
@@ -329,7 +342,7 @@ bool job_plan_pipeline(struct stagesim_job *job, const struct stagesim_pipeline 
                    job->scenario->schedule_name);
         return false;
     }
-    if (!check_outer(job, costs))
+    if (!check_outer(job, costs) || !check_output(job, costs))
         return false;
     if (plan_travels(job->plan) && job->scenario->messages == MESSAGES_BLOCKING) {
         diag_error(job->diag, scenario_place(job->scenario, "communication.messages"),

@@ -12,6 +12,7 @@
     &schedule_1f1b, \
     &schedule_eager_1f1b, \
     &schedule_h_1f1b, \
+    &schedule_vocab_1f1b, \
     &schedule_dynapipe, \
     &schedule_pipedream, \
     &schedule_pipedream_2bw, \

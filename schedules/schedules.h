@@ -13,6 +13,6 @@ extern const struct schedule schedule_interleaved, schedule_breadth_first;
 extern const struct schedule schedule_bpipe, schedule_hanayo, schedule_best, schedule_1f1b_v,
     schedule_group_interleaved, schedule_seq1f1b, schedule_slimpipe, schedule_mario, schedule_adapipe,
     schedule_pipe_offload, schedule_weipipe, schedule_bitpipe, schedule_combined_1f1b, schedule_h_1f1b,
-    schedule_dynapipe, schedule_recycle;
+    schedule_dynapipe, schedule_recycle, schedule_vocab_1f1b;
 
 #endif

@@ -15,6 +15,12 @@ static bool moves(const struct timed_slot *slot)
     return slot->kind == 'E' || slot->kind == 'L';
 }
 
+/* A worker's share of the output layer. */
+static bool output(const struct timed_slot *slot)
+{
+    return slot->kind == 'S' || slot->kind == 'T';
+}
+
 static void add_rows(struct gantt *gantt, const struct timed_plan *plan)
 {
     size_t capacity = 0;
@@ -63,11 +69,11 @@ struct gantt *gantt_of_plan(const struct timed_plan *plan)
         const struct timed_slot *slot = &plan->slots[i];
         struct gantt_box box = {
             .start = slot->start, .end = slot->end, .row = slot->worker, .number = slot->micro_batch};
-        box.kind = slot->kind == 'F'   ? GANTT_FORWARD
-                   : slot->kind == 'B' ? GANTT_BACKWARD
-                   : slot->kind == 'R' ? GANTT_COMPUTE
-                   : moves(slot)       ? GANTT_TRANSFER
-                                       : GANTT_WEIGHT;
+        box.kind = slot->kind == 'F'                   ? GANTT_FORWARD
+                   : slot->kind == 'B'                 ? GANTT_BACKWARD
+                   : slot->kind == 'R' || output(slot) ? GANTT_COMPUTE
+                   : moves(slot)                       ? GANTT_TRANSFER
+                                                       : GANTT_WEIGHT;
         box.part = slot->part;
         box.half = slot->block;
         box.shade = gantt_shade_of(gantt, bidirectional, chunks, slot->pipeline,

@@ -27,13 +27,14 @@ struct columns {
 static double share_of(const struct plan *plan, const struct slot *slot)
 {
     return slot->kind == SLOT_RECOMPUTE ? plan_recomputed(plan, slot->stage)
+           : slot_is_output(slot)       ? plan_output_share(plan, slot)
                                         : plan_slice_length(plan, slot->micro_batch);
 }
 
 static struct columns columns_of(const struct plan *plan)
 {
     struct columns columns = {.slices = plan->slices > 1, .even = plan->even_slices, .plan = plan};
-    columns.shares = columns.slices;
+    columns.shares = columns.slices || plan->barriers;
     for (uint32_t stage = 0; plan->recomputed && stage < plan->stages; stage++)
         columns.shares |= plan->recomputed[stage] > 0 && plan->recomputed[stage] < 1;
     for (uint32_t worker = 0; worker < plan->workers; worker++)

@@ -90,6 +90,7 @@ static char filler(const struct slot *slot)
            : slot->kind == SLOT_BACKWARD  ? '='
            : slot->kind == SLOT_EVICT     ? '>'
            : slot->kind == SLOT_FETCH     ? '<'
+           : slot_is_output(slot)         ? '~'
                                           : '-';
 }
 
@@ -113,8 +114,9 @@ static void draw_slot(struct drawing *drawing, const struct plan_order *order, s
 static const char *escape_of(char kind, char text[PALETTE_ESCAPE_MAX])
 {
     static const enum stagesim_kind kinds[] = {
-        [SLOT_FORWARD] = STAGESIM_FORWARD, [SLOT_BACKWARD] = STAGESIM_BACKWARD, [SLOT_WEIGHT] = STAGESIM_WEIGHT,
-        [SLOT_EVICT] = STAGESIM_EXCHANGE,  [SLOT_FETCH] = STAGESIM_EXCHANGE,    [SLOT_RECOMPUTE] = STAGESIM_OTHER};
+        [SLOT_FORWARD] = STAGESIM_FORWARD, [SLOT_BACKWARD] = STAGESIM_BACKWARD,    [SLOT_WEIGHT] = STAGESIM_WEIGHT,
+        [SLOT_EVICT] = STAGESIM_EXCHANGE,  [SLOT_FETCH] = STAGESIM_EXCHANGE,       [SLOT_RECOMPUTE] = STAGESIM_OTHER,
+        [SLOT_OUTPUT] = STAGESIM_OTHER,    [SLOT_OUTPUT_GRADIENT] = STAGESIM_OTHER};
     return palette_terminal(kinds[kind - '0'], text);
 }
 

@@ -76,6 +76,7 @@ struct schedule {
     bool slices;         /* it cuts the sequences of micro-batches */
     bool recomputes;     /* it computes forwards again */
     bool fails;          /* some of its workers have failed: it is taken only by name */
+    bool shares_output;  /* its workers share the output layer: it is taken only by name */
     bool searches;       /* it takes seconds to find: searches try it only by name */
     const struct schedule_option *options; /* NULL: none */
     /* Stages of the model that the schedule cuts it into: workers times chunks. */
@@ -85,6 +86,12 @@ struct schedule {
     /* The plan of a request that fits; the caller owns it. */
     struct plan *(*plan)(const struct schedule_request *request);
 };
+
+/* Whether it is taken only by name: what its workers do is not what those of others do. */
+static inline bool schedule_goes_by_name(const struct schedule *schedule)
+{
+    return schedule->fails || schedule->shares_output;
+}
 
 /* A schedule's option of that key, or NULL. */
 const struct schedule_option *schedule_find_option(const struct schedule *schedule, const char *key);

@@ -58,6 +58,8 @@ struct plan *plan_create_repeated(const struct plan *plan, uint32_t iterations)
     struct plan *many = plan_create(plan->workers, plan->stages, plan->pipelines, plan->micro_batches * iterations);
     many->iterations = iterations;
     many->step = plan->step;
+    many->barriers = plan->barriers;
+    many->output = plan->output;
     memcpy(many->copies, plan->copies, (size_t)plan->pipelines * plan->stages * sizeof *plan->copies);
     for (uint32_t worker = 0; worker < plan->workers; worker++) {
         const struct plan_order *order = &plan->orders[worker];
@@ -114,5 +116,5 @@ struct slot *plan_append(struct plan *plan, uint32_t worker, enum slot_kind kind
 
 char slot_letter(enum slot_kind kind)
 {
-    return "FBWELRPQG"[kind];
+    return "FBWELRPQGST"[kind];
 }

@@ -25,6 +25,9 @@ enum slot_kind {
     SLOT_PASS_FORWARD,  /* P: where weights travel, see plan_weights.h: a stage's weights for a forward are handed on */
     SLOT_PASS_BACKWARD, /* Q: the same for a backward */
     SLOT_PASS_GRADIENT, /* G: the stage's gradient with a micro-batch's share in it is handed on */
+    SLOT_OUTPUT,        /* S: where workers share the output layer: a worker's share of it, once the last stage's
+                           forward is done. Its stage is the worker's */
+    SLOT_OUTPUT_GRADIENT, /* T: what is left of the share's backward, once all workers' S are done */
 };
 
 /* Moving stashes. Worker x gives stashes away to y = partners[x] and gets them back before it needs them. Each of the
@@ -113,6 +116,9 @@ struct plan {
     double transfer;       /* of a stash to host memory or back, as a share of the longest forward and backward of a
                               stage: as the order was planned; 0: not known */
     uint32_t *owners;      /* [stage]: who keeps its weights where they travel, see plan_weights.h; NULL: they stay */
+    uint32_t barriers; /* where workers share the output layer: after 1, all workers' S, the last stage's backward has
+                          its gradient; or after 2, all workers' S and then all workers' T. 0: they do not share it */
+    double output;     /* the forward of a worker's share of the output layer, as a share of the worker's forward */
     struct plan_order *orders; /* [worker] */
     double bound;              /* no order of this placement within these stashes takes less, in the unit of the times
                                   that the plan was asked for; 0: not known */
@@ -143,6 +149,17 @@ static inline bool slot_moves(const struct slot *slot)
 {
     return slot->kind == SLOT_EVICT || slot->kind == SLOT_FETCH;
 }
+/* S or T. */
+static inline bool slot_is_output(const struct slot *slot)
+{
+    return slot->kind >= SLOT_OUTPUT;
+}
+/* How long S or T takes, as a share of the worker's forward. A backward of a layer is twice its forward: one half is
+ * the gradient of its input, which S has where there is one barrier, and T otherwise. */
+static inline double plan_output_share(const struct plan *plan, const struct slot *slot)
+{
+    return plan->output * ((slot->kind == SLOT_OUTPUT) == (plan->barriers == 1) ? 2 : 1);
+}
 /* Whether stashes that the worker evicts go to host memory. */
 static inline bool plan_offloads(const struct plan *plan, uint32_t worker)
 {
@@ -168,7 +185,7 @@ void plan_expect(struct plan *plan, uint32_t worker, size_t slots);
 struct slot *plan_append(struct plan *plan, uint32_t worker, enum slot_kind kind, uint32_t pipeline, uint32_t stage,
                          uint32_t micro_batch);
 
-/* Letter of a kind as in the csv: F, B, W, E, L, R, P, Q, G. */
+/* Letter of a kind as in the csv: F, B, W, E, L, R, P, Q, G, S, T. */
 char slot_letter(enum slot_kind kind);
 
 #endif

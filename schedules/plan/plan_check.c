@@ -65,7 +65,7 @@ static bool check_range(struct check *check, uint32_t worker, size_t index, cons
 {
     const struct plan *plan = check->plan;
     unsigned before = check->mistakes;
-    if (slot->kind > SLOT_PASS_GRADIENT || slot->part > PART_B)
+    if (slot->kind > SLOT_OUTPUT_GRADIENT || slot->part > PART_B)
         report(check, at_slot(worker, index), "there is no kind %u, part %u", slot->kind, slot->part);
     else if (slot->part != PART_WHOLE && (slot->kind != SLOT_BACKWARD || slot->split))
         report(check, at_slot(worker, index), "only a backward that is not split can be halved");
@@ -213,6 +213,18 @@ static void check_weights(struct check *check, uint32_t worker, size_t index, co
         report(check, at_slot(worker, index), "%s", text);
 }
 
+/* Where workers share the output layer, each has one stage; where they do not, there are no shares. */
+static void check_output(struct check *check, uint32_t worker, size_t index, const struct slot *slot)
+{
+    const struct plan *plan = check->plan;
+    if (slot_is_output(slot) && !plan->barriers)
+        report(check, at_slot(worker, index), "workers do not share the output layer of this plan");
+    else if (plan->barriers && (plan->stages != plan->workers || plan->pipelines > 1 || plan->slices > 1 ||
+                                slot->part != PART_WHOLE || slot->joined))
+        report(check, at_slot(worker, index),
+               "where workers share the output layer, each has one stage, and slots are whole and not joined");
+}
+
 static void check_slot(struct check *check, uint32_t worker, size_t index)
 {
     const struct slot *slot = &check->plan->orders[worker].slots[index];
@@ -234,6 +246,7 @@ static void check_slot(struct check *check, uint32_t worker, size_t index)
     check_stash(check, worker, index, slot, mask, check->seen[cell]);
     check_slices(check, worker, index, slot, &check->seen[cell]);
     check_weights(check, worker, index, slot, check->seen[cell]);
+    check_output(check, worker, index, slot);
     check->seen[cell] |= mask;
     if (slot->kind == SLOT_BACKWARD && slot->split)
         check->split[cell] = true;
@@ -345,6 +358,9 @@ static void check_cell(struct check *check, uint32_t micro_batch, uint32_t stage
         report(check, find_slot(check, PLAN_NOWHERE, is_weight_of_cell, micro_batch, stage),
                "micro-batch %u, stage %u has a weight gradient of its own, but its backward is not split", micro_batch,
                stage);
+    for (unsigned kind = SLOT_OUTPUT; check->plan->barriers && kind <= SLOT_OUTPUT_GRADIENT; kind++)
+        if (!(seen & (unsigned)DONE_OUTPUT << (kind - SLOT_OUTPUT)))
+            report_missing(check, micro_batch, stage, kind, PART_WHOLE);
     check_moves(check, micro_batch, stage, seen);
     check_passes(check, micro_batch, stage, seen);
 }
@@ -365,7 +381,7 @@ static bool all_complete(const struct check *check)
 static void check_complete(struct check *check)
 {
     const struct plan *plan = check->plan;
-    if (!plan_travels(plan) && all_complete(check))
+    if (!plan_travels(plan) && !plan->barriers && all_complete(check))
         return;
     for (uint32_t micro_batch = 0; micro_batch < plan->micro_batches && !check->stopped; micro_batch++) {
         if (check->pipeline[micro_batch] == PLAN_NOWHERE) {

@@ -38,7 +38,7 @@ static const char *const column_names[COLUMNS] = {"worker",  "kind",     "stage"
 static bool read_kind(struct csv *csv, uint8_t *kind)
 {
     struct csv_field field = csv_get(csv, KIND);
-    for (*kind = SLOT_FORWARD; *kind <= SLOT_PASS_GRADIENT; (*kind)++)
+    for (*kind = SLOT_FORWARD; *kind <= SLOT_OUTPUT_GRADIENT; (*kind)++)
         if (field.size == 1 && field.text[0] == slot_letter(*kind))
             return true;
     return csv_mistake(csv, KIND,
@@ -73,8 +73,12 @@ static bool read_slice(struct csv *csv, struct plan_row *row)
         return good;
     if (!csv_number(csv, SHARE, &row->share))
         return false;
-    if (row->share > 0 && row->share <= 1)
+    bool output = row->kind >= SLOT_OUTPUT; /* a share of a forward's time, which may be longer */
+    if (row->share > 0 && (row->share <= 1 || output))
         return good;
+    if (output)
+        return csv_mistake(csv, SHARE, "a share of a forward's time is above 0, not '%s'",
+                           csv_excerpt(csv_get(csv, SHARE)).text);
     return csv_mistake(csv, SHARE, "a share is above 0 and at most 1, not '%s'", csv_excerpt(csv_get(csv, SHARE)).text);
 }
 

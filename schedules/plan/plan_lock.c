@@ -29,6 +29,10 @@ static enum slot_kind awaited_kind(unsigned missing)
         return SLOT_PASS_BACKWARD;
     case DONE_PASS_GRADIENT:
         return SLOT_PASS_GRADIENT;
+    case DONE_OUTPUT:
+        return SLOT_OUTPUT;
+    case DONE_OUTPUT_GRADIENT:
+        return SLOT_OUTPUT_GRADIENT;
     default:
         return SLOT_BACKWARD;
     }
@@ -40,14 +44,15 @@ static bool find_input(const struct plan *plan, const struct plan_walk *walk, st
     uint16_t own = walk->done[(size_t)wait->slot->micro_batch * plan->stages + wait->slot->stage];
     unsigned count = plan_inputs(plan, wait->slot, own, inputs);
     for (unsigned i = 0; i < count; i++) {
-        unsigned missing = inputs[i].mask & ~walk->done[(size_t)inputs[i].micro_batch * plan->stages + inputs[i].stage];
-        if (!missing)
+        uint32_t stage = plan_walk_missing(walk, plan, &inputs[i]);
+        if (stage == UINT32_MAX)
             continue;
+        unsigned missing = inputs[i].mask & ~walk->done[(size_t)inputs[i].micro_batch * plan->stages + stage];
         wait->kind = awaited_kind(missing);
         wait->part = missing == 2 ? PART_A : missing == 4 ? PART_B : PART_WHOLE;
-        wait->stage = inputs[i].stage;
+        wait->stage = stage;
         wait->micro_batch = inputs[i].micro_batch;
-        wait->worker = inputs[i].worker;
+        wait->worker = inputs[i].all ? plan_worker(plan, wait->slot->pipeline, stage) : inputs[i].worker;
         return true;
     }
     return false;

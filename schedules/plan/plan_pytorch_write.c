@@ -20,6 +20,11 @@ static bool order_holds(const struct plan *plan, uint32_t worker, struct fault *
                              "forwards are computed again (worker %u, micro-batch %u), which no action of PyTorch's "
                              "schedules says",
                              worker, slot->micro_batch);
+        if (slot_is_output(slot))
+            return fault_set(fault,
+                             "workers share the output layer (worker %u, micro-batch %u), which no action of PyTorch's "
+                             "schedules says",
+                             worker, slot->micro_batch);
         if (slot->kind > SLOT_WEIGHT)
             return fault_set(
                 fault, "stashes move %s (worker %u, micro-batch %u), which no action of PyTorch's schedules says",

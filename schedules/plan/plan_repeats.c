@@ -96,8 +96,8 @@ static bool same_shape(const struct plan *whole, const struct plan *part)
 {
     if (whole->workers != part->workers || whole->stages != part->stages || whole->pipelines != part->pipelines ||
         whole->iterations != 1 || part->iterations != 1 || whole->step != part->step ||
-        whole->asynchronous != part->asynchronous || whole->owners || part->owners ||
-        whole->steps_each != part->steps_each || whole->asynchronous)
+        whole->asynchronous != part->asynchronous || whole->owners || part->owners || whole->barriers ||
+        part->barriers || whole->steps_each != part->steps_each || whole->asynchronous)
         return false;
     for (size_t i = 0; i < (size_t)part->pipelines * part->stages; i++)
         if (whole->copies[i].worker != part->copies[i].worker || whole->copies[i].sync != part->copies[i].sync)

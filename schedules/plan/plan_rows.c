@@ -124,7 +124,8 @@ static void place_stages(const struct plan_rows *rows, struct plan *plan)
 {
     for (size_t i = 0; i < rows->count; i++) {
         const struct plan_row *row = &rows->rows[i];
-        bool moves = row->kind == SLOT_EVICT || row->kind == SLOT_FETCH || row->kind >= SLOT_PASS_FORWARD;
+        bool moves = row->kind == SLOT_EVICT || row->kind == SLOT_FETCH ||
+                     (row->kind >= SLOT_PASS_FORWARD && row->kind <= SLOT_PASS_GRADIENT);
         if (!moves && plan_worker(plan, row->pipeline, row->stage) == UINT32_MAX)
             plan_place(plan, row->pipeline, row->stage, row->worker);
     }
@@ -157,11 +158,28 @@ static void find_owners(const struct plan_rows *rows, struct plan *plan)
 {
     for (size_t i = 0; i < rows->count; i++) {
         const struct plan_row *row = &rows->rows[i];
-        if (row->kind >= SLOT_PASS_FORWARD && !plan_travels(plan))
+        if (row->kind >= SLOT_PASS_FORWARD && row->kind <= SLOT_PASS_GRADIENT && !plan_travels(plan))
             plan_own(plan, row->stage, 0);
         if (row->kind == SLOT_PASS_FORWARD && row->micro_batch == 0)
             plan_own(plan, row->stage, row->worker);
     }
+}
+
+/* Workers share the output layer where there are S or T. What takes longer has the gradient of its input. */
+static void find_output(const struct plan_rows *rows, struct plan *plan)
+{
+    double shares[2] = {0, 0};
+    bool any = false;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct plan_row *row = &rows->rows[i];
+        any |= row->kind >= SLOT_OUTPUT;
+        if (row->kind >= SLOT_OUTPUT && row->share > 0)
+            shares[row->kind - SLOT_OUTPUT] = row->share;
+    }
+    if (!any)
+        return;
+    plan->barriers = shares[0] >= shares[1] ? 1 : 2;
+    plan->output = (shares[0] + shares[1]) / 3;
 }
 
 static void add_slots(const struct plan_rows *rows, struct plan *plan)
@@ -279,6 +297,7 @@ struct plan *plan_rows_build(struct plan_rows *rows)
     place_stages(rows, plan);
     find_offloads(rows, plan);
     find_owners(rows, plan);
+    find_output(rows, plan);
     add_slots(rows, plan);
     mark_split(plan);
     if ((slices == 1 || measure_slices(rows, plan)) && check(rows, plan))
@@ -304,6 +323,9 @@ static void write_slices(const struct plan *plan, const struct slot *slot, FILE 
     if (plan->slices > 1)
         fprintf(out, ",%u,%.*s", slot->micro_batch % plan->slices,
                 (int)number_write(share, plan_slice_length(plan, slot->micro_batch)), share);
+    if (plan->barriers)
+        fprintf(out, ",%.*s", slot_is_output(slot) ? (int)number_write(share, plan_output_share(plan, slot)) : 0,
+                share);
     fputs(plan->even_slices ? ",1" : "", out);
 }
 
@@ -318,8 +340,10 @@ void plan_rows_write(const struct plan *plan, FILE *out)
 {
     static const char *const parts[] = {"", "a", "b"};
     fprintf(out, "worker,index,kind,stage,micro_batch,pipeline,part,braided%s%s%s\n",
-            plan->slices > 1 ? ",slice,share" : "", plan->even_slices ? ",even" : "",
-            plan->transfer > 0 ? ",transfer" : "");
+            plan->slices > 1 ? ",slice,share"
+            : plan->barriers ? ",share"
+                             : "",
+            plan->even_slices ? ",even" : "", plan->transfer > 0 ? ",transfer" : "");
     for (uint32_t worker = 0; worker < plan->workers; worker++) {
         const struct plan_order *order = &plan->orders[worker];
         for (size_t i = 0, index = 0; i < order->count; i++) {

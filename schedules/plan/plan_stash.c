@@ -23,6 +23,8 @@ static int halves(const struct plan *plan, uint32_t worker, const struct slot *s
     case SLOT_PASS_FORWARD:
     case SLOT_PASS_BACKWARD:
     case SLOT_PASS_GRADIENT:
+    case SLOT_OUTPUT:
+    case SLOT_OUTPUT_GRADIENT:
         break;
     }
     return 0;

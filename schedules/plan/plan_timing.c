@@ -30,16 +30,22 @@ struct passes {
     double sent[3];
 };
 
+/* When a worker's shares of the output layer ended: S and T. */
+struct outputs {
+    double end[2];
+};
+
 struct evaluation {
     const struct plan *plan;
     const struct plan_costs *costs;
     struct plan_timing *timing;
-    struct ends *ends;     /* [micro_batch * stages + stage] */
-    struct move *moves;    /* the same index; NULL where the plan evicts nothing */
-    double *clock;         /* [worker] */
-    bool *evicted;         /* the same index as ends: the stash is away, or was */
-    struct ways *ways;     /* [worker]; NULL where the plan evicts nothing */
-    struct passes *passes; /* the same index; NULL where no weights travel */
+    struct ends *ends;       /* [micro_batch * stages + stage] */
+    struct move *moves;      /* the same index; NULL where the plan evicts nothing */
+    double *clock;           /* [worker] */
+    bool *evicted;           /* the same index as ends: the stash is away, or was */
+    struct ways *ways;       /* [worker]; NULL where the plan evicts nothing */
+    struct passes *passes;   /* the same index; NULL where no weights travel */
+    struct outputs *outputs; /* the same index; NULL where the output layer is not shared */
 };
 
 static size_t cell_of(const struct evaluation *evaluation, uint32_t micro_batch, uint32_t stage)
@@ -70,6 +76,9 @@ static double input_end(const struct evaluation *evaluation, const struct plan_i
         return evaluation->passes[cell].sent[1];
     case DONE_PASS_GRADIENT:
         return evaluation->passes[cell].sent[2];
+    case DONE_OUTPUT:
+    case DONE_OUTPUT_GRADIENT:
+        return evaluation->outputs[cell].end[input->mask == DONE_OUTPUT_GRADIENT];
     case DONE_BACKWARD:
         return later(ends->halves[0], ends->halves[1]);
     default:
@@ -83,7 +92,9 @@ static double way(const struct evaluation *evaluation, uint32_t worker, const st
     if (input->worker == worker)
         return 0;
     uint32_t workers = evaluation->plan->workers;
-    uint32_t hops = input->mask >= DONE_PASS_FORWARD ? (worker + workers - input->worker) % workers : 1;
+    uint32_t hops = input->mask >= DONE_PASS_FORWARD && input->mask <= DONE_PASS_GRADIENT
+                        ? (worker + workers - input->worker) % workers
+                        : 1;
     return hops * evaluation->costs->latency;
 }
 
@@ -95,7 +106,13 @@ static double arrival(const struct evaluation *evaluation, uint32_t worker, cons
     unsigned count = plan_inputs(evaluation->plan, slot, evicted ? DONE_EVICT : 0, inputs);
     double latest = 0;
     for (unsigned i = 0; i < count; i++)
-        latest = later(latest, input_end(evaluation, &inputs[i]) + way(evaluation, worker, &inputs[i]));
+        for (uint32_t more = inputs[i].all ? inputs[i].stage + 1 : 1; more > 0; more--) {
+            latest = later(latest, input_end(evaluation, &inputs[i]) + way(evaluation, worker, &inputs[i]));
+            if (more > 1) {
+                inputs[i].stage--;
+                inputs[i].worker = plan_worker(evaluation->plan, slot->pipeline, inputs[i].stage);
+            }
+        }
     return latest;
 }
 
@@ -127,6 +144,9 @@ static double duration(const struct plan *plan, const struct plan_costs *costs, 
         return costs->weight[slot->stage];
     case SLOT_RECOMPUTE:
         return costs->forward[slot->stage] * plan_recomputed(plan, slot->stage);
+    case SLOT_OUTPUT:
+    case SLOT_OUTPUT_GRADIENT:
+        return costs->forward[slot->stage] * plan_output_share(plan, slot);
     case SLOT_EVICT:
     case SLOT_FETCH:
     case SLOT_PASS_FORWARD:
@@ -189,6 +209,8 @@ static void record(const struct evaluation *evaluation, uint32_t worker, const s
         ends->halves[0] = end;
     if (slot->kind == SLOT_BACKWARD && slot->part != PART_A)
         ends->halves[1] = end;
+    if (slot_is_output(slot))
+        evaluation->outputs[cell_of(evaluation, slot->micro_batch, slot->stage)].end[slot->kind - SLOT_OUTPUT] = end;
     if (slot_moves(slot))
         record_move(evaluation, worker, slot, end);
     if (slot_hands_on(slot))
@@ -265,11 +287,14 @@ static void evaluate(struct plan_timing *timing, const struct plan *plan, const 
     }
     if (plan_travels(plan))
         evaluation.passes = zeros(cells, sizeof *evaluation.passes);
+    if (plan->barriers)
+        evaluation.outputs = zeros(cells, sizeof *evaluation.outputs);
     struct plan_walk walk;
     plan_walk_run(&walk, plan, visit, &evaluation);
     plan_walk_finish(&walk);
     free(evaluation.ways);
     free(evaluation.passes);
+    free(evaluation.outputs);
     free(evaluation.evicted);
     free(evaluation.moves);
     free(evaluation.clock);

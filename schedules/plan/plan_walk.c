@@ -35,6 +35,10 @@ uint16_t plan_mask(const struct plan *plan, uint32_t worker, const struct slot *
         return DONE_PASS_BACKWARD;
     case SLOT_PASS_GRADIENT:
         return DONE_PASS_GRADIENT;
+    case SLOT_OUTPUT:
+        return DONE_OUTPUT;
+    case SLOT_OUTPUT_GRADIENT:
+        return DONE_OUTPUT_GRADIENT;
     }
     return 0;
 }
@@ -45,6 +49,20 @@ static struct plan_input input(const struct plan *plan, const struct slot *slot,
                                .worker = plan_worker(plan, slot->pipeline, stage),
                                .micro_batch = slot->micro_batch,
                                .mask = mask};
+}
+
+/* The same bits in all stages, the last one first. */
+static struct plan_input input_of_all(const struct plan *plan, const struct slot *slot, uint16_t mask)
+{
+    struct plan_input all = input(plan, slot, plan->stages - 1, mask);
+    all.all = true;
+    return all;
+}
+
+/* Whether a slot is the backward that the shares of the output layer give its gradient. */
+static bool takes_output(const struct plan *plan, const struct slot *slot)
+{
+    return plan->barriers && slot->kind == SLOT_BACKWARD && slot->stage + 1u == plan->stages;
 }
 
 /* What was handed on for a micro-batch of the slot's stage, if it was; returns how many inputs that is. */
@@ -97,6 +115,8 @@ unsigned plan_inputs(const struct plan *plan, const struct slot *slot, uint16_t 
         inputs[count++] = input(plan, slot, slot->stage, DONE_FORWARD);
         if (slot->stage + 1u < plan->stages)
             inputs[count++] = input(plan, slot, slot->stage + 1u, backward_mask(slot));
+        if (takes_output(plan, slot))
+            inputs[count++] = input_of_all(plan, slot, plan->barriers == 1 ? DONE_OUTPUT : DONE_OUTPUT_GRADIENT);
         if (done & DONE_EVICT) {
             inputs[count] = input(plan, slot, slot->stage, DONE_RETURN);
             if (plan_offloads(plan, inputs[count].worker))
@@ -114,6 +134,12 @@ unsigned plan_inputs(const struct plan *plan, const struct slot *slot, uint16_t 
     case SLOT_PASS_FORWARD:
     case SLOT_PASS_BACKWARD:
     case SLOT_PASS_GRADIENT:
+        break;
+    case SLOT_OUTPUT:
+        inputs[count++] = input(plan, slot, plan->stages - 1, DONE_FORWARD);
+        break;
+    case SLOT_OUTPUT_GRADIENT:
+        inputs[count++] = input_of_all(plan, slot, DONE_OUTPUT);
         break;
     }
     if (plan_travels(plan))
@@ -134,18 +160,29 @@ static uint16_t *done_of(const struct plan_walk *walk, const struct plan *plan, 
     return &walk->done[(size_t)micro_batch * plan->stages + stage];
 }
 
+uint32_t plan_walk_missing(const struct plan_walk *walk, const struct plan *plan, const struct plan_input *input)
+{
+    for (uint32_t stage = input->stage; stage <= input->stage; stage--) {
+        if (input->mask & ~*done_of(walk, plan, input->micro_batch, stage))
+            return stage;
+        if (!input->all || !stage)
+            break;
+    }
+    return UINT32_MAX;
+}
+
 /* plan_inputs says what a slot waits for; the two kinds that all plans are full of are looked at straight away. */
 static bool ready(const struct plan_walk *walk, const struct plan *plan, const struct slot *slot)
 {
     const uint16_t *done = done_of(walk, plan, slot->micro_batch, slot->stage); /* stages are neighbours */
     if (slot->kind == SLOT_FORWARD && !plan_travels(plan))
         return slot->stage == 0 || done[-1] & DONE_FORWARD;
-    if (slot->kind == SLOT_BACKWARD && !(*done & DONE_EVICT) && !plan_travels(plan))
+    if (slot->kind == SLOT_BACKWARD && !(*done & DONE_EVICT) && !plan_travels(plan) && !takes_output(plan, slot))
         return *done & DONE_FORWARD && (slot->stage + 1u == plan->stages || !(backward_mask(slot) & ~done[1]));
     struct plan_input inputs[PLAN_INPUTS_MAX];
     unsigned count = plan_inputs(plan, slot, *done, inputs);
     for (unsigned i = 0; i < count; i++)
-        if (inputs[i].mask & ~*done_of(walk, plan, inputs[i].micro_batch, inputs[i].stage))
+        if (plan_walk_missing(walk, plan, &inputs[i]) != UINT32_MAX)
             return false;
     return true;
 }
@@ -165,6 +202,18 @@ static void list(struct agenda *agenda, uint32_t worker)
     agenda->workers[agenda->count++] = worker;
 }
 
+/* Lists who may wait for the last stage's forward, or for all shares of the output layer. */
+static void list_output(const struct plan_walk *walk, const struct plan *plan, const struct slot *slot,
+                        struct agenda *agenda)
+{
+    bool forward = slot->kind == SLOT_FORWARD && slot->stage + 1u == plan->stages;
+    struct plan_input all = input_of_all(plan, slot, slot->kind == SLOT_OUTPUT ? DONE_OUTPUT : DONE_OUTPUT_GRADIENT);
+    if (!forward && (!slot_is_output(slot) || plan_walk_missing(walk, plan, &all) != UINT32_MAX))
+        return;
+    for (uint32_t worker = 0; worker < plan->workers; worker++)
+        list(agenda, worker);
+}
+
 /* Marks a slot as done and lists the worker that may wait for it. */
 static void complete(const struct plan_walk *walk, const struct plan *plan, uint32_t worker, const struct slot *slot,
                      struct agenda *agenda)
@@ -176,6 +225,8 @@ static void complete(const struct plan_walk *walk, const struct plan *plan, uint
         list(agenda, plan_worker(plan, slot->pipeline, slot->stage - 1u));
     if (slot_hands_on(slot))
         list(agenda, plan_pass_target(plan, slot->kind, slot->stage, slot->micro_batch));
+    if (plan->barriers)
+        list_output(walk, plan, slot, agenda);
     if (slot->kind == SLOT_FETCH)
         list(agenda, plan_worker(plan, slot->pipeline, slot->stage));
 }

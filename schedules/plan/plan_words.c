@@ -13,7 +13,9 @@ struct plan_words plan_words_of(unsigned kind, unsigned part)
                                         "recomputation",
                                         "handing on of weights for the forward",
                                         "handing on of weights for the backward",
-                                        "handing on of the gradient"};
+                                        "handing on of the gradient",
+                                        "output pass",
+                                        "gradient pass of the output"};
     struct plan_words words;
     snprintf(words.text, sizeof words.text, "%s%s",
              part == PART_WHOLE ? "the "

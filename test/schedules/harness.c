@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test/schedules/harness.h"
 
+#include "schedules/plan/plan_weights.h"
+
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -67,9 +69,9 @@ static struct outcome summarize(const struct plan *plan, const struct plan_timin
         if (!plan->orders[worker].count)
             continue; /* it has failed */
         size_t first = 0, last = plan->orders[worker].count - 1;
-        while (first < last && plan->orders[worker].slots[first].kind >= SLOT_PASS_FORWARD)
+        while (first < last && slot_hands_on(&plan->orders[worker].slots[first]))
             first++;
-        while (first < last && plan->orders[worker].slots[last].kind >= SLOT_PASS_FORWARD)
+        while (first < last && slot_hands_on(&plan->orders[worker].slots[last]))
             last--;
         double span = plan_timing_span(timing, worker, last).end - plan_timing_span(timing, worker, first).start;
         outcome.span_cost = fmax(outcome.span_cost, span);

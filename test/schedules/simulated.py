@@ -24,7 +24,8 @@ OPTIONS = {
     "interleaved": [{"chunks": 4}, {"chunks": 3, "group": 16}], "breadth-first": [{"chunks": 4}],
     "hanayo": [{"waves": 2}, {"order": "rounds"}], "zb-h2": [{"optimizer": "blocking"}],
     "mario": [{"overlap": "off", "redundant": "keep"}, {"ahead": 2}], "adapipe": [{"memory": 3, "units": 4}],
-    "gpipe": [{"backwards": "lifo"}], "dualpipe": [{"backward": "separate"}], "dualpipe-v": [{"backward": "separate"}],
+    "gpipe": [{"backwards": "lifo"}], "vocab-1f1b": [{"barriers": 2}],
+    "dualpipe": [{"backward": "separate"}], "dualpipe-v": [{"backward": "separate"}],
     "group-interleaved": [{"chunks": 3, "group": 5}], "zb-v-greedy": [{"optimizer": "blocking"}]}
 BATCHES = {"stp": 24}  # schedules that need more than 16 micro-batches
 LONG = 3.5  # seconds of latency: several messages of a stream are under way at once
@@ -109,7 +110,9 @@ def main():
         plain = {"chunks": 1} if name == "best" else {}  # what a scenario leaves open is chosen for it
         for options in [plain] + OPTIONS.get(name, []):
             cases.append((name, options, EVEN, 0, False))
-        cases += [(name, plain, UNEVEN, *rest) for rest in ((0, False), (1e-6, False), (LONG, False), (0, True))]
+        latencies = () if name == "vocab-1f1b" else (1e-6, LONG)  # collectives are one message for the plan only
+        cases += [(name, plain, UNEVEN, *rest) for rest in ((0, False), *((late, False) for late in latencies),
+                                                            (0, True))]
     cases = tool.sampled(cases)
     print(f"1..{len(cases)}")
     with concurrent.futures.ThreadPoolExecutor(2) as pool:

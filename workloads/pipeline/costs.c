@@ -370,4 +370,6 @@ void lowering_add_costs(struct lowering *l)
     l->norm_cost = add_cost(l, (struct stagesim_cost){.bytes = norm_bytes});
     l->nothing_cost = add_cost(l, (struct stagesim_cost){0});
     l->norm_group = add_norm_group(l);
+    if (l->plan->barriers)
+        lowering_add_output_costs(l);
 }

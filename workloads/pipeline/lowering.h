@@ -51,6 +51,7 @@ struct stage_costs {
     uint32_t half;          /* a half of it */
     uint32_t input, weight; /* the parts of a split one */
     uint32_t released[3];   /* what a backward gives back, no time: whole, input part, weight part; for blocks */
+    uint32_t output[2];     /* S and T of its worker, where workers share the output layer */
     uint32_t again;         /* what is computed again of its forward */
     struct exchange_list again_exchanges;
     uint32_t taken; /* what a forward takes, no time; for stashes that move */
@@ -111,6 +112,12 @@ struct travel {
     uint32_t arrival;    /* the receive of the newest hop */
 };
 
+/* Shares of the output layer: groups of all workers for what the last stage hands out, and for what is reduced behind S
+ * and behind T; what these cost. NONE: one worker. */
+struct output_costs {
+    uint32_t handed, handed_cost, reduced[2], reduced_cost[2];
+};
+
 /* An outer step of a stage: its costs and group, and the all-reduce that is under way; NONE: none. Gathers: NONE: there
  * is nothing to put together. */
 struct outer_step {
@@ -134,9 +141,12 @@ struct lowering {
     uint32_t *forward, *forward_first;   /* [cell_of(stage, micro_batch)] */
     uint32_t *backward, *backward_first; /* [2 * cell_of(...) + half]: both entries equal where not halved */
     struct stash_move *moves;            /* [cell_of(stage, micro_batch)]; NULL where the plan moves no stashes */
-    struct travel *travels;              /* [lowering_pass]; NULL where no weights travel */
-    uint32_t *summed;    /* [stage]: where they do, the moment at which the owner has the whole gradient */
-    uint32_t *stepped;   /* [worker]: and the moment after the steps of its stages; NONE: there was none */
+    struct output_costs outputs;         /* where workers share the output layer */
+    uint32_t *reduced;      /* [2 * cell_of(stage, micro_batch) + i]: the collective behind S, and that behind T, on the
+                               worker of the stage; NULL where they do not */
+    struct travel *travels; /* [lowering_pass]; NULL where no weights travel */
+    uint32_t *summed;       /* [stage]: where they do, the moment at which the owner has the whole gradient */
+    uint32_t *stepped;      /* [worker]: and the moment after the steps of its stages; NONE: there was none */
     uint32_t **released; /* [worker][stage * FAMILIES + family]: the optimizer step or synchronisation that the next use
                             of the weights awaits */
     uint32_t **updated_shard; /* the same with sharded weights, which are gathered before their next use: what the next
@@ -247,7 +257,8 @@ struct worker_state {
 
 static inline bool completes_gradient(const struct slot *slot)
 {
-    return slot->kind == SLOT_WEIGHT || (slot->kind == SLOT_BACKWARD && !slot->split);
+    return slot->kind == SLOT_WEIGHT || slot->kind == SLOT_OUTPUT_GRADIENT ||
+           (slot->kind == SLOT_BACKWARD && !slot->split);
 }
 
 static inline enum plan_sync sync_of(const struct lowering *l, const struct slot *slot)
@@ -387,6 +398,15 @@ void lowering_add_travels(struct lowering *l);
 /* What a worker of such a plan holds beside activations. */
 struct stagesim_static_memory lowering_travelling_memory(const struct plan *plan, const struct stagesim_pipeline *costs,
                                                          uint32_t worker);
+
+/* ---- output.c: workers that share the output layer ---- */
+
+/* Costs and groups. */
+void lowering_add_output_costs(struct lowering *l);
+/* S or T as operations of its worker. */
+void lowering_add_output(struct lowering *l, struct worker_state *state, const struct slot *slot);
+/* A backward that the shares of the output layer give its gradient waits for it. */
+void lowering_await_output(struct lowering *l, const struct worker_state *state, const struct slot *slot);
 
 /* ---- messages.c ---- */
 

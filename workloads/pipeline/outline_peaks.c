@@ -64,7 +64,7 @@ static double change_of(const struct changes *changes, const struct slot *slot, 
 static inline void account(struct tally *tally, const struct plan *plan, const struct changes *all, uint32_t worker,
                            const struct slot *slot, bool give)
 {
-    if (slot_hands_on(slot))
+    if (slot_hands_on(slot) || slot_is_output(slot))
         return;
     bool takes =
         slot->kind == SLOT_FORWARD || slot->kind == SLOT_RECOMPUTE ||

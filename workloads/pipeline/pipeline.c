@@ -122,6 +122,8 @@ static void lowering_init(struct lowering *l)
     }
     l->released = arena_array(l->arena, plan->workers, sizeof *l->released);
     l->updated_shard = arena_array(l->arena, plan->workers, sizeof *l->updated_shard);
+    if (plan->barriers)
+        l->reduced = nothing(l->arena, 2 * cells);
     lowering_add_costs(l);
     lowering_add_tied_group(l);
     lowering_add_outer_costs(l);

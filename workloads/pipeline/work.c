@@ -419,6 +419,8 @@ void lowering_add_slot(struct lowering *l, struct worker_state *state, const str
 {
     if (slot_hands_on(slot))
         lowering_note_pass(l, state, slot);
+    else if (slot_is_output(slot))
+        lowering_add_output(l, state, slot);
     else if (slot->kind == SLOT_RECOMPUTE && joined)
         add_again_and_backward(l, state, slot, joined);
     else if (slot->kind == SLOT_RECOMPUTE)
@@ -437,6 +439,8 @@ void lowering_add_slot(struct lowering *l, struct worker_state *state, const str
         add_whole(l, state, slot);
     const struct slot *both[] = {slot, joined};
     for (int i = 0; i < 2 && both[i]; i++)
-        if (both[i]->kind == SLOT_FORWARD)
+        if (both[i]->kind == SLOT_BACKWARD && l->reduced)
+            lowering_await_output(l, state, both[i]);
+        else if (both[i]->kind == SLOT_FORWARD)
             await_weights(l, state, both[i], l->forward_first[cell(l, both[i])]);
 }
