@@ -21,7 +21,6 @@ enum {
     PATTERNS_MOST = 512,
     REPEATS = 16,
     WIDE = 600,
-    LESS = 8,
     RATE_TURNS = 2 * PERIODIC_MOST
 };
 
@@ -306,8 +305,7 @@ static void run(struct search *search)
     bool wide = is_wide(search);
     /* Any order at all, by each rule. */
     for (search->round = 0; search->round < EXACT_RULES && !is_done(search); search->round++)
-        if (!wide || search->makespan == INT64_MAX)
-            attempt(search, below(search), slice);
+        attempt(search, below(search), slice);
     search->gains = true;
     if (wide && search->makespan < INT64_MAX)
         relax_orders(search, search->budget.total);
@@ -323,7 +321,7 @@ static void run(struct search *search)
         if (!is_done(search) && search->makespan < INT64_MAX && search->prove && search->raise)
             learn_round(search, slice);
         if (!is_done(search))
-            run_round(search, wide ? slice / LESS : slice);
+            run_round(search, slice);
         if (!is_done(search) && search->round % 2 == 0 && (int64_t)width * search->instance->operations < slice) {
             send_beam(search, width);
             width = width < BEAM_MOST ? 2 * width : BEAM_MOST;
