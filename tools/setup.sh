@@ -10,7 +10,7 @@ packages_check=("${packages_build[@]}" libcriterion-dev python3 pajeng libxml2-u
 packages_ci=("${packages_check[@]}" chromium clang-format clang-tidy codespell git ccache man-db
     munge slurmctld slurmd slurm-client parallel mkdocs mkdocs-material)
 # The page in the browser, and its test; not for the command line.
-packages_browser=(emscripten node-acorn meson ninja-build pkg-config dpkg-dev python3 nodejs)
+packages_browser=(emscripten node-acorn meson ninja-build pkg-config dpkg-dev python3 nodejs zstd)
 
 say() {
     printf '== %s\n' "$*"

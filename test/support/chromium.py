@@ -177,8 +177,9 @@ class Browser:
             self.mouse("mouseMoved", x + (to - x) * step / 5, y, "left", 1, modifiers=modifiers)
         self.mouse("mouseReleased", to, y, "left", 0, clickCount=1, modifiers=modifiers)
 
-    def key(self, key, code=0):
+    def key(self, key, code=0, shift=False):
         text = {"text": key} if len(key) == 1 else {}
         for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code, **text)
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code,
+                      modifiers=8 if shift else 0, **text)
             text = {}

@@ -90,11 +90,39 @@ def controls(browser, first):
     svg = browser.run("playground.picture()")
     check.that(svg.startswith("<svg") and svg.count("<path") > 3, "SVG")
     check.that(browser.run("playground.pngOf(playground.picture()).then(blob => blob.size)") > 2000, "PNG")
+    for button in ("svg", "png"):
+        browser.run(f"document.getElementById('{button}').click()")
     for button in ("copy-yaml", "copy-command", "copy-link"):
         browser.run(f"document.getElementById('{button}').click()")
         check.that(until(browser, "document.getElementById('status').textContent.includes('copied') || "
                                   "document.getElementById('copied').open"), button)
         browser.run("document.getElementById('copied').close(); document.getElementById('status').textContent = ''")
+
+
+def rest(browser, page, first):
+    """What controls() leaves: examples, sections that open, the two views of a phone, the tour's buttons."""
+    for number in range(1, browser.run("document.getElementById('example').options.length")):
+        runs = browser.run(RUNS)
+        browser.run(f"(() => {{ const list = document.getElementById('example'); list.selectedIndex = {number}; "
+                    "list.onchange(); })()")
+        check.that(until(browser, f"{RUNS} > {runs}") and browser.run(ITERATION), f"example {number}")
+    browser.run("document.querySelectorAll('summary').forEach(node => { node.click(); node.click(); })")
+    for view, hidden in (("see", "left"), ("edit", "right")):
+        browser.run(f"document.querySelector('button[data-view={view}]').click()")
+        gone = browser.run(f"getComputedStyle(document.getElementById('{hidden}')).display === 'none'")
+        check.that(gone == (browser.run("innerWidth") < 760), f"view {view}")
+    browser.run("document.getElementById('take-tour').click()")
+    for button in ("next", "back", "answer"):
+        browser.run(f"document.getElementById('tour-{button}').click()")
+    check.that(browser.run("document.getElementById('tour-said').textContent").startswith("With eight"), "answer")
+    browser.run("document.getElementById('tour-close').click()")
+    unnamed = browser.run("""[...document.querySelectorAll('button,input,select,textarea,summary,[tabindex="0"]')]
+        .filter(node => !(node.labels?.length || node.getAttribute('aria-label') || node.textContent.trim() ||
+                  node.getAttribute('title'))).map(node => node.outerHTML.slice(0, 80))""")
+    check.that(not unnamed, f"without a name: {unnamed}")
+    browser.open(page)
+    until(browser, RUNS)
+    edit(browser, first)
 
 
 def mistakes(browser, first):
@@ -126,7 +154,7 @@ def links(browser, page, first):
     until(browser, "location.hash.length > 20")
     link = browser.run("playground.encode(playground.state)")
     browser.open(page)
-    until(browser, ITERATION)
+    until(browser, RUNS)
     runs = browser.run(RUNS)
     browser.run(f"location.hash = {json.dumps(link)}")
     check.that(until(browser, f"{RUNS} > {runs}") and "11ms" in browser.run("playground.state.a"), "a link opens")
@@ -216,11 +244,14 @@ def main():
     first = (ROOT / "tools/browser/page/first.yaml").read_text()
     with tempfile.TemporaryDirectory() as scratch, chromium.Browser(1280, 900) as browser:
         look(browser, page, pictures)
-        browser.size(1280, 900)
-        browser.open(page)
-        check.that(until(browser, ITERATION), "no first result")
+        for width, dark in ((390, True), (390, False), (1280, True), (1280, False)):
+            browser.size(width, 900, width < 600)
+            browser.scheme(dark)
+            browser.open(page)
+            check.that(until(browser, RUNS), "no first result")
+            controls(browser, first)
+            rest(browser, page, first)
         figures(browser, binary, pathlib.Path(scratch))
-        controls(browser, first)
         take_tour(browser)
         mistakes(browser, first)
         links(browser, page, first)

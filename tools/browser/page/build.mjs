@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// node build.mjs BUILD OUTPUT: the playground as one page, OUTPUT/index.html, of stagesim's WebAssembly in BUILD and the
-// sources beside this file. Which keys, schedules and products there are says stagesim itself.
+// node build.mjs BUILD OUTPUT UNZSTD: the playground as one page, OUTPUT/index.html, of stagesim's WebAssembly in BUILD,
+// the decoder of zstd in the file UNZSTD and the sources beside this file. Which keys, schedules and products there are says stagesim itself.
 import {build} from 'esbuild';
+import {execFileSync} from 'node:child_process';
 import {createRequire} from 'node:module';
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
@@ -40,11 +41,14 @@ const facts = async () => {
             examples: [{name: 'four stages', text: read('first.yaml')}, ...EXAMPLES.map(example)]};
 };
 
+const packed = data => execFileSync('zstd', ['--ultra', '-22', '--no-check', '-c'], {input: data, maxBuffer: 2 ** 28});
+
 // Nothing inside a script may end it.
 const inside = text => text.replaceAll('</script', '<\\/script').replaceAll('<!--', '<\\!--');
 const data = JSON.stringify(await facts()).replaceAll('<', '\\u003c');
 const parts = {STYLE: read('page.css'), FACTS: data, WORKER: gzipSync(await bundle('worker.js'), {level: 9}).toString('base64'),
-               WASM: gzipSync(bytes, {level: 9}).toString('base64'), PAGE: inside(await bundle('page.js'))};
+               UNZSTD: readFileSync(resolve(process.argv[4])).toString('base64'), BYTES: String(bytes.length),
+               WASM: packed(bytes).toString('base64'), PAGE: inside(await bundle('page.js'))};
 mkdirSync(output, {recursive: true});
-writeFileSync(join(output, 'index.html'), read('index.html').replace(/\/\*(STYLE|FACTS|WORKER|WASM|PAGE)\*\//g,
+writeFileSync(join(output, 'index.html'), read('index.html').replace(/\/\*(STYLE|FACTS|WORKER|UNZSTD|BYTES|WASM|PAGE)\*\//g,
                                                                      (_, name) => parts[name]));

@@ -8,7 +8,10 @@ import {lintGutter, lintKeymap, setDiagnostics} from '@codemirror/lint';
 import {EditorState} from '@codemirror/state';
 import {drawSelection, EditorView, highlightActiveLine, hoverTooltip, keymap, lineNumbers} from '@codemirror/view';
 import {isBlock, runBlock} from './block.js';
+import {idleBar, memoryChart, seconds} from './charts.js';
 import {Controls} from './controls.js';
+import {DRAFT, Hand, usesOrder} from './hand.js';
+import {ORDER_FILE} from './order.js';
 import {pngOf, save, scheduleSvg, timelineSvg} from './pictures.js';
 import {changeAt, scalarAt} from './places.js';
 import {Runner} from './runner.js';
@@ -23,7 +26,7 @@ const runner = new Runner(), painter = new Runner();
 const knowledge = new Knowledge(schema, {
     'platform': presets.map(name => `${name}:4`), 'platform.preset': presets, 'model': models,
     'workload': ['stages', 'transformer', 'layers', 'dlrm'], 'schedule': schedules.map(each => each.name)});
-const state = {a: examples[0].text, b: null, shown: 'a', both: false};
+const state = {a: examples[0].text, b: null, shown: 'a', both: false, orders: {a: null, b: null}, hand: false};
 const results = {a: null, b: null}; // of each variant what its last run gave
 
 // ---- the editor ----
@@ -63,19 +66,27 @@ const say = (text, kind = '') => {
     $('status').className = kind;
 };
 
+// What a run reads: the scenario, and its order where that is a file.
+const filesOf = (text, order) => usesOrder(text, order) ? {[FILE]: text, [ORDER_FILE]: order} : {[FILE]: text};
+
 const showMistakes = found => {
     const doc = view.state.doc;
-    view.dispatch(setDiagnostics(view.state, found.map(({line, column, severity, text}) => {
+    view.dispatch(setDiagnostics(view.state, found.filter(each => each.file !== ORDER_FILE).map(({line, column, severity, text}) => {
         const at = doc.line(Math.min(Math.max(line, 1), doc.lines)), from = Math.min(at.from + column - 1, at.to);
         const word = /^[\w.:-]+/.exec(view.state.sliceDoc(from, at.to));
         return {from, to: from + (word ? word[0].length : 0), severity: severity === 'note' ? 'info' : severity,
                 message: text};
     })));
-    $('mistakes').replaceChildren(...found.map(({line, column, severity, text}) => {
-        const item = document.createElement('li'), button = document.createElement('button');
+    $('mistakes').replaceChildren(...found.map(({file, line, column, severity, text}) => {
+        const item = document.createElement('li'), button = document.createElement('button'), ordered = file === ORDER_FILE;
         button.type = 'button';
-        button.textContent = `${severity}, line ${line}: ${text}`;
+        button.textContent = ordered ? `${severity}, ${hand.slotOf(line) || `${file}, line ${line}`}: ${text}`
+            : `${severity}, line ${line}: ${text}`;
         button.onclick = () => {
+            if (ordered) {
+                hand.choose(line);
+                return;
+            }
             const at = doc.line(Math.min(line, doc.lines));
             view.dispatch({selection: {anchor: Math.min(at.from + column - 1, at.to)}, scrollIntoView: true});
             view.focus();
@@ -104,13 +115,24 @@ const show = (variant, html) => new Promise(done => {
 });
 const pageOf = variant => $('result-' + variant).querySelector('iframe.seen')?.contentDocument || null;
 
-const seconds = value => value >= 1 ? `${value.toPrecision(4)} s` : value >= 1e-3 ? `${(value * 1e3).toPrecision(4)} ms`
-    : `${(value * 1e6).toPrecision(4)} µs`;
-
-const boundOf = rows => {
+// Of `stagesim compare`; of the schedule best with what the search was given, and what it has shown.
+const boundOf = (rows, text) => {
     const row = rows[0] || {};
-    return row.bound_s === undefined ? '' :
-        `No order of this work takes less than ${seconds(row.bound_s)}: the gap is ${(100 * row.above_bound).toFixed(2)} %.`;
+    if (row.bound_s === undefined) return '';
+    const gap = (100 * row.above_bound).toFixed(2), memory = /\bmemory:\s*(\[[^\]]*\]|[\w./]+)/.exec(
+        /\bschedule:\s*\{([^}]*)\}/.exec(text)?.[1] || '')?.[1];
+    const best = /^best\b/.test(row.schedule) ? ` ${row.schedule}, with ${memory && memory !== '0'
+        ? `at most ${memory} micro-batches in flight on a worker` : 'no limit of micro-batches in flight'}: ${
+        gap === '0.00' ? 'proved, no order is faster.' : `not proved, another order could be faster by ${gap} % at most.`}` : '';
+    return `No order ${row.bound_of ? `with ${row.bound_of} ` : ''}takes less than ${seconds(row.bound_s)}: the gap is ${gap} %.` +
+        best;
+};
+
+const showMemory = (variant, texts, summary) => {
+    const drawn = texts['memory.csv'] ? memoryChart(texts['memory.csv'], summary?.memory?.capacity_bytes,
+                                                        Math.max($('side-' + variant).clientWidth || innerWidth - 32, 300)) : null;
+    $('memory-' + variant).replaceChildren(...drawn || []);
+    $('memory-' + variant).parentNode.hidden = !drawn;
 };
 
 const compareVariants = () => {
@@ -131,25 +153,34 @@ const runCommands = async variant => {
     if (!done) return;
     results[variant] = null;
     $('bound-' + variant).textContent = $('printed').textContent = '';
+    $('idle-' + variant).replaceChildren();
+    showMemory(variant, {});
+    if (variant === state.shown) hand.see('', []);
     await show(variant, done.html);
     say(done.code ? 'a command failed' : `done in ${Math.round(performance.now() - begin)} ms`, done.code ? 'bad' : 'good');
-    document.body.dataset.runs = 1 + +(document.body.dataset.runs || 0);
+    document.body.dataset.ends = document.body.dataset.runs = 1 + +(document.body.dataset.runs || 0);
     compareVariants();
 };
 
 const run = async variant => {
     if (isBlock(state[variant])) return runCommands(variant);
-    const begin = performance.now(), text = state[variant], files = {[FILE]: text};
-    const done = await runner.run(['run', FILE, '--engine', 'analytic', '--report', '-o', 'out'],
-                                  {files, out: 'out', wanted: ['report.html', 'summary.json']});
+    const begin = performance.now(), text = state[variant], files = filesOf(text, state.orders[variant]);
+    const once = /\bbest\b/.test(text); // what searches long does so once: its tables come with the report
+    const done = await runner.run(['run', FILE, '--engine', 'analytic', '--report', ...once ? DRAFT.words : ['-o', 'out']],
+                                  {files, out: 'out', wanted: ['report.html', 'summary.json', ...once ? DRAFT.wanted : []]});
     if (!done) return;
-    const found = diagnosticsOf(done.messages, FILE).filter(each => !each.text.startsWith('written to '));
+    const found = diagnosticsOf(done.messages, FILE, ORDER_FILE).filter(each => !each.text.startsWith('written to '));
     if (variant === state.shown) showMistakes(found);
     results[variant] = null;
     $('bound-' + variant).textContent = '';
-    if (done.code === 0 && done.texts['report.html']) {
+    $('idle-' + variant).replaceChildren();
+    const drawn = done.code === 0 && done.texts['report.html'];
+    if (!drawn) showMemory(variant, {});
+    if (!drawn && variant === state.shown) hand.see('', found.filter(each => each.file === ORDER_FILE));
+    if (drawn) {
         results[variant] = {summary: JSON.parse(done.texts['summary.json']), printed: done.output};
         await show(variant, done.texts['report.html']);
+        $('idle-' + variant).replaceChildren(...idleBar(results[variant].summary) || []);
         $('printed').textContent = done.output;
         if (variant === state.shown) tour.see(results[variant].summary, text);
         say(`${seconds(results[variant].summary.time.iteration_s)} an iteration; redrawn in ` +
@@ -163,25 +194,42 @@ const run = async variant => {
     }
     document.body.dataset.runs = 1 + +(document.body.dataset.runs || 0);
     compareVariants();
-    if (done.code === 0 && results[variant]) {
-        const more = await runner.run(['compare', FILE, '--engine', 'analytic', '--format', 'json', '--quiet'], {files});
-        if (more && more.code === 0) $('bound-' + variant).textContent = boundOf(JSON.parse(more.output));
-    }
+    if (done.code === 0 && results[variant] && !await showMore(variant, text, files, once ? done : null)) return;
+    document.body.dataset.ends = document.body.dataset.runs;
+};
+
+// What takes longer than the picture that follows each key; false where the next key came first.
+const showMore = async (variant, text, files, tables) => {
+    const {summary} = results[variant];
+    const drawn = tables || await runner.run(['run', FILE, '--engine', 'analytic', ...DRAFT.words],
+                                   {files, out: DRAFT.out, wanted: DRAFT.wanted});
+    if (!drawn) return false;
+    showMemory(variant, drawn.texts, summary);
+    if (variant === state.shown) hand.see(drawn.texts['operations.csv'], []);
+    const more = await runner.run(['compare', FILE, '--engine', 'analytic', '--format', 'json', '--quiet'], {files});
+    if (more && more.code === 0) $('bound-' + variant).textContent = boundOf(JSON.parse(more.output), text);
+    return !!more;
 };
 
 let timer = 0;
 const changed = () => {
     state[state.shown] = view.state.doc.toString();
     controls.follow(view.state);
-    $('schedule').textContent = scalarAt(view.state, ['schedule']) || scalarAt(view.state, ['schedule', 'name']) || 'none';
+    $('schedule').textContent = usesOrder(state[state.shown], state.orders[state.shown]) ? 'by hand' : scalarAt(view.state, ['schedule']) || scalarAt(view.state, ['schedule', 'name']) || 'none';
     runner.cancel();
+    delete document.body.dataset.ends;
     clearTimeout(timer);
     timer = setTimeout(async () => {
-        encode(state).then(link => history_(link));
+        linkOf().then(history_);
         await run(state.shown);
         const other = state.shown === 'a' ? 'b' : 'a';
         if (state.both && state[other] !== null && !results[other]) await run(other);
     }, WAIT);
+};
+// Of the orders only those that are used.
+const linkOf = () => {
+    const order = each => state[each] !== null && usesOrder(state[each], state.orders[each]) ? state.orders[each] : undefined;
+    return encode({...state, orders: {a: order('a'), b: order('b')}});
 };
 let ours = '';
 const history_ = link => {
@@ -203,7 +251,10 @@ const layOut = () => {
     $('both').disabled = state.b === null;
 };
 const turnTo = variant => {
-    if (variant === 'b' && state.b === null) state.b = state.a;
+    if (variant === 'b' && state.b === null) {
+        state.b = state.a;
+        state.orders.b = state.orders.a;
+    }
     state.shown = variant;
     layOut();
     if (view.state.doc.toString() === state[variant]) changed();
@@ -213,7 +264,7 @@ for (const variant of ['a', 'b']) $('tab-' + variant).onclick = () => turnTo(var
 $('both').onclick = async () => {
     state.both = !state.both;
     layOut();
-    history_(await encode(state));
+    history_(await linkOf());
     const other = state.shown === 'a' ? 'b' : 'a';
     if (state.both && !results[other]) await run(other);
 };
@@ -263,12 +314,13 @@ const copy = async (text, what) => {
     }
 };
 $('copy-link').onclick = async () => {
-    history_(await encode(state));
+    history_(await linkOf());
     copy(location.href, 'link');
 };
 $('copy-yaml').onclick = () => copy(state[state.shown], 'scenario');
 $('copy-command').onclick = () =>
-    copy(`cat > ${FILE} <<'END'\n${state[state.shown].replace(/\n?$/, '\n')}END\n` +
+    copy(Object.entries(filesOf(state[state.shown], state.orders[state.shown])).map(([name, text]) =>
+        `cat > ${name} <<'END'\n${text.replace(/\n?$/, '\n')}END\n`).join('') +
          ['stagesim', 'run', FILE, '--engine', 'analytic', '--report', '-o', 'out'].map(word).join(' ') + '\n', 'command');
 const picture = () => {
     const page = pageOf(state.shown), svg = page && timelineSvg(page);
@@ -295,12 +347,29 @@ for (const button of views) button.onclick = () => {
     for (const each of views) each.setAttribute('aria-pressed', String(each === button));
 };
 
+// ---- by hand ----
+
+const hand = new Hand({state, view, FILE, filesOf, changed, say,
+                       drafted: texts => showMemory(state.shown, texts, results[state.shown]?.summary)}, {
+    box: $('hand'), place: $('board'), told: $('slot'), alone: $('alone'),
+    buttons: {earlier: $('earlier'), later: $('later'), shorter: $('shorter'), longer: $('longer'), undo: $('undo')}});
+$('hand').ontoggle = () => {
+    state.hand = $('hand').open;
+    hand.draw();
+    linkOf().then(history_);
+};
+$('save-order').onclick = async () => {
+    const order = hand.order() || await hand.exported();
+    if (order) save(new Blob([order.text()], {type: 'text/csv'}), ORDER_FILE);
+};
+
 // ---- the beginning ----
 
 const restore = async () => {
     try {
         const {set = [], ...kept} = await decode(location.hash) || {};
-        Object.assign(state, kept);
+        Object.assign(state, {orders: {a: null, b: null}, hand: false}, kept);
+        $('hand').open = state.hand;
         for (const each of set) {
             const [, path, value] = /^([^=]+)=(.*)$/s.exec(each) || [], editor = path && EditorState.create(
                 {doc: state.a, extensions: yaml()});
@@ -315,5 +384,5 @@ const restore = async () => {
 };
 window.addEventListener('hashchange', () => { if (location.hash !== ours) restore(); });
 $('version').textContent = version;
-window.playground = {view, tour, STEPS, state, encode, decode, results, pageOf, picture: () => timelineSvg(pageOf(state.shown)), pngOf};
+window.playground = {view, hand, tour, STEPS, state, encode, decode, results, pageOf, picture: () => timelineSvg(pageOf(state.shown)), pngOf};
 restore();

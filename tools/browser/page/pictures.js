@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small pictures of schedules, and the timeline of a result as SVG and PNG.
-const SVG = 'http://www.w3.org/2000/svg';
-const COLOURS = {F: '#7db8ea', B: '#f2a74f', W: '#6cc3a4'};
+import {shape} from './charts.js';
 
-const shape = (name, attributes) => {
-    const node = document.createElementNS(SVG, name);
-    for (const key in attributes) node.setAttribute(key, attributes[key]);
-    return node;
-};
+const COLOURS = {F: '#7db8ea', B: '#f2a74f', W: '#6cc3a4'};
 
 // Of `stagesim schedule NAME --format json`.
 export const scheduleSvg = plan => {
@@ -42,7 +37,7 @@ export const timelineSvg = page => {
     const defs = page.querySelector('.timelines svg defs');
     if (defs) copy.prepend(defs.cloneNode(true));
     copy.prepend(shape('rect', {width, height, fill: page.defaultView.getComputedStyle(page.body).backgroundColor}));
-    copy.setAttribute('xmlns', SVG);
+    copy.setAttribute('xmlns', drawn.namespaceURI);
     copy.setAttribute('width', width);
     copy.setAttribute('height', height);
     return new XMLSerializer().serializeToString(copy);

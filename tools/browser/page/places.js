@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the keys of a scenario are in its text, and changes of single values that leave the rest as it is.
-import {ensureSyntaxTree, syntaxTree} from '@codemirror/language';
+import {yamlLanguage} from '@codemirror/lang-yaml';
+import {ensureSyntaxTree} from '@codemirror/language';
 
 const MAPS = new Set(['BlockMapping', 'FlowMapping']);
-const treeOf = state => ensureSyntaxTree(state, state.doc.length, 50) || syntaxTree(state);
+// Of the whole text, also where the machine is so busy that the editor has not come to its end.
+const treeOf = state => ensureSyntaxTree(state, state.doc.length, 100) || yamlLanguage.parser.parse(state.doc.toString());
 const textOf = (state, node) => state.sliceDoc(node.from, node.to);
 const keyOf = (state, pair) => {
     const key = pair.getChild('Key');
@@ -15,10 +17,17 @@ const valueOf = pair => {
         if (child.name !== 'Key' && child.name !== ':' && child.name !== 'Comment') value = child;
     return value;
 };
+// The map that a node is, or that stands in it behind comments, marks and names.
 const mapOf = node => {
-    for (; node; node = node.firstChild) if (MAPS.has(node.name)) return node;
+    if (!node || MAPS.has(node.name)) return node;
+    if (node.name.endsWith('Sequence')) return null;
+    for (let child = node.firstChild; child; child = child.nextSibling) {
+        const found = mapOf(child);
+        if (found) return found;
+    }
     return null;
 };
+const rootOf = state => mapOf(treeOf(state).topNode);
 const pairOf = (state, map, key) =>
     map && map.getChildren('Pair').find(pair => keyOf(state, pair) === key) || null;
 
@@ -35,7 +44,7 @@ export const pathAt = (state, at) => {
 
 // {from, to, text} of the value at a path; null: there is none.
 export const valueAt = (state, path) => {
-    let map = mapOf(treeOf(state).topNode.firstChild), pair = null;
+    let map = rootOf(state), pair = null;
     for (const key of path) {
         pair = pairOf(state, map, key);
         if (!pair) return null;
@@ -55,7 +64,7 @@ export const scalarAt = (state, path) => {
 export const changeAt = (state, path, text) => {
     const old = valueAt(state, path);
     if (old) return {from: old.from, to: old.to, insert: text};
-    const [section, key] = path, map = mapOf(treeOf(state).topNode.firstChild), doc = state.doc;
+    const [section, key] = path, map = rootOf(state), doc = state.doc;
     const pair = path.length > 1 && pairOf(state, map, section), inner = pair && mapOf(valueOf(pair));
     if (inner && inner.name === 'FlowMapping')
         return {from: inner.from + 1, insert: `${key}: ${text}${inner.getChild('Pair') ? ', ' : ''}`};

@@ -2,16 +2,28 @@
 // Commands of stagesim in a worker: one at a time, and a new one ends the old.
 const HOME = '/usr/share/stagesim/scenarios';
 
-// Bytes that are embedded in the page: gzip in base64, in a script that is no program.
-const embedded = async id => {
-    const text = document.getElementById(id).textContent.trim(), raw = atob(text), bytes = new Uint8Array(raw.length);
+// Bytes that are embedded in the page: base64 in a script that is no program.
+const embedded = id => {
+    const raw = atob(document.getElementById(id).textContent.trim()), bytes = new Uint8Array(raw.length);
     for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
-    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
+    return bytes;
+};
+const gunzip = bytes =>
+    new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
+// The program is packed with zstd, which browsers have not; its decoder is in the page, too.
+const unzstd = async (bytes, count) => {
+    const {exports} = (await WebAssembly.instantiate(embedded('unzstd'), {})).instance;
+    exports._initialize();
+    const from = exports.malloc(bytes.length), to = exports.malloc(count);
+    new Uint8Array(exports.memory.buffer).set(bytes, from);
+    if (exports.ZSTD_decompress(to, count, from, bytes.length) !== count) throw new Error('the program cannot be unpacked');
+    return new Uint8Array(exports.memory.buffer, to, count);
 };
 
 let parts = null; // the compiled module and the address of the worker's program, made once
 const load = () => parts ||= (async () => {
-    const [bytes, program] = await Promise.all([embedded('wasm'), embedded('worker')]);
+    const count = +document.getElementById('wasm').dataset.bytes;
+    const [bytes, program] = await Promise.all([unzstd(embedded('wasm'), count), gunzip(embedded('worker'))]);
     return {module: await WebAssembly.compile(bytes),
             address: URL.createObjectURL(new Blob([program], {type: 'text/javascript'}))};
 })();

@@ -94,21 +94,23 @@ export class Knowledge {
     }
 }
 
-// The messages of stagesim about a file, with their places: [{line, column, severity, text}].
-export const diagnosticsOf = (messages, file) => {
+// The messages of stagesim about files, with their places: [{file, line, column, severity, text}]; those about nothing of
+// them are said of the first.
+export const diagnosticsOf = (messages, ...files) => {
     const found = [], lines = messages.split('\n');
     for (let i = 0; i < lines.length; i++) {
         const place = /^(.*?):(\d+):(\d+): (error|note|warning): (.*)$/.exec(lines[i]);
         const loose = !place && /^(?:stagesim[^:]*|note|[^ ]+): (?:error: )?(.*)$/.exec(lines[i]);
-        if (place && place[1].endsWith(file)) {
-            found.push({line: +place[2], column: +place[3], severity: place[4], text: place[5]});
+        const file = place && files.find(name => place[1].endsWith(name));
+        if (file) {
+            found.push({file, line: +place[2], column: +place[3], severity: place[4], text: place[5]});
         } else if (/^\s+\d* \| /.test(lines[i]) || !lines[i].trim()) {
             continue;
         } else if (/^\s/.test(lines[i]) && found.length) {
             found[found.length - 1].text += ' ' + lines[i].trim();
         } else {
             const severity = /^note: /.test(lines[i]) ? 'note' : 'error';
-            found.push({line: 1, column: 1, severity, text: place ? lines[i] : loose ? loose[1] : lines[i]});
+            found.push({file: files[0], line: 1, column: 1, severity, text: place ? lines[i] : loose ? loose[1] : lines[i]});
         }
     }
     return found;
