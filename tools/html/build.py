@@ -159,6 +159,8 @@ def main():
             text = as_page(page.read_text(encoding="utf-8"), page)
             (staged / page.name).write_text(alive(text) if asked.playground else text, encoding="utf-8")
         pages, taken = navigation((documents / "index.md").read_text(encoding="utf-8"))
+        if asked.playground:
+            pages.insert(1, {"Playground": f"{PART}try.html"})
         missing = {page.name for page in sources} - taken - {"index.md"}
         if missing:
             sys.exit(f"doc/index.md has no link to {', '.join(sorted(missing))}")
