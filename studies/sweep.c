@@ -34,20 +34,33 @@ size_t sweep_value(const struct sweep *sweep, size_t combination, size_t axis)
 
 /* ---- one combination ---- */
 
+/* All keys of a value behind those that there are, with room for `more` others. */
+static void add_sets(const char *value, struct scenario_set **sets, size_t *count, size_t more, struct arena *arena)
+{
+    size_t added;
+    const struct scenario_set *own = sweep_axis_sets(value, &added, arena);
+    struct scenario_set *all = arena_array(arena, *count + added + more, sizeof *all);
+    if (*count)
+        memcpy(all, *sets, *count * sizeof *all);
+    memcpy(all + *count, own, added * sizeof *all);
+    *count += added;
+    *sets = all;
+}
+
 /* What is to be loaded; texts in the arena. */
 static struct scenario_request request_of(const struct sweep *sweep, size_t combination, struct arena *arena)
 {
     const struct sweep_request *request = sweep->request;
     struct scenario_request scenario = request->scenario;
-    struct scenario_set *sets = arena_array(arena, request->axis_count + SWEEP_SETS_MOST, sizeof *sets);
-    size_t count = 0;
+    size_t count = 0, capacity = request->axis_count;
+    struct scenario_set *sets = arena_array(arena, capacity, sizeof *sets);
     for (size_t i = 0; i < request->axis_count; i++) {
         const struct sweep_axis *axis = &request->axes[i];
         const char *value = axis->values[sweep_value(sweep, combination, i)];
         if (axis->kind == SWEEP_SCHEDULES)
             scenario.schedule = value;
         else if (axis->kind == SWEEP_SETS) /* there is no second axis of them */
-            count += sweep_axis_sets(value, &sets[count], arena);
+            add_sets(value, &sets, &count, capacity, arena);
         else if (axis->kind == SWEEP_WHAT_IFS)
             sets[count++] = (struct scenario_set){"--what-if", value};
         else

@@ -158,15 +158,19 @@ bool sweep_axis_parse(const char *text, struct sweep_axis *axis, struct arena *a
     return true;
 }
 
-size_t sweep_axis_sets(const char *value, struct scenario_set sets[SWEEP_SETS_MOST], struct arena *arena)
+const struct scenario_set *sweep_axis_sets(const char *value, size_t *count, struct arena *arena)
 {
-    size_t count = 0;
-    for (; *value && count < SWEEP_SETS_MOST; value += *value == ' ') {
+    size_t most = 1;
+    for (const char *c = value; *c; c++)
+        most += *c == ' ';
+    struct scenario_set *sets = arena_array(arena, most, sizeof *sets);
+    *count = 0;
+    for (; *value; value += *value == ' ') {
         size_t length = strcspn(value, " ");
-        sets[count++] = (struct scenario_set){"--set", arena_print(arena, "%.*s", (int)length, value)};
+        sets[(*count)++] = (struct scenario_set){"--set", arena_print(arena, "%.*s", (int)length, value)};
         value += length;
     }
-    return count;
+    return sets;
 }
 
 struct sweep_axis sweep_axis_of(enum sweep_axis_kind kind, const char **values, const char **labels, size_t count)

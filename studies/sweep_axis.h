@@ -11,10 +11,9 @@
 
 struct arena;
 
-/* SWEEP_SETS: a value is several keys at once, "KEY=VALUE KEY=VALUE", at most SWEEP_SETS_MOST, without spaces in them.
+/* SWEEP_SETS: a value is several keys at once, "KEY=VALUE KEY=VALUE", without spaces in them.
  */
 enum sweep_axis_kind { SWEEP_KEY, SWEEP_SCHEDULES, SWEEP_WHAT_IFS, SWEEP_SETS };
-enum { SWEEP_SETS_MOST = 16 };
 
 struct sweep_axis {
     enum sweep_axis_kind kind;
@@ -33,8 +32,8 @@ enum { SWEEP_AXIS_VALUES_MAX = 10000 };
  * arena. False with the fault filled. */
 bool sweep_axis_parse(const char *text, struct sweep_axis *axis, struct arena *arena, struct fault *fault);
 
-/* The keys of a value of SWEEP_SETS, as `--set` says them: how many. Memory from the arena. */
-size_t sweep_axis_sets(const char *value, struct scenario_set sets[SWEEP_SETS_MOST], struct arena *arena);
+/* The keys of a value of SWEEP_SETS, as `--set` says them, count of them. Memory from the arena. */
+const struct scenario_set *sweep_axis_sets(const char *value, size_t *count, struct arena *arena);
 
 /* An axis of given words. */
 struct sweep_axis sweep_axis_of(enum sweep_axis_kind kind, const char **values, const char **labels, size_t count);

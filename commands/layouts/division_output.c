@@ -171,6 +171,10 @@ static void json_division(struct json_writer *json, const struct division_study 
     json_number(json, "analytic_s", division->analytic);
     json_number(json, "simgrid_s", division->simgrid);
     json_number(json, "bubble", division->bubble);
+    json_array_begin(json, "kind_shares", false);
+    for (uint32_t kind = 0; kind < study->kind_count; kind++)
+        json_number(json, NULL, share_of_kind(study, &division->partition, kind));
+    json_array_end(json);
     json_array_begin(json, "computing_s", false);
     for (uint32_t kind = 0; kind < study->kind_count; kind++)
         json_number(json, NULL, division->computing[kind]);

@@ -80,14 +80,14 @@ static const char *rows_of(const struct scenario *scenario, const struct others 
 static int confirm(const struct scenario *scenario, const struct division *division, const char *rows,
                    struct strategy_run *run)
 {
-    if (division && scenario->mesh.ranks > STRATEGY_SIMGRID_RANKS) {
+    bool both = strategy_runs_simgrid(scenario);
+    if (division && !both) {
         run->analytic = division->analytic;
         run->memory = division->memory;
         run->fits = division->fits;
         return EXIT_DONE;
     }
     struct arena *arena = arena_create();
-    bool both = scenario->mesh.ranks <= STRATEGY_SIMGRID_RANKS;
     const struct scenario_set sets[] = {{.text = arena_print(arena, "split={layers: [%s]}", rows)},
                                         {.text = both ? "engine=both" : "engine=analytic"}};
     struct simulation_result result;

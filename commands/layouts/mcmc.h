@@ -31,6 +31,11 @@ struct strategy_report {
     uint32_t tried; /* strategies that the engines have run */
 };
 
+/* Whether SimGrid runs the strategies of a scenario. */
+static inline bool strategy_runs_simgrid(const struct scenario *scenario)
+{
+    return scenario->mesh.ranks <= STRATEGY_SIMGRID_RANKS;
+}
 /* Seconds by which strategies are compared; NaN: it was not run. */
 double strategy_seconds(const struct strategy_run *run);
 /* Errors stay on the stream. */

@@ -86,7 +86,7 @@ static void print_text(FILE *out, const struct strategy_report *report, enum tab
     char *lines = NULL, temperature[READABLE_MAX];
     size_t size = 0;
     struct table_style style = table_style_of(format, out);
-    bool many = report->request->scenario->mesh.ranks > STRATEGY_SIMGRID_RANKS;
+    bool many = !strategy_runs_simgrid(report->request->scenario);
     print_strategies(out, report, style);
     table_remarks(out, format, "\n");
     print_starts(out, report, style);

@@ -208,8 +208,9 @@ static bool write_files(const struct found *found, struct output *output, const 
         return false;
     print_table(csv, found, found->sweep.count, false, TABLE_CSV);
     print_table(json, found, found->sweep.count, false, TABLE_JSON);
-    struct scenario_set sets[SWEEP_SETS_MOST];
-    size_t count = sweep_axis_sets(found->axis.values[found->ranked[0] - found->sweep.results], sets, arena);
+    size_t count;
+    const struct scenario_set *sets =
+        sweep_axis_sets(found->axis.values[found->ranked[0] - found->sweep.results], &count, arena);
     const char *comment = arena_print(arena, "The best of %zu variants of %s that `stagesim search` tried.",
                                       found->sweep.count, found->scenario->name);
     return record_best(output, directory, found->scenario, sets, count, comment, fault) &&

@@ -381,7 +381,7 @@ struct task_result task_graph_change(struct task_graph *g, const struct task_cha
             g->choices[i] = change->choice;
             build_shape(g, i, change->choice);
         }
-    if (!task_times_may_keep(g, 0))
+    if (!task_times_may_keep(g))
         return (struct task_result){.seconds = INFINITY};
     build_changed(g);
     if (!task_times_from(g, g->first, true))

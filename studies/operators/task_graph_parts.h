@@ -126,7 +126,7 @@ static inline double *synchronised(const struct task_graph *g)
 /* Times all stages from `first`, or a little before it, on. `other`: the times before were in the other place. False
  * when it was seen on the way that the iteration takes longer than `limit`. */
 bool task_times_from(struct task_graph *graph, uint32_t first, bool other);
-/* The same of what the devices compute alone, from a stage on, which `left` has from then on. */
-bool task_times_may_keep(struct task_graph *graph, uint32_t stage);
+/* Whether no device computes for longer than `limit` in all. */
+bool task_times_may_keep(struct task_graph *graph);
 
 #endif

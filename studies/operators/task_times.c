@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "studies/operators/task_graph_parts.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -213,20 +214,19 @@ static void save_checkpoint(struct task_graph *g, uint32_t stage)
     c->sizes[side] = size;
 }
 
-/* Pairs are free when the newest message before the stage has come. */
+/* Pairs are free when the newest message before the stage, which is a forward, has come. */
 static void replay_pairs(struct task_graph *g, uint32_t end)
 {
+    assert(end <= stages_of(g) / 2);
     g->pass++;
-    for (uint32_t stage = 0; stage < end; stage++) {
-        bool back = stage >= stages_of(g) / 2;
-        uint32_t layer = back ? stages_of(g) - 1 - stage : stage;
-        uint8_t side = g->sides[stage];
+    for (uint32_t layer = 0; layer < end; layer++) {
+        uint8_t side = forward_side(g, layer);
         for (uint32_t e = g->o->first_read[layer]; e < g->o->first_read[layer + 1]; e++) {
             const struct exchange *exchange = exchange_of(g, e);
             for (size_t i = 0; i < exchange->count; i++) {
                 const struct message *m = &exchange->messages[i];
                 if (m->pair != NONE)
-                    *pair_free(g, back ? m->back : m->pair) = back ? m->backward_end[side] : m->forward_end[side];
+                    *pair_free(g, m->pair) = m->forward_end[side];
             }
         }
     }
@@ -243,19 +243,23 @@ static void load_checkpoint(struct task_graph *g, uint32_t stage, uint8_t side)
     memset(g->state + size, 0, (g->state_size - size) * sizeof *g->state);
 }
 
-bool task_times_may_keep(struct task_graph *g, uint32_t stage)
+/* What devices have to compute from a stage on; nothing is looked at where there is no limit. */
+static void count_left(struct task_graph *g, uint32_t stage)
 {
     uint32_t stages = stages_of(g);
     memset(g->left, 0, g->o->devices * sizeof *g->left);
-    if (g->limit == INFINITY)
-        return true;
-    for (; stage < stages; stage++) {
+    for (; stage < stages && g->limit < INFINITY; stage++) {
         bool back = stage >= stages / 2;
         const struct shape *shape = shape_of(g, back ? stages - 1 - stage : stage);
         for (uint32_t k = 0; k < shape->count; k++)
             g->left[shape->devices[k]] += back ? shape->costs[k].backward : shape->costs[k].forward;
     }
+}
+
+bool task_times_may_keep(struct task_graph *g)
+{
     bool may = true;
+    count_left(g, 0);
     for (uint32_t d = 0; d < g->o->devices; d++)
         may &= g->left[d] <= g->limit;
     return may;
@@ -276,7 +280,7 @@ bool task_times_from(struct task_graph *g, uint32_t first, bool other)
     find_last_owners(g);
     load_checkpoint(g, stage, g->sides[stage] ^ (other && stage == first));
     replay_pairs(g, stage);
-    (void)task_times_may_keep(g, stage);
+    count_left(g, stage);
     for (; stage < stages; stage++) {
         if (stage % CHECKPOINT_STAGES == 0 && !may_keep(g))
             return false;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "studies/partition/shares.h"
 
+#include "studies/partition/partition.h"
+
 #include <math.h>
 
 /* ---- two groups ---- */
@@ -63,7 +65,7 @@ double partition_share(const struct partition_side sides[2], const struct partit
 
 /* ---- several kinds ---- */
 
-enum { KINDS_MAX = 8, BISECTIONS = 120 };
+enum { BISECTIONS = 120 };
 /* A group with less has nothing. */
 static const double share_least = 1e-6;
 
@@ -92,7 +94,7 @@ static struct allowed allowed_within(const struct partition_side *side, const st
 static bool choose(const struct allowed *allowed, const uint32_t *groups, uint32_t kinds, uint32_t choice,
                    double *shares)
 {
-    double low[KINDS_MAX], high[KINDS_MAX], least = 0, most = 0;
+    double low[PARTITION_KINDS], high[PARTITION_KINDS], least = 0, most = 0;
     for (uint32_t k = 0; k < kinds; k++) {
         bool upper = choice >> k & 1;
         low[k] = upper ? fmax(allowed[k].high, 0) : 0;
@@ -113,7 +115,7 @@ static bool choose(const struct allowed *allowed, const uint32_t *groups, uint32
 static bool share_within(const struct partition_side *sides, const uint32_t *groups, uint32_t kinds,
                          const struct partition_exchange *exchange, double element_bytes, double time, double *shares)
 {
-    struct allowed allowed[KINDS_MAX];
+    struct allowed allowed[PARTITION_KINDS];
     for (uint32_t k = 0; k < kinds; k++)
         allowed[k] = allowed_within(&sides[k], exchange, element_bytes, time);
     for (uint32_t choice = 0; choice < 1u << kinds; choice++)

@@ -138,6 +138,8 @@ def check_model(division, speeds, rate, what):
     kinds, group = len(division["computing_s"]), len(speeds)
     left = [[(1, 1, 1)] * len(LAYERS) for _ in range(kinds)]
     expect(len(division["levels"]) == len(ways_of(speeds)), f"{what}: {len(division['levels'])} levels")
+    if kinds > 1:
+        near(sum(division["kind_shares"]), 1, f"{what}: shares of all kinds")
     for number, (level, ways) in enumerate(zip(division["levels"], ways_of(speeds))):
         group //= ways
         expect(level["share"] == level["shares"][0], f"{what}: the first share")
