@@ -157,7 +157,9 @@ static int report(const struct options *options, const struct strategy_request *
         struct strategy_run run = {
             .name = candidates[i].name, .row = candidates[i].row, .analytic = NAN, .simgrid = NAN};
         const char *rows = rows_of(request->scenario, others, table, &candidates[i], false, arena);
-        if (code == EXIT_DONE && !interruption_noted())
+        bool timed = !run.row || run.row->result.seconds < INFINITY;
+        run.row = timed ? run.row : NULL;
+        if (code == EXIT_DONE && !interruption_noted() && timed)
             code = confirm(request->scenario, candidates[i].division, rows, &run);
         report.tried += !isnan(strategy_seconds(&run));
         if (i < shown)

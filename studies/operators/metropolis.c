@@ -76,7 +76,7 @@ struct metropolis_outcome metropolis_search(const struct metropolis_request *req
     double cost = metropolis_cost(&outcome.result);
     outcome.first = outcome.best = cost;
     while (outcome.proposals + 1 < request->budget && outcome.proposals - outcome.found < (request->budget + 1) / 2 &&
-           !outcome.stopped) {
+           !outcome.stopped && outcome.first < INFINITY) {
         struct task_change change = draw_change(request, random);
         struct task_result result = propose(request, graph, &change, limit_of(request, *random, cost));
         double next = metropolis_cost(&result);

@@ -264,6 +264,7 @@ static void fill(struct operator_network *network, uint32_t devices)
                            .overlap = layers->parameters->overlap,
                            .bucket = layers->parameters->bucket,
                            .devices = devices,
+                           .messages_most = OPERATORS_MESSAGES_MAX,
                            .routes = network->routes,
                            .queues = network->queue_count,
                            .kinds = network->kinds,

@@ -55,6 +55,7 @@ struct operators {
     uint32_t queues;                     /* their numbers are 1 to this */
     const uint32_t *kinds;               /* [device]: devices of one kind take the same time for the same work */
     double capacity;                     /* bytes of memory of a device; 0: not known */
+    size_t messages_most;                /* strategies with more messages in a forward are not timed; 0: all are */
     struct operator_costs costs;
 
     /* Filled by operators_prepare. */

@@ -8,6 +8,8 @@
 
 /* Of a search. Above OPERATORS_SINGLE_MAX devices operators that are alike are moved together, too. */
 enum { OPERATORS_DEVICES_MAX = 1024, OPERATORS_SINGLE_MAX = 128, OPERATORS_LAYERS_MAX = 1024 };
+/* Messages of a forward, about 100 bytes each in a task graph: those between all of 1,024 devices are half as many. */
+enum { OPERATORS_MESSAGES_MAX = 1 << 21 };
 enum { CONFIGURATION_DIMENSIONS = 5 }; /* those of struct layer_split, in its order */
 
 /* How an operator may be divided: `count` equal parts, of which part k lies on device first + k stride. */
@@ -18,7 +20,7 @@ struct configuration {
 
 /* What an evaluation came to. */
 struct task_result {
-    double seconds; /* of the iteration */
+    double seconds; /* of the iteration; INFINITY: it has too many messages, or was not timed to its end */
     double memory;  /* bytes of the fullest device: weights, gradients, optimizer and kept activations */
     double excess;  /* bytes beyond the capacity, summed over the devices */
 };

@@ -9,6 +9,7 @@
 #include "studies/operators/operator_network.h"
 #include "studies/operators/starts.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,10 @@ static void search_from(struct search *s, const char *name, uint32_t *choices)
     start->outcome = metropolis_search(&request, &s->random, choices);
     memcpy(s->bests[s->start_count - 1], choices, s->o->graph->count * sizeof *choices);
     s->stopped |= start->outcome.stopped;
+    if (start->outcome.first == INFINITY) { /* it has too many messages */
+        s->start_count--;
+        return;
+    }
     if (s->start_count > 1 && start->outcome.best >= s->best)
         return;
     s->best = start->outcome.best;

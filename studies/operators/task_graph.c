@@ -126,6 +126,8 @@ static void build_edge(struct task_graph *g, uint32_t number)
     struct exchange *exchange = exchange_of(g, number);
     uint32_t alike = built_alike(g, number);
     exchange->count = 0;
+    if (g->crowded)
+        return;
     if (alike != NONE) {
         const struct exchange *built = exchange_of(g, alike);
         exchange->messages =
@@ -135,9 +137,23 @@ static void build_edge(struct task_graph *g, uint32_t number)
         exchange->count = built->count;
         return;
     }
-    for (uint32_t to = 0; to < shape_of(g, edge->reader)->count; to++)
+    for (uint32_t to = 0; to < shape_of(g, edge->reader)->count && exchange->count <= g->room; to++)
         build_part(g, edge, exchange, to);
     g->counts.built += 2 * (uint64_t)exchange->count;
+}
+
+/* The edge's messages take of the room that there is. */
+static void take_room(struct task_graph *g, uint32_t edge)
+{
+    size_t count = exchange_of(g, edge)->count;
+    g->crowded |= count > g->room;
+    g->room -= g->crowded ? 0 : count;
+}
+
+static void make_room(struct task_graph *g)
+{
+    g->room = g->o->messages_most ? g->o->messages_most : SIZE_MAX;
+    g->crowded = false;
 }
 
 /* Of the weights that a layer owns. */
@@ -304,8 +320,13 @@ struct task_result task_graph_evaluate(struct task_graph *g)
     const struct operators *o = g->o;
     for (uint32_t i = 0; i < o->graph->count; i++)
         build_shape(g, i, g->choices[i]);
-    for (uint32_t e = 0; e < o->edge_count; e++)
+    make_room(g);
+    for (uint32_t e = 0; e < o->edge_count; e++) {
         build_edge(g, e);
+        take_room(g, e);
+    }
+    if (g->crowded)
+        return (struct task_result){.seconds = INFINITY};
     for (uint32_t i = 0; i < o->graph->count; i++)
         build_replicas(g, i);
     g->limit = INFINITY;
@@ -358,10 +379,16 @@ static void swap_sides(struct task_graph *g)
 static void build_changed(struct task_graph *g)
 {
     const struct operators *o = g->o;
+    make_room(g);
     for (uint32_t e = 0; e < o->edge_count; e++)
-        if (edge_changes(g, e))
+        if (!edge_changes(g, e))
+            take_room(g, e);
+    for (uint32_t e = 0; e < o->edge_count; e++)
+        if (edge_changes(g, e)) {
             build_edge(g, e);
-    for (uint32_t i = 0; i < o->graph->count; i++)
+            take_room(g, e);
+        }
+    for (uint32_t i = 0; i < o->graph->count && !g->crowded; i++)
         if (changes(g, i))
             build_replicas(g, i);
 }
@@ -384,7 +411,7 @@ struct task_result task_graph_change(struct task_graph *g, const struct task_cha
     if (!task_times_may_keep(g))
         return (struct task_result){.seconds = INFINITY};
     build_changed(g);
-    if (!task_times_from(g, g->first, true))
+    if (g->crowded || !task_times_from(g, g->first, true))
         return (struct task_result){.seconds = INFINITY};
     return result_of(g);
 }

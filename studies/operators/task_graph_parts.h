@@ -86,6 +86,8 @@ struct task_graph {
     double *ready;           /* scratch, [part] */
     double *sums;            /* scratch, [device] */
     double *left;            /* [device]: seconds that it has to compute yet */
+    size_t room;             /* messages that the strategy may have yet */
+    bool crowded;            /* it has more of them */
     double limit;            /* an iteration that takes longer need not be timed to its end */
     struct task_counts counts;
 };

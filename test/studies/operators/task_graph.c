@@ -389,6 +389,31 @@ static double change(struct task_graph *graph, uint32_t layer, uint32_t choice)
     return task_graph_change(graph, &(struct task_change){.layer = layer, .choice = choice}, INFINITY).seconds;
 }
 
+/* All layers on one device: a message along each edge. A strategy with more than may be is not timed, and a change to
+ * one is taken back like any other. */
+Test(task_graph, too_many_messages)
+{
+    struct network_case *c = make(0, 4);
+    struct operators *o = &c->operators;
+    uint32_t *choices = array_zeroed(c->count, sizeof *choices), last = c->count - 1;
+    for (uint32_t i = 0; i < c->count; i++)
+        choices[i] = on_device(o, i, 0);
+    struct task_graph *graph = task_graph_create(o, choices);
+    double whole = task_graph_evaluate(graph).seconds;
+    o->messages_most = o->edge_count - 1;
+    cr_assert(task_graph_evaluate(graph).seconds == INFINITY);
+    o->messages_most = o->edge_count;
+    cr_assert(task_graph_evaluate(graph).seconds == whole);
+    cr_assert(change(graph, last, o->spaces[last].count - 1) == INFINITY);
+    task_graph_undo(graph);
+    cr_assert(change(graph, last, on_device(o, last, 1)) < INFINITY);
+    task_graph_undo(graph);
+    cr_assert(change(graph, last, choices[last]) == whole);
+    task_graph_destroy(graph);
+    free(choices);
+    case_destroy(c);
+}
+
 /* Two layers of 2 s and 3 s on two devices, a second for the message between them: 6 s. The second layer moves to the
  * first one's device: 5 s, and of the forwards only it and its message are timed again. */
 Test(task_graph, two_tasks)
