@@ -151,6 +151,12 @@ int timer_settime(timer_t timer, int flags, const struct itimerspec *restrict wa
     return absent();
 }
 
+/* Advice that nobody takes; the loader's own says so on the console each time. */
+int madvise(void *address, size_t length, int advice)
+{
+    return 0;
+}
+
 int memfd_create(const char *name, unsigned flags)
 {
     return absent();

@@ -19,7 +19,7 @@ ABSENT = [
     (r"stagesim serve\b", "processes"),
     (r"--picture\b|-o \S+\.(pdf|svg|png)\b|--picture=", "cairo"),
     (r"--engine (both|simgrid)\b|loader=simgrid|engine=(both|simgrid)", "SimGrid"),
-    (r"stagesim (explain|calibrate)\b|stagesim schedule best --on\b", "SimGrid"),
+    (r"stagesim explain\b|stagesim schedule best --on\b", "SimGrid"),
     (r"stagesim layouts (?!.*--method advice)", "SimGrid"),
     (r"--plugins\b", "plug-ins"),
 ]
