@@ -13,8 +13,9 @@
 /* Points of a kind of jobs below which parts of sets are simulated for more, and how often that is tried. Larger parts
  * are not simulated. */
 enum { POINTS_FEW = 3, TRIES = 4, PART_MOST = 32, SAMPLES_FROM = 4 };
-static const double part_operations = 5e4; /* in an iteration of its slowest job */
-static const double few_operations = 1e4;  /* the same of larger sets that are simulated as a whole */
+static const double part_operations = 5e4;  /* in an iteration of its slowest job */
+static const double few_operations = 1e4;   /* the same of larger sets that are simulated as a whole */
+static const double spare_operations = 1e5; /* and of all of these together */
 /* The same where a load is so many times the largest that is known. */
 static const double far_off = 1.5;
 
@@ -29,6 +30,7 @@ struct set_slow {
     struct platform *platform;
     uint64_t together, most;
     bool more;      /* larger ones may be simulated, too */
+    double spent;   /* operations, for these */
     uint64_t large; /* sets of more than `together` jobs that were asked for */
     struct arena *arena;
     struct key_table set_of; /* by class */
@@ -271,9 +273,13 @@ static bool is_worthwhile(struct set_slow *slow, const struct job_set *set)
     uint64_t number = ++slow->large;
     if (!slow->more)
         return false;
-    if (set->count <= PART_MOST && count_operations(set) <= few_operations && count_simulated(slow) < slow->most / 2)
-        return true;
-    return number >= SAMPLES_FROM && !(number & (number - 1)) && is_cheap(set);
+    double operations = count_operations(set);
+    bool few = operations <= few_operations && count_simulated(slow) < slow->most / 2;
+    bool sampled = number >= SAMPLES_FROM && !(number & (number - 1)) && operations <= part_operations;
+    if (set->count > PART_MOST || (!few && !sampled) || slow->spent + operations > spare_operations)
+        return false;
+    slow->spent += operations;
+    return true;
 }
 
 void set_slow_find(struct set_slow *slow, const struct job_sets *finder, const struct job_set *set)
