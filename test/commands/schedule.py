@@ -70,6 +70,8 @@ def figures(rows, stages):
                     share *= 1 - again.get(row["stage"], 0)
                 if kind in "FR" or (kind == "L" and own) or (kind == "E" and not own):
                     gains += share
+                elif kind in "ST":  # shares of the output layer hold nothing
+                    continue
                 elif kind == "W" or kind in "EL" or (row["stage"], row["micro_batch"]) not in split:
                     losses += share
             held += gains

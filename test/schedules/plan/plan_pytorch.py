@@ -182,7 +182,7 @@ REASONS = {"pipedream": "weights are updated while", "pipedream-2bw": "weights a
            "chimera": "each stage is on 2 workers", "recycle": "each stage is on 2 workers",
            "dualpipe": "each stage is on 2 workers", "bpipe": "stashes move between workers",
            "pipe-offload": "stashes move to host memory",
-           "weipipe": "weights travel",
+           "weipipe": "weights travel", "vocab-1f1b": "workers share the output layer",
            "seq1f1b": "sequences are cut into slices", "slimpipe": "sequences are cut into slices",
            "mepipe": "sequences are cut into slices",
            "mario": "forwards are computed again", "adapipe": "forwards are computed again",
