@@ -53,7 +53,8 @@ static const struct schedule *draw_schedule(struct draw *draw)
     uint32_t count = 0;
     while (schedule_table[count])
         count++;
-    return schedule_table[random_below(&draw->random, count)];
+    const struct schedule *schedule = schedule_table[random_below(&draw->random, count)];
+    return schedule->shares_output ? draw_schedule(draw) : schedule; /* transformers refuse those */
 }
 
 static const char *schedule_text(struct draw *draw)

@@ -138,7 +138,9 @@ class Pages(unittest.TestCase):
         self.stagesim("compare", ROOT / "scenarios/demo.yaml", "--schedules", "all", "-o", out, "--report")
         page = (out / "report.html").read_text()
         self.assertGreaterEqual(len(data_of(page)), 18)
-        self.assertLess(len(page), 400_000)
+        boxes = sum(path.lower().count("m") for path in re.findall(r'<path fill="url[^"]*" d="([^"]*)"', page))
+        self.assertGreater(boxes, 5000)
+        self.assertLess(len(page), 100_000 + 54 * boxes)
         script = re.search(r"<script>\n(.*?)</script>", page, re.S).group(1)
         self.assertLess(len(script), 45_000)
 

@@ -203,8 +203,9 @@ static void check_setting(const struct schedule *schedule, const struct setting 
     CHECK(makespan(simulated) >= makespan(analytic) - tolerance, "%s: simgrid %g is earlier than analytic %g",
           schedule->name, makespan(simulated), makespan(analytic));
     CHECK(simulated->activities == analytic->activities, "%s: activities differ", schedule->name);
-    /* Messages of weights that travel follow each other on one stream, where each takes the latency. */
-    bool queues = plan_travels(plan) && setting->latency > 0;
+    /* Messages of weights that travel follow each other on one stream, where each takes the latency, and so do the
+     * steps of a collective of all workers, which a plan counts as one message. */
+    bool queues = (plan_travels(plan) || plan->barriers) && setting->latency > 0;
     if (setting->message <= 0 && setting->data == 1 && !queues) {
         double expected = plan_makespan(plan, setting, arena);
         CHECK(fabs(makespan(analytic) - expected) <= 1e-9 * expected, "%s D=%u N=%u: %.12g, plan says %.12g",
