@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What emscripten's C library lacks or does otherwise. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
@@ -102,6 +104,13 @@ static int absent(void)
 {
     errno = ENOSYS;
     return -1;
+}
+
+/* All that is there may be read and written. emscripten's own ends the program where there are flags. */
+int faccessat(int folder, const char *path, int mode, int flags)
+{
+    struct stat status;
+    return fstatat(folder, path, &status, flags & AT_SYMLINK_NOFOLLOW);
 }
 
 int prctl(int option, ...)
