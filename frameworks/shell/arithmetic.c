@@ -100,8 +100,7 @@ static int64_t value_of(struct sum *sum, const struct cells *cells, const char *
         sum->open = shell_unknown_as(sum->shell, name, open);
         if (sum->shell->state->nounset) /* it may be a name, which nobody sets */
             shell_needed(sum->shell, name, sum->source, sum->place);
-        else if (plain.count > 1 ||
-                 !shell_may_count(sum->shell, open)) /* with letters around it, it may be no number */
+        else if (plain.count > 1 || !shell_may_count(sum->shell, open)) /* with letters around, maybe no number */
             shell_doubt(sum->shell, sum->source, sum->place);
         return 0;
     }
@@ -126,6 +125,8 @@ static int64_t read_target(struct sum *sum, const struct target *target)
         return 0;
     if (!variable && s->state->lost) {
         sum->open = shell_unknown_as(s, target->name, s->state->lost);
+        if (s->state->nounset)
+            shell_needed(s, target->name, sum->source, sum->place);
         return 0;
     }
     if (!variable && shell_is_of_system(target->name)) {

@@ -67,6 +67,13 @@ static void take_free(struct expansion *e)
     e->free = true;
 }
 
+/* Whether nothing but what was not followed can have set a name or an argument. */
+static bool may_be_unset(struct shell *s, const char *name)
+{
+    bool may = isalnum((unsigned char)*name) || *name == '_';
+    return may && strcmp(name, "0") != 0 && !shell_find(s, name) && !shell_is_of_system(name);
+}
+
 /* What `set -u` asks of a subject without a default. */
 static void check_bound(struct expansion *e)
 {
@@ -78,6 +85,8 @@ static void check_bound(struct expansion *e)
         subject->open = shell_needed(e->s, subject->name, e->source, e->at);
     else if (!subject->open && !subject->set)
         shell_refuse(e->s, e->source, e->at, "the script ends here: %s is not set, under 'set -u'", subject->name);
+    else if (subject->open && may_be_unset(e->s, subject->name))
+        shell_needed(e->s, subject->name, e->source, e->at);
 }
 
 /* ---- ${NAME:-word} and its relatives ---- */
