@@ -142,9 +142,12 @@ class Talk:
 
 
 def children(process):
-    """Of a process, and theirs."""
-    threads = pathlib.Path(f"/proc/{process}/task").glob("*/children")
-    found = [child for each in threads for child in each.read_text().split()]
+    """Of a process, and theirs; none of one that ends meanwhile."""
+    try:
+        threads = pathlib.Path(f"/proc/{process}/task").glob("*/children")
+        found = [child for each in threads for child in each.read_text().split()]
+    except OSError:
+        return []
     return [number for child in found for number in [child, *children(child)]]
 
 
