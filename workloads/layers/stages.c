@@ -3,6 +3,7 @@
 #include "workloads/layers/layers.h"
 
 #include "base/arena.h"
+#include "base/bulk.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,24 +39,14 @@ static bool cut(const struct cutting *c, double limit, uint32_t *first)
     return layer == c->count;
 }
 
-/* What no stage takes longer than. */
-static double sum_of_longest(const struct cutting *c)
-{
-    double sum = 0;
-    for (uint32_t layer = 0; layer < c->count; layer++) {
-        double longest = 0;
-        for (uint32_t stage = 0; stage < c->stages; stage++)
-            longest = fmax(longest, layer_time(c, stage, layer));
-        sum += longest;
-    }
-    return sum * (1 + 1e-12); /* sums of parts are rounded in another order */
-}
-
-/* The smallest largest stage: the limit is bisected until no number lies between one that suffices and one that does
- * not. */
+/* The smallest largest stage where layers take the same time everywhere: the limit is bisected until no number lies
+ * between one that suffices and one that does not. */
 static void balance(const struct cutting *c, uint32_t *first)
 {
-    double low = 0, high = sum_of_longest(c);
+    double low = 0, high = 0;
+    for (uint32_t layer = 0; layer < c->count; layer++)
+        high += layer_time(c, 0, layer);
+    high *= 1 + 1e-12; /* sums of parts are rounded in another order */
     for (;;) {
         double middle = low + (high - low) / 2;
         if (middle <= low || middle >= high)
@@ -63,6 +54,44 @@ static void balance(const struct cutting *c, uint32_t *first)
         *(cut(c, middle, first) ? &high : &low) = middle;
     }
     cut(c, high, first);
+}
+
+/* The same where a stage may be slower than the next one, so that it is not best to fill it: the smallest largest of
+ * the first stages up to each layer, by those of one stage less. */
+static void balance_unlike(const struct cutting *c, uint32_t *first)
+{
+    size_t ends = c->count + (size_t)1;
+    double *longest = array_zeroed(c->stages * ends, sizeof *longest);
+    uint32_t *begins = array_zeroed(c->stages * ends, sizeof *begins);
+    for (uint32_t end = 1; end <= c->count; end++)
+        longest[end] = longest[end - 1] + layer_time(c, 0, end - 1);
+    for (uint32_t stage = 1; stage < c->stages; stage++)
+        for (uint32_t end = stage + 1; end <= c->count; end++) {
+            double *best = &longest[stage * ends + end], sum = 0;
+            *best = INFINITY;
+            for (uint32_t begin = end; begin-- > stage && (sum += layer_time(c, stage, begin)) < *best;) {
+                double both = fmax(longest[(stage - 1) * ends + begin], sum);
+                if (both < *best) {
+                    *best = both;
+                    begins[stage * ends + end] = begin;
+                }
+            }
+        }
+    first[c->stages] = c->count;
+    for (uint32_t stage = c->stages; stage-- > 0;)
+        first[stage] = begins[stage * ends + first[stage + 1]];
+    free(longest);
+    free(begins);
+}
+
+/* Whether a layer takes longer on one stage than on another. */
+static bool are_unlike(const struct cutting *c)
+{
+    bool unlike = false;
+    for (uint32_t stage = 1; stage < c->stages && !unlike; stage++)
+        for (uint32_t layer = 0; layer < c->count; layer++)
+            unlike |= layer_time(c, stage, layer) != layer_time(c, 0, layer);
+    return unlike;
 }
 
 static bool take_given(const struct layers_job *j, uint32_t stages, uint32_t *first)
@@ -95,7 +124,7 @@ bool layers_assign(const struct layers_job *j, uint32_t stages, const double *ti
                       stages);
         return false;
     }
-    balance(&c, first);
+    (are_unlike(&c) ? balance_unlike : balance)(&c, first);
     return true;
 }
 

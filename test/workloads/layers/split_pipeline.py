@@ -245,10 +245,36 @@ def check_random(folder, seed):
     return sum(stage_of[source] != stage_of[layer] for layer, _, _, source, _, _ in messages)
 
 
+def check_cut(folder):
+    """Without a given number of layers the longest stage is as short as with the best of all numbers, also where a slow
+    stage is in front of fast ones or behind them."""
+    random_of = random.Random(7)
+    for _ in range(6):
+        speeds = [SPEED / random_of.choice((1, 3, 10)) for _ in range(3)]
+        base.write_platform(folder / "mesh.xml", [speed for speed in speeds for _ in range(2)])
+        # Hosts of one model that are slower are slow ones of it, for which nobody cuts a network.
+        text = (folder / "mesh.xml").read_text()
+        for speed in {*speeds}:
+            text = text.replace(f'speed="{speed}f"/>', f'speed="{speed}f"><prop id="model" value="at {speed}"/></host>')
+        (folder / "mesh.xml").write_text(text)
+        layers = [base.vector(100)] + [base.dense(40, name=f"d{i}") | {"flops": random_of.choice((1e8, 3e8, 1e9))}
+                                       for i in range(5)]
+        scenario = base.job(layers, [{"layer": "*", "sample": 2}], 1, 8, schedule="1f1b", engine="analytic")
+        scenario |= {"parallel": {"tensor": 2, "pipeline": 3}, "batch": {"global": 64, "micro": 4}}
+
+        def longest(**more):
+            summary = run(folder, scenario | more)
+            return max(worker["busy_s"] for worker in summary["workers"])
+
+        best = min(longest(layers={"layers_per_stage": [a, b, len(layers) - a - b]})
+                   for a in range(1, len(layers) - 1) for b in range(1, len(layers) - a))
+        near(longest(), best, f"speeds {speeds}, layers {layers}: the longest stage", 1e-9)
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for check in (check_one_stage, check_data, check_channels, check_placement):
+        for check in (check_one_stage, check_data, check_channels, check_placement, check_cut):
             check(folder)
         messages = sum(check_random(folder, seed) for seed in range(24))
         expect(messages > 100, f"only {messages} messages between stages")
