@@ -14,18 +14,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-
-
-def pieces(block):
-    """(command, shown output) of a block."""
-    found = []
-    for line in block.splitlines():
-        if line.startswith("$ "):
-            found.append((line[2:], []))
-        elif found:
-            found[-1][1].append(line)
-    return [(command, "".join(line + "\n" for line in lines)) for command, lines in found]
-
+sys.path.insert(0, str(ROOT / "tools/html"))
+import blocks  # noqa: E402
 
 PROGRESS = re.compile(r"stagesim: .*\d+ s so far")  # which long work prints on a slow machine
 
@@ -41,11 +31,11 @@ def run(command, shown, folder, environment):
 
 def check_examples(page, folder, environment, update):
     text, faults = page.read_text(), 0
-    for block in re.findall(r"^```console\n(.*?)^```$", text, flags=re.M | re.S):
-        if not any(shown for _, shown in pieces(block)):
+    for block in blocks.console_blocks(text):
+        if not any(shown for _, shown in blocks.pieces(block)):
             continue
         made = ""
-        for command, shown in pieces(block):
+        for command, shown in blocks.pieces(block):
             output = run(command, shown, folder, environment)
             made += f"$ {command}\n{output}"
             if output != shown and not update:

@@ -93,9 +93,7 @@ def look(check, site, pictures):
                     check.that(worst >= 4.5, f"{what}: contrast of text is {worst:.2f}")
                     if pictures:
                         browser.picture(pictures / f"{what}.png", False)
-            asked = [url for url in browser.requests if not url.startswith((f"file://{site}", "about:", "data:"))]
-            check.that(not asked, f"{name}: requests {asked[:3]}")
-            check.that(not browser.messages, f"{name}: the console says {browser.messages[:3]}")
+            browser.check_quiet(check, name, f"file://{site}", "data:")
 
 
 def use(check, site):

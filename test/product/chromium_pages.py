@@ -60,12 +60,6 @@ def make_pages(stagesim, folder):
     return pages
 
 
-def quiet(check, browser, page, what):
-    check.that(not browser.messages, f"{what}: the console says {browser.messages[:3]}")
-    asked = [address for address in browser.requests if not address.startswith(("file://" + str(page), "about:"))]
-    check.that(not asked, f"{what}: requests {asked[:3]}")
-
-
 UNNAMED = """[...document.querySelectorAll('button,input,select,canvas,svg')].filter(node =>
     !node.closest('[aria-hidden=true]') && !node.getAttribute('aria-label') && !node.textContent.trim() &&
     !node.closest('label')).length"""
@@ -88,7 +82,7 @@ def look(check, name, page, pictures):
                 check.that(unnamed == 0, f"{what}: {unnamed} things without a name")
                 if pictures:
                     browser.picture(pictures / f"{what}.png", True)
-        quiet(check, browser, page, name)
+        browser.check_quiet(check, name, f"file://{page}")
 
 
 def pixels(browser):
@@ -125,7 +119,7 @@ def use_timeline(check, page, pictures):
         browser.drag(x + strip * (c + d) / 2, y + 15, x + strip * ((c + d) / 2 + 0.2))
         check.that(abs(browser.run(VIEW)[0] - c - 0.2) < 0.02, "the strip moves the view")
         follow(check, browser)
-        quiet(check, browser, page, "a timeline in use")
+        browser.check_quiet(check, "a timeline in use", f"file://{page}")
 
 
 def follow(check, browser):
@@ -187,7 +181,7 @@ def use_comparison(check, page, pictures):
         check.that(max(ends) - min(ends) < 1, "aligned by iterations all are as long")
         if pictures:
             browser.picture(pictures / "aligned.png")
-        quiet(check, browser, page, "a comparison in use")
+        browser.check_quiet(check, "a comparison in use", f"file://{page}")
 
 
 def use_large(check, page, pictures):
@@ -210,7 +204,7 @@ def use_large(check, page, pictures):
         browser.run(chromium.FRAMES)
         if pictures:
             browser.picture(pictures / "folded.png")
-        quiet(check, browser, page, "a large timeline")
+        browser.check_quiet(check, "a large timeline", f"file://{page}")
 
 
 def use_queue(check, page):
@@ -229,7 +223,7 @@ def use_queue(check, page):
         browser.key("Enter", 13)
         browser.run(chromium.FRAMES)
         check.that(name == "#" + browser.run(shown) != "#job-0", f"Tab and Enter on {name}: {browser.run(shown)!r}")
-        quiet(check, browser, page, "a queue in use")
+        browser.check_quiet(check, "a queue in use", f"file://{page}")
 
 
 def without_script(check, pages, pictures):

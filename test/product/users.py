@@ -20,9 +20,11 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from tool import Checker
+from tool import ROOT, Checker  # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools/html"))
+import blocks  # noqa: E402
+
 PAGE = ROOT / "doc/tutorials.md"
 # The beginning of a command, and what must be in its output.
 SHOWS = [
@@ -53,14 +55,6 @@ SHOWS = [
 check = Checker()
 
 
-def pieces(text):
-    """(command, lines behind it) of all console blocks."""
-    for block in re.findall(r"^```console\n(.*?)^```$", text, flags=re.M | re.S):
-        for piece in re.split(r"^\$ ", block, flags=re.M)[1:]:
-            command, _, rest = piece.partition("\n")
-            yield command, rest
-
-
 def as_installed(folder, stagesim):
     """An environment in which the program is in the PATH, and pkg-config finds the plug-ins' header."""
     (folder / "include/stagesim").mkdir(parents=True)
@@ -76,7 +70,7 @@ def as_installed(folder, stagesim):
 
 def tutorials(work, environment):
     unused, outputs = [begin for begin, _ in SHOWS], {}
-    for command, rest in pieces(PAGE.read_text()):
+    for command, rest in [piece for block in blocks.console_blocks(PAGE.read_text()) for piece in blocks.pieces(block)]:
         if command.startswith("cat "):
             (work / command[4:]).write_text(rest)
             continue
@@ -122,8 +116,8 @@ def files(work, outputs):
 
 def meeting_command():
     """README's command for the page, on one line."""
-    blocks = re.findall(r"^```sh\n(.*?)^```$", (ROOT / "README.md").read_text().replace("\\\n", " "), flags=re.M | re.S)
-    commands = [line for block in blocks for line in block.splitlines() if "--report -o meeting" in line]
+    shell = re.findall(r"^```sh\n(.*?)^```$", (ROOT / "README.md").read_text().replace("\\\n", " "), flags=re.M | re.S)
+    commands = [line for block in shell for line in block.splitlines() if "--report -o meeting" in line]
     check.that(len(commands) == 1, f"README has {len(commands)} commands for the page of the meeting")
     return commands[0].partition(" #")[0]
 

@@ -118,6 +118,12 @@ class Browser:
         if method:
             self.events.append(method)
 
+    def check_quiet(self, check, what, *own):
+        """The console has said nothing, and nothing was asked for but addresses that begin with one of `own`."""
+        check.that(not self.messages, f"{what}: the console says {self.messages[:3]}")
+        beyond = [address for address in self.requests if not address.startswith((*own, "about:"))]
+        check.that(not beyond, f"{what}: requests {beyond[:3]}")
+
     def call(self, method, **parameters):
         self.number += 1
         message = {"id": self.number, "method": method, "params": parameters}

@@ -256,10 +256,7 @@ def main():
         mistakes(browser, first)
         links(browser, page, first)
         edits(browser, first, asked.edits)
-        check.that(not browser.messages, f"the console says {browser.messages[:3]}")
-        inside = ("file://" + str(page), "about:", "blob:", "data:")
-        beyond = [each for each in browser.requests if not each.startswith(inside)]
-        check.that(not beyond, f"requests {beyond[:3]}")
+        browser.check_quiet(check, "the page", "file://" + str(page), "blob:", "data:")
     return check.done()
 
 
