@@ -16,6 +16,8 @@ static const char *find_feature(const struct plan *plan)
         return "has all workers wait for each other before their optimizer steps";
     if (plan_travels(plan))
         return "has weights travel";
+    if (plan->barriers)
+        return "has workers share the output layer";
     return plan->slices > 1 ? "cuts sequences into slices" : NULL;
 }
 

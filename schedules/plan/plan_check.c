@@ -394,6 +394,34 @@ static void check_complete(struct check *check)
     }
 }
 
+/* The next slot of a kind from `index` on; the count of slots: there is none. */
+static size_t next_of(const struct plan_order *order, size_t index, unsigned kind)
+{
+    while (index < order->count && order->slots[index].kind != kind)
+        index++;
+    return index;
+}
+
+/* Shares of the output layer meet in collectives, which all workers begin in one order. */
+static void check_meetings(struct check *check, uint32_t worker, unsigned kind)
+{
+    const struct plan_order *first = &check->plan->orders[0], *own = &check->plan->orders[worker];
+    size_t a = next_of(first, 0, kind), b = next_of(own, 0, kind);
+    while (a < first->count && b < own->count && first->slots[a].micro_batch == own->slots[b].micro_batch) {
+        a = next_of(first, a + 1, kind);
+        b = next_of(own, b + 1, kind);
+    }
+    if (a == first->count || b == own->count)
+        return;
+    struct plan_mistake mistake = at_slot(worker, b);
+    mistake.other_worker = 0;
+    mistake.other_index = a;
+    report(check, mistake,
+           "%s of micro-batch %u is here where worker 0 has that of micro-batch %u: all workers meet in one order",
+           plan_words_of((enum slot_kind)kind, PART_WHOLE).text, own->slots[b].micro_batch,
+           first->slots[a].micro_batch);
+}
+
 static void check_copies(struct check *check)
 {
     const struct plan *plan = check->plan;
@@ -435,6 +463,9 @@ bool plan_check(const struct plan *plan, const struct plan_reporter *reporter)
         check_order(&check, worker);
     if (!check.unclear)
         check_complete(&check);
+    for (uint32_t worker = 1; plan->barriers && worker < plan->workers && !check.mistakes; worker++)
+        for (unsigned kind = SLOT_OUTPUT; kind <= SLOT_OUTPUT_GRADIENT; kind++)
+            check_meetings(&check, worker, kind);
     free(check.pipeline);
     free(check.split);
     free(check.again);

@@ -165,21 +165,48 @@ static void find_owners(const struct plan_rows *rows, struct plan *plan)
     }
 }
 
-/* Workers share the output layer where there are S or T. What takes longer has the gradient of its input. */
-static void find_output(const struct plan_rows *rows, struct plan *plan)
+/* The time of all S, and of all T, as shares of a forward's; 0: there is none. False after a mistake was reported. */
+static bool read_output(const struct plan_rows *rows, double shares[2])
 {
-    double shares[2] = {0, 0};
-    bool any = false;
+    shares[0] = shares[1] = 0;
     for (size_t i = 0; i < rows->count; i++) {
         const struct plan_row *row = &rows->rows[i];
-        any |= row->kind >= SLOT_OUTPUT;
-        if (row->kind >= SLOT_OUTPUT && row->share > 0)
-            shares[row->kind - SLOT_OUTPUT] = row->share;
+        double *share = row->kind >= SLOT_OUTPUT ? &shares[row->kind - SLOT_OUTPUT] : NULL;
+        const char letter = slot_letter(row->kind);
+        if (share && !(row->share > 0)) {
+            diag_error(rows->diag, place_of(rows, row), "%c has no share; expected its time as a share of a forward's",
+                       letter);
+            return false;
+        }
+        if (share && *share > 0 && *share != row->share) {
+            diag_error(rows->diag, place_of(rows, row), "%c has a share of %g here and of %g before", letter,
+                       row->share, *share);
+            return false;
+        }
+        if (share)
+            *share = row->share;
     }
-    if (!any)
-        return;
-    plan->barriers = shares[0] >= shares[1] ? 1 : 2;
+    return true;
+}
+
+/* Workers share the output layer where there are S or T. What takes longer has the gradient of its input, which takes
+ * as long as the rest of the backward, and the forward: it takes twice as long. */
+static bool find_output(const struct plan_rows *rows, struct plan *plan)
+{
+    const double rounding = 1e-6;
+    double shares[2];
+    if (!read_output(rows, shares))
+        return false;
+    double longer = fmax(shares[0], shares[1]), shorter = fmin(shares[0], shares[1]);
+    if (shorter > 0 && fabs(longer - 2 * shorter) > rounding * longer) {
+        diag_error(rows->diag, (struct place){rows->name, 0, 0},
+                   "S has a share of %g and T of %g; expected that one of them takes twice as long as the other",
+                   shares[0], shares[1]);
+        return false;
+    }
+    plan->barriers = longer > 0 ? (shares[0] >= shares[1] ? 1 : 2) : 0;
     plan->output = (shares[0] + shares[1]) / 3;
+    return true;
 }
 
 static void add_slots(const struct plan_rows *rows, struct plan *plan)
@@ -297,10 +324,10 @@ struct plan *plan_rows_build(struct plan_rows *rows)
     place_stages(rows, plan);
     find_offloads(rows, plan);
     find_owners(rows, plan);
-    find_output(rows, plan);
+    bool good = find_output(rows, plan);
     add_slots(rows, plan);
     mark_split(plan);
-    if ((slices == 1 || measure_slices(rows, plan)) && check(rows, plan))
+    if (good && (slices == 1 || measure_slices(rows, plan)) && check(rows, plan))
         return plan;
     plan_destroy(plan);
     return NULL;
