@@ -31,7 +31,7 @@ struct set_slow {
     uint64_t together, most;
     bool more;      /* larger ones may be simulated, too */
     double spent;   /* operations, for these */
-    uint64_t large; /* sets of more than `together` jobs that were asked for */
+    uint64_t large; /* sets of more than `together` jobs of classes that were not known */
     struct arena *arena;
     struct key_table set_of; /* by class */
     struct known_set *sets;
@@ -271,8 +271,6 @@ static void estimate(struct set_slow *slow, const struct job_sets *finder, const
 static bool is_worthwhile(struct set_slow *slow, const struct job_set *set)
 {
     uint64_t number = ++slow->large;
-    if (!slow->more)
-        return false;
     double operations = count_operations(set);
     bool few = operations <= few_operations && count_simulated(slow) < slow->most / 2;
     bool sampled = number >= SAMPLES_FROM && !(number & (number - 1)) && operations <= part_operations;
@@ -289,8 +287,12 @@ void set_slow_find(struct set_slow *slow, const struct job_sets *finder, const s
     bool is_new = false;
     counts->sets++;
     counts->largest = set->count > counts->largest ? set->count : counts->largest;
-    if (set->count <= slow->together || is_worthwhile(slow, set))
-        known = find_known(slow, set, job_sets_class(finder, set), &is_new);
+    bool small = set->count <= slow->together;
+    uint64_t class = small || slow->more ? job_sets_class(finder, set) : 0;
+    bool larger =
+        !small && slow->more && (key_table_find(&slow->set_of, class) != KEY_UNKNOWN || is_worthwhile(slow, set));
+    if (small || larger)
+        known = find_known(slow, set, class, &is_new);
     if (known && known->slow) {
         *(is_new ? &counts->simulated : &counts->known) += 1;
         recall(known, set);

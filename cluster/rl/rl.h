@@ -140,6 +140,12 @@ struct rl_view {
 extern const struct scenario_kind rl_kind;
 extern const char *const rl_keys[];
 extern const char *const rl_arrangement_names[];
+/* Keys of `rl` that mean something in one arrangement alone; the last one has no name. */
+struct rl_arranged {
+    const char *name;
+    enum rl_arrangement of;
+};
+extern const struct rl_arranged rl_arranged_keys[];
 extern const struct fields_section rl_choices_section;
 
 struct scenario *rl_read(const struct scenario_request *request, struct node *root, struct arena *arena,
@@ -199,6 +205,8 @@ void rl_find_memory(const struct rl *rl, const struct rl_trainer *trainer, doubl
 
 /* GPUs of trainer and engines. */
 uint32_t rl_gpus(const struct rl *rl);
+/* Arrangements that `search` tries, bit i: enum rl_arrangement i. */
+unsigned rl_tried(const struct rl *rl);
 /* All variants that GPUs can be split into, at most one more than RL_VARIANTS_MOST: how many, which the caller frees.
  */
 enum { RL_VARIANTS_MOST = 20000 };

@@ -118,17 +118,15 @@ static unsigned arrangements_of(const struct rl *rl)
     return 1u << rl->values.arrangement | rl->choices.arrangements;
 }
 
-/* Keys that mean something in one arrangement alone. */
+const struct rl_arranged rl_arranged_keys[] = {
+    {"staleness", RL_ASYNC}, {"partial", RL_ASYNC}, {"offload", RL_COLOCATED}, {NULL, 0}};
+
 static bool check_arrangement(const struct rl *rl, const struct node *node, struct diag *diag)
 {
-    static const struct {
-        const char *key;
-        enum rl_arrangement of;
-    } keys[] = {{"staleness", RL_ASYNC}, {"partial", RL_ASYNC}, {"offload", RL_COLOCATED}};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (node_get(node, keys[i].key) && !(arrangements_of(rl) >> keys[i].of & 1)) {
-            diag_error(diag, node_get(node, keys[i].key)->key_at, "'%s' goes with arrangement: %s", keys[i].key,
-                       rl_arrangement_names[keys[i].of]);
+    for (const struct rl_arranged *key = rl_arranged_keys; key->name; key++)
+        if (node_get(node, key->name) && !(arrangements_of(rl) >> key->of & 1)) {
+            diag_error(diag, node_get(node, key->name)->key_at, "'%s' goes with arrangement: %s", key->name,
+                       rl_arrangement_names[key->of]);
             return false;
         }
     return true;
@@ -138,7 +136,7 @@ static bool check_arrangement(const struct rl *rl, const struct node *node, stru
 static bool check_choices(const struct rl *rl, const struct node *node, struct diag *diag)
 {
     const struct node *staleness = node_get(node, "staleness"), *gpus = node_get(node, "trainer_gpus");
-    unsigned tried = rl->choices.arrangements ? rl->choices.arrangements : arrangements_of(rl);
+    unsigned tried = rl_tried(rl);
     if (staleness && !(tried >> RL_ASYNC & 1))
         diag_error(diag, staleness->key_at, "'staleness' goes with arrangement: async, which is not tried");
     else if (gpus && tried == 1u << RL_COLOCATED)
@@ -150,11 +148,12 @@ static bool check_choices(const struct rl *rl, const struct node *node, struct d
 }
 
 /* Keys of models beside the policy, and of what moves between GPUs and their hosts. */
-static bool check_places(const struct rl_values *v, const struct node *node, struct diag *diag)
+static bool check_places(const struct rl *rl, const struct node *node, struct diag *diag)
 {
+    const struct rl_values *v = &rl->values;
     const struct node *models = node_get(node, "models"), *rate = node_get(node, "host_rate");
     bool others = v->reference || v->reward_model || v->critic;
-    bool moves = (others && v->models == RL_HOST) || (v->arrangement == RL_COLOCATED && v->offload);
+    bool moves = (others && v->models == RL_HOST) || (arrangements_of(rl) >> RL_COLOCATED & 1 && v->offload);
     if (models && !others)
         diag_error(diag, models->key_at,
                    "'models' is where a reference, a reward model or a critic is, and there is none; expected one");
@@ -211,7 +210,7 @@ static bool check(const struct rl *rl, const struct node *root, struct diag *dia
         return false;
     }
     return check_arrangement(rl, node, diag) && check_choices(rl, node_get(root, rl_choices_section.name), diag) &&
-           check_places(v, node, diag) && check_tools(v, root, diag);
+           check_places(rl, node, diag) && check_tools(v, root, diag);
 }
 
 /* Tokens of the samples of an update; the sequence whose attention is theirs, and the pack that holds the longest. */

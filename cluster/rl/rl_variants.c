@@ -123,6 +123,11 @@ static bool are_too_long(const struct rl_choices *choices)
     return tries > most;
 }
 
+unsigned rl_tried(const struct rl *rl)
+{
+    return rl->choices.arrangements ? rl->choices.arrangements : 1u << rl->values.arrangement;
+}
+
 size_t rl_list_variants(const struct rl *rl, struct rl_variant **variants)
 {
     const struct mesh *mesh = &rl->update->mesh;
@@ -137,7 +142,7 @@ size_t rl_list_variants(const struct rl *rl, struct rl_variant **variants)
         *variants = NULL;
         return RL_VARIANTS_MOST + 1;
     }
-    unsigned arrangements = choices->arrangements ? choices->arrangements : 1u << rl->values.arrangement;
+    unsigned arrangements = rl_tried(rl);
     for (unsigned a = RL_COLOCATED; a <= RL_ASYNC; a++) {
         struct stagesim_list staleness = {1, &none};
         if (a == RL_ASYNC)

@@ -52,11 +52,29 @@ static bool check_options(const struct options *options, unsigned pictures)
     return true;
 }
 
+/* Whether each key that goes with one arrangement has some variants that it counts for. */
+static bool check_keys(const struct scenario *scenario, struct arena *arena, struct diag *diag)
+{
+    unsigned tried = rl_tried(scenario->whole);
+    for (const struct rl_arranged *key = rl_arranged_keys; key->name; key++) {
+        const char *path = arena_print(arena, "rl.%s", key->name);
+        if (!scenario_is_own(scenario, path) || tried >> key->of & 1)
+            continue;
+        diag_error(diag, scenario_place(scenario, path),
+                   "'%s' goes with arrangement: %s, which the variants do not have", key->name,
+                   rl_arrangement_names[key->of]);
+        return false;
+    }
+    return true;
+}
+
 static bool list_variants(struct found *found, struct arena *arena)
 {
     const struct rl *rl = found->scenario->whole;
     struct diag diag = {.out = stderr};
     struct rl_variant *variants;
+    if (!check_keys(found->scenario, arena, &diag))
+        return false;
     if (rl->values.pool.count) {
         diag_error(&diag, scenario_place(found->scenario, "rl.pool"),
                    "search has as many engines as GPUs hold; expected no pool");

@@ -24,16 +24,19 @@ static double allowed(const struct training_log *log, double *scratch, double *m
     return fmax(share * *middle, deviations * robust * median(scratch, count));
 }
 
-/* What a step takes beside its timers; below 0: it has not all of them, or they are of other steps. */
-static double outside_of(const struct log_step *step)
+/* Adds what a step takes beside its timers, where these are all that there are. */
+static void add_outside(const struct log_step *step, double *sum, size_t *count)
 {
     double inside = 0;
-    bool all = true;
+    bool all = !step->others;
     for (int timer = 0; timer < LOG_TIMERS; timer++) {
         inside += step->timers[timer];
         all &= step->timers[timer] > 0;
     }
-    return all ? step->value - inside : -1;
+    if (!all)
+        return;
+    *sum += step->value - inside;
+    ++*count;
 }
 
 static void sum_up(struct training_log *log)
@@ -46,15 +49,12 @@ static void sum_up(struct training_log *log)
         if (step->sort != LOG_KEPT)
             continue;
         sum += step->value;
-        if (outside_of(step) > 0) {
-            outside += outside_of(step);
-            timed++;
-        }
+        add_outside(step, &outside, &timed);
         log->first_line = kept++ ? log->first_line : step->line;
         log->last_line = step->line;
     }
     log->mean = kept ? sum / (double)kept : 0;
-    log->outside = timed ? outside / (double)timed : 0;
+    log->outside = timed ? fmax(0, outside / (double)timed) : 0;
     for (size_t i = 0; i < log->count; i++)
         if (log->steps[i].sort == LOG_KEPT)
             squares += (log->steps[i].value - log->mean) * (log->steps[i].value - log->mean);

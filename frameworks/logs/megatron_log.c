@@ -29,21 +29,26 @@ static void read_step(struct log_cursor *cursor)
 }
 
 /* "optimizer ......: (39.21, 40.11)", the fastest and the slowest rank, or the slowest alone; milliseconds of the step
- * before. */
+ * before. Releases before core 0.4 synchronise gradients outside of both. */
 static bool read_timer(struct log_cursor *cursor)
 {
-    static const char *const names[LOG_TIMERS] = {"forward-backward .", "optimizer ."};
+    static const char *const names[] = {"forward-backward .", "optimizer .", "grads-all-reduce .",
+                                        "grads-reduce-scatter ."};
     const char *line = cursor->line + strspn(cursor->line, " ");
-    for (int timer = 0; timer < LOG_TIMERS; timer++) {
-        const char *dots = strncmp(line, names[timer], strlen(names[timer])) == 0 ? log_behind(cursor, ".: ") : NULL;
-        const char *slowest = dots && *dots == '(' ? log_behind(cursor, ", ") : dots;
-        double value;
-        if (slowest && log_number(cursor, slowest, &value) && cursor->log->count)
-            cursor->log->steps[cursor->log->count - 1].timers[timer] = value / 1e3;
-        if (dots)
-            return true;
-    }
-    return false;
+    unsigned timer = 0;
+    while (timer < sizeof names / sizeof *names && strncmp(line, names[timer], strlen(names[timer])) != 0)
+        timer++;
+    const char *dots = timer < sizeof names / sizeof *names ? log_behind(cursor, ".: ") : NULL;
+    const char *slowest = dots && *dots == '(' ? log_behind(cursor, ", ") : dots;
+    double value;
+    if (!slowest || !log_number(cursor, slowest, &value) || !cursor->log->count)
+        return dots;
+    struct log_step *step = &cursor->log->steps[cursor->log->count - 1];
+    if (timer < LOG_TIMERS)
+        step->timers[timer] = value / 1e3;
+    else
+        step->others = true;
+    return true;
 }
 
 /* "using world size: 64, data-parallel size: 8, ...": words changed between releases. */

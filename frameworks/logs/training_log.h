@@ -39,6 +39,7 @@ struct log_step {
     unsigned line; /* from 1 */
     enum log_sort sort;
     double timers[LOG_TIMERS]; /* seconds of the slowest rank; 0: not said */
+    bool others;               /* there are timers outside of these */
 };
 
 /* What a log may say of its job, each once. */

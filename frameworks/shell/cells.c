@@ -227,13 +227,23 @@ void shell_is_free(struct shell *s, const char *name)
     s->free_names[s->free_count++] = arena_copy(s->arena, name);
 }
 
+/* Whether a list such as "A, B" has a name. */
+static bool lists(const char *names, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = names; (at = strstr(at, name)); at++)
+        if ((at == names || at[-1] == ' ') && (!at[length] || at[length] == ','))
+            return true;
+    return false;
+}
+
 uint32_t shell_needed(struct shell *s, const char *name, uint16_t source, size_t at)
 {
     const char *before = s->needed ? s->needed : "";
     shell_spend(s, strlen(before));
     if (!s->needed)
         s->needed = arena_copy(s->arena, name);
-    else if (!strstr(before, name) && !s->broken)
+    else if (!lists(before, name) && !s->broken)
         s->needed = arena_print(s->arena, "%s, %s", before, name);
     return shell_unknown(s, name, "the script ends where nothing sets it", source, at);
 }

@@ -100,7 +100,10 @@ def check_keys_of_some(stagesim, folder):
     scenario(folder, "variants: {arrangement: [colocated, apart, async], tensor: [2], pipeline: [1], "
              "engine_tensor: [2], trainer_gpus: [4], gpus: 8}")
     tool.run(stagesim, "search", folder / "s.yaml", "-o", folder / "some", "--quiet", "--set", "rl.staleness=2",
-             "--set", "rl.offload=false")
+             "--set", "rl.offload=false", "--set", "rl.host_rate=20GBps")
+    tool.run(stagesim, "search", folder / "s.yaml", "-o", folder / "rate", "--quiet", "--set", "rl.reference=false",
+             "--set", "rl.host_rate=20GBps")
+    CHECK.that([row["answer"] for row in rows_of(folder / "rate/search.csv")] == ["fits"] * 3, "a rate of one of them")
     rows = rows_of(folder / "some/search.csv")
     CHECK.that([row["answer"] for row in rows] == ["fits"] * 3, f"all are legal: {rows}")
     CHECK.that([row["staleness"] for row in rows] == ["", "", "2"], f"staleness of async: {rows}")
@@ -124,6 +127,7 @@ BAD = (
     ("variants: {tensors: [2]}", (), "did you mean 'tensor'?"),
     ("variants: {arrangement: beside}", (), "expected"),
     ("variants: {arrangement: [colocated, apart], staleness: [1, 2]}", (), "goes with arrangement: async"),
+    ("variants: {arrangement: [async]}", ("--set", "rl.offload=true"), "which the variants do not have"),
     ("variants: {trainer_gpus: [2, 4]}", (), "of colocated the trainer has all GPUs"),
     ("", ("--set", "rl.pool=[1, 1, 1]"), "expected no pool"),
     ("variants: {tensor: [7]}", (), "no layout of trainer and engines fills the GPUs"),

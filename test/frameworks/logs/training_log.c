@@ -106,6 +106,15 @@ Test(logs, timers_say_what_is_beside_them)
     near(other->outside, 0.04, "of the slowest rank alone");
     cr_assert_str_empty(complaint(arena_print(arena, "%s    forward-backward ....: (1.00, 900.00)\n", step), &other));
     cr_assert(other->outside == 0, "one timer alone says nothing");
+    static const char both[] = "    forward-backward ....: (1.00, %s)\n    optimizer ....: (1.00, 60.00)\n";
+    cr_assert_str_empty(complaint(
+        arena_print(arena, "%s%s    grads-all-reduce ....: (1.00, 9.00)\n", step, arena_print(arena, both, "900.00")),
+        &other));
+    cr_assert(other->outside == 0, "gradients were synchronised outside of both");
+    cr_assert_str_empty(complaint(arena_print(arena, "%s%s%s%s", step, arena_print(arena, both, "900.00"), step,
+                                              arena_print(arena, both, "960.00")),
+                                  &other));
+    near(other->outside, (0.04 - 0.02) / 2, "a step whose ranks' slowest add up to more than it takes counts, too");
     cr_assert(
         strstr(complaint(arena_print(arena, "%s    optimizer ....: (1.00, x)\n", step), NULL), "'x' is no number"));
 }
