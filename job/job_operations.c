@@ -26,7 +26,7 @@ static bool is_narrow(uint32_t number)
 /* Those of the scenario, or those that the plan spells out. */
 static uint32_t count_iterations(const struct stagesim_job *job)
 {
-    uint32_t spelt = job->ordered && job->plan ? job->plan->iterations : 1;
+    uint32_t spelt = job->ordered ? job->plan->iterations : 1;
     return spelt > 1 ? spelt : job->scenario->iterations;
 }
 

@@ -49,21 +49,17 @@ static bool is_plain(struct stagesim_job *job, const struct plan *plan)
 
 bool job_plan_order(struct stagesim_job *job, const struct stagesim_pipeline *times)
 {
+    if (job->scenario->messages == MESSAGES_BLOCKING) {
+        diag_error(job->diag, scenario_place(job->scenario, "communication.messages"),
+                   "each part of a layer has messages of its own, beside the computing; messages are queued or "
+                   "pipelined, not blocking");
+        return false;
+    }
     if (!scenario_check_pipeline(job->scenario, job->diag))
         return false;
-    const struct plan *plan = job_make_plan(job, times, false);
-    if (!plan)
-        return false;
-    job->plan = plan;
-    if (!job_check_stages(job, times->stages) || !is_plain(job, plan))
-        return false;
-    job->ordered = job->scenario->messages != MESSAGES_BLOCKING;
-    if (job->ordered)
-        return true;
-    diag_error(job->diag, scenario_place(job->scenario, "communication.messages"),
-               "each part of a layer has messages of its own, beside the computing; messages are queued or pipelined, "
-               "not blocking");
-    return false;
+    job->plan = job_make_plan(job, times, false);
+    job->ordered = job->plan && job_check_stages(job, times->stages) && is_plain(job, job->plan);
+    return job->ordered;
 }
 
 static enum stagesim_kind kind_of(const struct slot *slot)

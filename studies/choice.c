@@ -58,8 +58,7 @@ static void add_rules(const struct scenario *scenario, struct choice_candidate *
 {
     const char *backward = word_of(scenario, "backward");
     for (const struct schedule *const *rule = schedule_table; *rule && *count < CHOICE_MOST; rule++)
-        if (!(*rule)->searches && !schedule_goes_by_name(*rule) && !(*rule)->asynchronous &&
-            !strcmp(word_of(scenario, "placement"), "any") &&
+        if (!schedule_goes_by_name(*rule) && !(*rule)->asynchronous && !strcmp(word_of(scenario, "placement"), "any") &&
             goes_with(backward, (*rule)->split_backward ? "split" : "whole"))
             list[(*count)++] = (struct choice_candidate){.schedule = (*rule)->name, .label = (*rule)->name};
 }

@@ -38,7 +38,7 @@ static void try_published(struct session *session)
         struct lab_candidate candidate = {.set_count = 0};
         snprintf(candidate.schedule, sizeof candidate.schedule, "%s", (*schedule)->name);
         snprintf(candidate.label, sizeof candidate.label, "%s", (*schedule)->name);
-        if (!(*schedule)->searches && !schedule_goes_by_name(*schedule) && !(*schedule)->asynchronous)
+        if (!schedule_goes_by_name(*schedule) && !(*schedule)->asynchronous)
             lab_try(session, &candidate, NULL);
     }
 }

@@ -114,7 +114,7 @@ static void release_fonts(void)
 }
 
 /* The font caches are the process's and stay until it ends; they are given back then, so that a leak checker sees our
- * leaks only. The flag is about the process too: the one state here that is not a canvas's. */
+ * leaks only. The flag, like that of find_fonts, is about the process, not about a canvas. */
 static void release_fonts_at_exit(void)
 {
     static bool registered;

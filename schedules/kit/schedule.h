@@ -87,10 +87,10 @@ struct schedule {
     struct plan *(*plan)(const struct schedule_request *request);
 };
 
-/* Whether it is taken only by name: what its workers do is not what those of others do. */
+/* Whether it is taken only by name: it searches, or what its workers do is not what those of others do. */
 static inline bool schedule_goes_by_name(const struct schedule *schedule)
 {
-    return schedule->fails || schedule->shares_output;
+    return schedule->searches || schedule->fails || schedule->shares_output;
 }
 
 /* A schedule's option of that key, or NULL. */

@@ -113,7 +113,7 @@ static bool is_listed(const struct stagesim_texts *texts, const struct schedule 
 {
     for (size_t i = 0; i < texts->count; i++)
         if (!strcmp(texts->texts[i], schedule->name) ||
-            (!strcmp(texts->texts[i], "all") && !schedule->searches && !schedule_goes_by_name(schedule)))
+            (!strcmp(texts->texts[i], "all") && !schedule_goes_by_name(schedule)))
             return true;
     return false;
 }

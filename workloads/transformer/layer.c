@@ -4,7 +4,6 @@
 #include "workloads/transformer/kinds/kinds.h"
 #include "workloads/transformer/transformer.h"
 
-#include <float.h>
 #include <math.h>
 
 /* Numbers of parts that stand apart, see struct stagesim_part. */
@@ -389,10 +388,10 @@ static void add_host(const struct transformer_job *j, const struct expert_layer 
     layer->experts->forward = fmax(layer->experts->forward, host - travel);
     double rest = layer->router->backward + layer->sum->backward + (layer->shared ? layer->shared->backward : 0) +
                   plain_part(j, BLOCK_ATTENTION, number).backward + 2 * travel;
-    double longer = (2 * host - rest) / fmax(layer->experts->backward, DBL_MIN);
-    if (longer > 1 && isfinite(longer)) {
-        layer->experts->backward *= longer;
-        layer->experts->weight *= longer;
+    double backward = 2 * host - rest;
+    if (layer->experts->backward > 0 && backward > layer->experts->backward) {
+        layer->experts->weight *= backward / layer->experts->backward;
+        layer->experts->backward = backward;
     }
 }
 
