@@ -75,9 +75,7 @@ static void write_condition(struct json_writer *json, const char *key, const cha
     json_text(json, "const", value);
     json_object_end(json);
     json_object_end(json);
-    json_array_begin(json, "required", false);
-    json_text(json, NULL, key);
-    json_array_end(json);
+    schema_needs(json, (const char *const[]){key, NULL});
     json_object_end(json);
 }
 
@@ -100,14 +98,7 @@ static void write_top_words(struct json_writer *json, const char *const *more)
 /* Keys that have to be in a section, where no framework may give them and the section is no file. */
 static void write_needed(struct json_writer *json, const struct stagesim_workload *workload, const char *const *names)
 {
-    json_object_begin(json, "if", false);
-    json_object_begin(json, "not", false);
-    json_array_begin(json, "required", false);
-    json_text(json, NULL, "framework");
-    json_array_end(json);
-    json_object_end(json);
-    json_object_end(json);
-    json_object_begin(json, "then", false);
+    schema_unless(json, "framework");
     json_object_begin(json, "properties", false);
     for (const char *const *name = names; *name; name++) {
         const struct fields_section section = {*name, !strcmp(*name, workload->name), workload->fields};
@@ -120,9 +111,7 @@ static void write_needed(struct json_writer *json, const struct stagesim_workloa
         json_object_end(json);
         if (!strcmp(*name, "model")) {
             json_object_begin(json, NULL, false);
-            json_array_begin(json, "required", false);
-            json_text(json, NULL, "file");
-            json_array_end(json);
+            schema_needs(json, (const char *const[]){"file", NULL});
             json_object_end(json);
         }
         json_array_end(json);
@@ -167,14 +156,6 @@ static void write_workload(struct json_writer *json, const struct stagesim_workl
 
 /* ---- scenarios that are more than one job ---- */
 
-static void write_required(struct json_writer *json, const char *const *keys)
-{
-    json_array_begin(json, "required", false);
-    for (; *keys; keys++)
-        json_text(json, NULL, *keys);
-    json_array_end(json);
-}
-
 static bool is_among(const char *word, const char *const *words)
 {
     while (*words && strcmp(*words, word) != 0)
@@ -202,7 +183,7 @@ static void write_kind(struct json_writer *json, const struct scenario_kind *kin
 {
     json_object_begin(json, NULL, false);
     json_object_begin(json, "if", false);
-    write_required(json, (const char *const[]){kind->key, NULL});
+    schema_needs(json, (const char *const[]){kind->key, NULL});
     json_object_end(json);
     json_object_begin(json, "then", false);
     json_object_begin(json, "propertyNames", false);
@@ -210,7 +191,7 @@ static void write_kind(struct json_writer *json, const struct scenario_kind *kin
     json_object_end(json);
     write_transformer(json, kind->keys, arena);
     if (kind->platform)
-        write_required(json, (const char *const[]){platform_section.name, NULL});
+        schema_needs(json, (const char *const[]){platform_section.name, NULL});
     json_object_end(json);
     json_object_end(json);
 }
@@ -224,14 +205,14 @@ static void write_job(struct json_writer *json)
     json_array_begin(json, "anyOf", false);
     for (const struct scenario_kind *const *kind = scenario_kinds; kind && *kind; kind++) {
         json_object_begin(json, NULL, false);
-        write_required(json, (const char *const[]){(*kind)->key, NULL});
+        schema_needs(json, (const char *const[]){(*kind)->key, NULL});
         json_object_end(json);
     }
     json_array_end(json);
     json_object_end(json);
     json_object_end(json);
     json_object_begin(json, "then", false);
-    write_required(json, (const char *const[]){"platform", "workload", NULL});
+    schema_needs(json, (const char *const[]){"platform", "workload", NULL});
     json_object_end(json);
     json_object_end(json);
 }
@@ -256,7 +237,6 @@ void schema_write_scenario(FILE *out)
     for (const struct stagesim_workload *const *workload = workload_table; *workload; workload++)
         write_workload(&json, *workload, arena);
     json_array_end(&json);
-    json_object_end(&json);
-    fputc('\n', out);
+    schema_end(&json);
     arena_destroy(arena);
 }

@@ -8,13 +8,8 @@
 #include "job/schema/schema_value.h"
 #include "workloads/workload_table.h"
 
+#include <assert.h>
 #include <string.h>
-
-static void end(struct json_writer *json)
-{
-    json_object_end(json);
-    fputc('\n', json->out);
-}
 
 /* ---- a section ---- */
 
@@ -26,7 +21,7 @@ void schema_write_file(FILE *out, const char *title, const struct fields_section
     json_flag(&json, "additionalProperties", false);
     schema_section_begin(&json, section);
     schema_section_end(&json);
-    end(&json);
+    schema_end(&json);
 }
 
 /* ---- models ---- */
@@ -58,7 +53,7 @@ void schema_write_model(FILE *out)
         if (has_model(*each))
             schema_reference(&json, NULL, (*each)->name);
     json_array_end(&json);
-    end(&json);
+    schema_end(&json);
 }
 
 /* ---- profiles ---- */
@@ -144,9 +139,7 @@ static void write_rule(struct json_writer *json)
     json_object_begin(json, "rule", true);
     json_text(json, "type", "object");
     json_flag(json, "additionalProperties", false);
-    json_array_begin(json, "required", false);
-    json_text(json, NULL, "if");
-    json_array_end(json);
+    schema_needs(json, (const char *const[]){"if", NULL});
     json_object_begin(json, "properties", true);
     json_object_begin(json, "if", false);
     json_text(json, "description", "what the scenario has to say, such as {schedule.name: [1f1b, gpipe]}");
@@ -176,21 +169,23 @@ static void write_run(struct json_writer *json)
 static void write_word(struct json_writer *json, const char *word)
 {
     static const struct {
-        const char *word, *what, *items;
+        const char *word, *what, *items; /* items NULL: it is a text */
         unsigned least;
-    } lists[] = {{"when", "values that count where the scenario is such a one", "rule", 0},
+    } words[] = {{"from", "a profile whose values count where this has none", NULL, 0},
+                 {"when", "values that count where the scenario is such a one", "rule", 0},
                  {"calibrated", "the runs by which stagesim calibrate fitted the values", "run", 1},
                  {"releases", "releases of the framework, the newest last", "text", 1}};
-    json_object_begin(json, word, false);
-    size_t i = 0, count = sizeof lists / sizeof *lists;
-    while (i < count && strcmp(lists[i].word, word) != 0)
+    size_t i = 0;
+    while (i < sizeof words / sizeof *words && strcmp(words[i].word, word) != 0)
         i++;
-    json_text(json, "description", i < count ? lists[i].what : "a profile whose values count where this has none");
-    json_text(json, "type", i < count ? "array" : "string");
-    if (i < count && lists[i].least)
-        json_integer(json, "minItems", lists[i].least);
-    if (i < count)
-        schema_reference(json, "items", lists[i].items);
+    assert(i < sizeof words / sizeof *words);
+    json_object_begin(json, word, false);
+    json_text(json, "description", words[i].what);
+    json_text(json, "type", words[i].items ? "array" : "string");
+    if (words[i].least)
+        json_integer(json, "minItems", words[i].least);
+    if (words[i].items)
+        schema_reference(json, "items", words[i].items);
     json_object_end(json);
 }
 
@@ -209,6 +204,6 @@ void schema_write_profile(FILE *out)
     for (const char *const *word = profile_words; *word; word++)
         write_word(&json, *word);
     json_object_end(&json);
-    end(&json);
+    schema_end(&json);
     arena_destroy(arena);
 }

@@ -216,14 +216,7 @@ static void write_needed(struct json_writer *json, unsigned kind)
 {
     const struct stagesim_field *fields = kinds[kind].fields;
     char name[40];
-    json_object_begin(json, "if", false);
-    json_object_begin(json, "not", false);
-    json_array_begin(json, "required", false);
-    json_text(json, NULL, "from");
-    json_array_end(json);
-    json_object_end(json);
-    json_object_end(json);
-    json_object_begin(json, "then", false);
+    schema_unless(json, "from");
     json_array_begin(json, "required", false);
     if (kinds[kind].needed)
         json_text(json, NULL, kinds[kind].needed);
@@ -259,9 +252,7 @@ static void write_choice(struct json_writer *json, unsigned kind)
     json_object_end(json);
     json_object_end(json);
     if (kind != HARDWARE_PRODUCT) {
-        json_array_begin(json, "required", false);
-        json_text(json, NULL, "kind");
-        json_array_end(json);
+        schema_needs(json, (const char *const[]){"kind", NULL});
     }
     json_object_end(json);
     schema_reference(json, "then", hardware_kind_names[kind]);
@@ -289,6 +280,5 @@ void schema_write_hardware(FILE *out)
     for (unsigned kind = 0; kind < HARDWARE_KINDS; kind++)
         write_choice(&json, kind);
     json_array_end(&json);
-    json_object_end(&json);
-    fputc('\n', out);
+    schema_end(&json);
 }

@@ -98,9 +98,7 @@ static void write_schedule_keys(struct json_writer *json, const struct schedule 
     json_text(json, "const", schedule->name);
     json_object_end(json);
     json_object_end(json);
-    json_array_begin(json, "required", false);
-    json_text(json, NULL, "name");
-    json_array_end(json);
+    schema_needs(json, (const char *const[]){"name", NULL});
     json_object_end(json);
     json_object_begin(json, "then", false);
     json_object_begin(json, "properties", false);
@@ -149,10 +147,7 @@ static void write_schedule(struct json_writer *json, struct arena *arena)
         write_schedule_keys(json, *schedule);
     json_array_end(json);
     json_object_begin(json, "not", false);
-    json_array_begin(json, "required", false);
-    json_text(json, NULL, name.key);
-    json_text(json, NULL, "file");
-    json_array_end(json);
+    schema_needs(json, (const char *const[]){name.key, "file", NULL});
     json_object_end(json);
     end_section_or_word(json);
 }

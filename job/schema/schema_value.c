@@ -286,6 +286,30 @@ void schema_section_end(struct json_writer *json)
     json_object_end(json);
 }
 
+void schema_end(struct json_writer *json)
+{
+    json_object_end(json);
+    fputc('\n', json->out);
+}
+
+void schema_needs(struct json_writer *json, const char *const *keys)
+{
+    json_array_begin(json, "required", false);
+    for (; *keys; keys++)
+        json_text(json, NULL, *keys);
+    json_array_end(json);
+}
+
+void schema_unless(struct json_writer *json, const char *key)
+{
+    json_object_begin(json, "if", false);
+    json_object_begin(json, "not", false);
+    schema_needs(json, (const char *const[]){key, NULL});
+    json_object_end(json);
+    json_object_end(json);
+    json_object_begin(json, "then", false);
+}
+
 bool schema_has_required(const struct fields_section *section)
 {
     for (const struct stagesim_field *field = section->fields; field && field->key; field++)

@@ -9,6 +9,8 @@
 
 /* A schema of an object. Its member "definitions", with those that values point to, stays open for more. */
 struct json_writer schema_begin(FILE *out, const char *title);
+/* Ends it, and its line. */
+void schema_end(struct json_writer *json);
 /* What "#/definitions/" has for a quantity. */
 const char *schema_quantity(enum quantity quantity);
 /* A member of the object that is open: the schema of a field's value. */
@@ -26,6 +28,10 @@ void schema_sections_by_name(struct json_writer *json, const char *key, const st
 /* A member "required" with the keys that the section must have, where there are any. */
 void schema_required(struct json_writer *json, const struct fields_section *section);
 bool schema_has_required(const struct fields_section *section);
+/* The same with these keys, NULL-terminated. */
+void schema_needs(struct json_writer *json, const char *const *keys);
+/* Members "if" and "then" of an object without a key. The object "then" stays open. */
+void schema_unless(struct json_writer *json, const char *key);
 /* {"$ref": "#/definitions/NAME"} */
 void schema_reference(struct json_writer *json, const char *key, const char *name);
 /* A member "enum" with these words, NULL-terminated. Words that YAML reads as numbers or flags are there as such, too.
