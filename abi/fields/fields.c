@@ -15,8 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORDS_MAX = 128 };
-
 static const struct {
     const char *name;
     size_t size;
@@ -451,12 +449,16 @@ void fields_report_unknown(const struct fields_reader *reader, const char *what,
 void fields_check_keys(const struct fields_reader *reader, const struct fields_section *section,
                        const char *const *others, const struct node *node)
 {
-    const char *words[WORDS_MAX];
-    size_t count = 0;
-    for (const struct stagesim_field *field = section->fields; field->key && count < WORDS_MAX; field++)
+    size_t room = 0, count = 0;
+    for (const struct stagesim_field *field = section->fields; field->key; field++)
+        room++;
+    for (const char *const *other = others; other && *other; other++)
+        room++;
+    const char **words = arena_array(reader->arena, room + 1, sizeof *words);
+    for (const struct stagesim_field *field = section->fields; field->key; field++)
         if (fields_key(section, field))
             words[count++] = fields_key(section, field);
-    for (; others && *others && count < WORDS_MAX; others++)
+    for (; others && *others; others++)
         words[count++] = *others;
     for (const struct node *child = node && node->kind == NODE_MAP ? node->first : NULL; child; child = child->next) {
         bool known = false;

@@ -102,6 +102,7 @@ static const struct huggingface_family families[] = {
     {"phi", .biases = "true", .norms = 1, .read = read_phi},
     {"phi3", .rms = true, .gated = true, .biases = "attention_bias", .read = config_read_window},
     {"qwen2", .rms = true, .gated = true, .biases = "qkv", .read = config_read_qwen_window},
+    {"qwen2_5_omni_text", .rms = true, .gated = true, .biases = "qkv", .read = config_read_qwen_window},
     {"qwen2_moe", .rms = true, .gated = true, .biases = "qkv", .read = config_read_qwen_moe},
     {"qwen3", .rms = true, .gated = true, .biases = "attention_bias", .qk_norm = true, .read = config_read_qwen_window},
     {"qwen3_5_moe_text", .rms = true, .gated = true, .biases = "attention_bias", .qk_norm = true, .head_size = 256,
@@ -112,6 +113,8 @@ static const struct huggingface_family families[] = {
      .read = config_read_qwen_moe},
     {"qwen3_next", .rms = true, .gated = true, .biases = "attention_bias", .qk_norm = true, .head_size = 256,
      .no_ffn = true, .read = config_read_qwen_hybrid},
+    {"qwen3_omni_moe_text", .rms = true, .gated = true, .biases = "attention_bias", .qk_norm = true,
+     .read = config_read_qwen_moe},
     {"qwen3_vl_moe_text", .rms = true, .gated = true, .biases = "attention_bias", .qk_norm = true,
      .read = config_read_qwen_moe},
     {"qwen3_vl_text", .rms = true, .gated = true, .biases = "attention_bias", .qk_norm = true,
@@ -135,7 +138,9 @@ static const struct {
     {"attn_logit_softcapping", "one operator more on every score: left out"},
     {"final_logit_softcapping", "one operator more on the logits: left out"},
     {"vision_config", "towers of other inputs are left out: this is the language model alone"},
-    {"audio_config", "towers of other inputs are left out: this is the language model alone"},
+    {"talker_config", "what speaks is left out: this is the part that understands"},
+    {"code2wav_config", "what speaks is left out: this is the part that understands"},
+    {"token2wav_config", "what speaks is left out: this is the part that understands"},
 };
 
 static const char families_page[] = HUGGINGFACE_PAGE;
@@ -214,15 +219,19 @@ static void read_biases(struct config *c)
         config_put_flag(c, "model.biases", biases, !strcmp(biases, "enable_bias"));
 }
 
-static void read_heads(struct config *c)
+/* `own`, `own_kv`: where a file does not say it. */
+static void read_heads(struct config *c, uint64_t own, uint64_t own_kv)
 {
     uint64_t hidden = settings_count(c->settings, "model.hidden", 0);
-    uint64_t heads = config_put_count(c, "model.heads", "num_attention_heads n_head", 0, true);
+    uint64_t heads = config_put_count(c, "model.heads", "num_attention_heads n_head", own, true);
     const struct node *size = config_find(c, "head_dim");
     if (node_get(c->root, "kv_lora_rank"))
         config_find(c, "num_key_value_heads"); /* latent attention has one for each head */
     else if (strcmp(c->family->type, "falcon") != 0)
-        config_put_count(c, "model.kv_heads", "num_key_value_heads", !strcmp(c->family->type, "mistral") ? 8 : 0,
+        config_put_count(c, "model.kv_heads", "num_key_value_heads",
+                         !strcmp(c->family->type, "mistral")                    ? 8
+                         : node_given(node_get(c->root, "num_attention_heads")) ? 0
+                                                                                : own_kv,
                          false);
     if (node_get(c->root, "kv_lora_rank"))
         return;
@@ -232,6 +241,25 @@ static void read_heads(struct config *c)
         diag_error(c->settings->diag, c->root->at,
                    "hidden size %llu cannot be divided over %llu heads, and there is no head_dim",
                    (unsigned long long)hidden, (unsigned long long)heads);
+}
+
+/* Language models within files of several parts, which leave out what their configuration class says by itself. */
+static const struct class_shape {
+    const char *type;
+    uint64_t layers, hidden, heads, kv_heads, ffn, vocabulary;
+} class_shapes[] = {
+    {"llama", 32, 4096, 32, 32, 11008, 32000},
+    {"mistral", 32, 4096, 32, 8, 14336, 32000},
+    {"qwen2", 32, 4096, 32, 32, 22016, 151936},
+};
+
+/* NULL: the file has to say all. */
+static const struct class_shape *class_shape_of(const struct config *c)
+{
+    for (size_t i = 0; c->root != c->top && i < sizeof class_shapes / sizeof *class_shapes; i++)
+        if (!strcmp(c->family->type, class_shapes[i].type))
+            return &class_shapes[i];
+    return NULL;
 }
 
 /* Files of several parts say it of the language model or of the whole. */
@@ -248,14 +276,16 @@ static void read_tied(struct config *c)
 static void read_shape(struct config *c)
 {
     const struct huggingface_family *family = c->family;
-    config_put_count(c, "model.layers", "num_hidden_layers n_layer", 0, !family->counts_layers);
-    uint64_t hidden = config_put_count(c, "model.hidden", "hidden_size n_embd n_embed d_model", 0, true);
-    read_heads(c);
+    static const struct class_shape none = {0};
+    const struct class_shape *own = class_shape_of(c) ? class_shape_of(c) : &none;
+    config_put_count(c, "model.layers", "num_hidden_layers n_layer", own->layers, !family->counts_layers);
+    uint64_t hidden = config_put_count(c, "model.hidden", "hidden_size n_embd n_embed d_model", own->hidden, true);
+    read_heads(c, own->heads, own->kv_heads);
     bool four = !strcmp(family->type, "gpt2") || !strcmp(family->type, "falcon");
     config_put_count(c, "model.ffn",
                      family->ffn_key ? family->ffn_key : "intermediate_size n_inner ffn_dim ffn_hidden_size",
-                     four ? 4 * hidden : 0, !family->no_ffn);
-    config_put_count(c, "model.vocabulary", "vocab_size", 0, true);
+                     four ? 4 * hidden : own->ffn, !family->no_ffn);
+    config_put_count(c, "model.vocabulary", "vocab_size", own->vocabulary, true);
     config_put_fixed(c, "model.gated", family->gated ? "true" : "false");
     config_put_fixed(c, "model.norm", family->rms ? "rms" : "layer");
     read_tied(c);
@@ -304,7 +334,8 @@ static bool is_nothing(const struct node *node)
 static void account(struct config *c, const struct node *map)
 {
     for (const struct node *node = map->first; node; node = node->next) {
-        bool known = !strcmp(node->key, "model_type") || !strcmp(node->key, "text_config");
+        bool known = !strcmp(node->key, "model_type") || !strcmp(node->key, "text_config") ||
+                     !strcmp(node->key, "thinker_config");
         for (size_t i = 0; i < c->used_count; i++)
             known |= c->used[i] == node;
         for (size_t i = 0; i < sizeof partial / sizeof *partial; i++)
@@ -321,6 +352,13 @@ static void account(struct config *c, const struct node *map)
     }
 }
 
+/* Of a file with several models (Qwen's Omni), the map of the one that understands; otherwise the whole. */
+static const struct node *understanding(const struct node *root)
+{
+    const struct node *thinker = node_get(root, "thinker_config");
+    return thinker && thinker->kind == NODE_MAP ? thinker : root;
+}
+
 bool huggingface_is_config(const struct node *root)
 {
     const struct node *text = node_get(root, "text_config");
@@ -329,9 +367,9 @@ bool huggingface_is_config(const struct node *root)
 
 bool huggingface_read(const struct node *root, struct settings *settings)
 {
-    const struct node *text = node_get(root, "text_config");
+    const struct node *whole = understanding(root), *text = node_get(whole, "text_config");
     unsigned errors = settings->diag->errors;
-    struct config config = {.root = text && text->kind == NODE_MAP ? text : root, .top = root, .settings = settings};
+    struct config config = {.root = text && text->kind == NODE_MAP ? text : whole, .top = whole, .settings = settings};
     const struct node *type = node_get(config.root, "model_type");
     if (!type) {
         diag_error(settings->diag, config.root->at, "there is no model_type; expected one such as %s (all: %s)",
@@ -349,8 +387,11 @@ bool huggingface_read(const struct node *root, struct settings *settings)
         config.family->read(&config);
     if (!strncmp(config.family->type, "qwen3_", strlen("qwen3_")))
         config_read_qwen_tower(&config);
+    config_read_audio_tower(&config);
     account(&config, config.root);
-    if (config.root != root)
+    if (config.root != config.top)
+        account(&config, config.top);
+    if (config.top != root)
         account(&config, root);
     return settings->diag->errors == errors;
 }

@@ -115,8 +115,12 @@ void config_read_mimo_v2(struct config *config);
 void config_read_gemma4(struct config *config);
 void config_read_llama4(struct config *config);
 
+/* ---- huggingface_towers.c ---- */
+
 /* Puts the tower of Qwen's vision_config, where the file has one. */
 void config_read_qwen_tower(struct config *config);
+/* Puts the tower of an audio_config, or says that it is left out. */
+void config_read_audio_tower(struct config *config);
 
 /* ---- huggingface_unknown.c ---- */
 

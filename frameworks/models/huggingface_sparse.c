@@ -286,34 +286,3 @@ void config_read_llama4(struct config *c)
     mark_experts(c, feeds);
     config_put_letters(c, "model.feeds", feeds, moe ? given(moe) : config_default(c, "interleave_moe_layer_step"));
 }
-
-/* ---- Qwen3-VL and Qwen3.5: a tower ---- */
-
-void config_read_qwen_tower(struct config *c)
-{
-    const struct node *text = c->root, *vision = node_get(c->top, "vision_config");
-    if (!vision || vision->kind != NODE_MAP || !node_given(node_get(vision, "depth")))
-        return;
-    c->root = c->top;
-    config_find(c, "vision_config");
-    c->root = vision;
-    config_put_count(c, "model.tower_layers", "depth", 0, true);
-    config_put_count(c, "model.tower_hidden", "hidden_size", 0, true);
-    config_put_count(c, "model.tower_heads", "num_heads", 0, true);
-    config_put_count(c, "model.tower_ffn", "intermediate_size", 0, true);
-    config_put_count(c, "model.tower_positions", "num_position_embeddings", 0, false);
-    uint64_t patch = config_count(c, "patch_size", 16), merge = config_count(c, "spatial_merge_size", 2);
-    uint64_t frames = config_count(c, "temporal_patch_size", 2), channels = config_count(c, "in_channels", 3);
-    const struct node *deep = config_get(c, "deepstack_visual_indexes");
-    c->root = text;
-    settings_put_count(c->settings, "model.tower_inputs",
-                       settings_product(settings_product(channels, frames), settings_product(patch, patch)),
-                       given(vision));
-    settings_put_count(c->settings, "model.tower_merge", settings_product(merge, merge), given(vision));
-    settings_put_count(c->settings, "model.tower_mergers", 1 + (deep && deep->kind == NODE_LIST ? deep->count : 0),
-                       given(vision));
-    settings_remark(
-        c->settings, REMARK_CHOICE, vision->key_at, "vision_config",
-        "no file has the images of a sample: --set model.tower_images=1 --set model.tower_patches=1024 runs "
-        "the tower, which otherwise has its weights alone");
-}

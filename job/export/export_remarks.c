@@ -74,6 +74,8 @@ static void remark_model(struct export_job *job)
     remark_if(job, m->head_bias, "model.head_bias", part);
     remark_if(job, m->next_sentence, "model.next_sentence", part);
     remark_if(job, m->norms != 2, "model.norms", part);
+    remark_if(job, m->towers[TOWER_IMAGES].layers > 0, "model.tower_layers", part);
+    remark_if(job, m->towers[TOWER_AUDIO].layers > 0, "model.audio_layers", part);
 }
 
 void export_common(struct export_job *job)

@@ -60,7 +60,8 @@ double transformer_block_parameters(const struct transformer_job *j, enum transf
     case BLOCK_PREDICTION:
         return transformer_prediction_whole(m);
     case BLOCK_TOWER:
-        return tower_end_parameters(m);
+    case BLOCK_TOWERS_END:
+        return tower_end_parameters(m, (enum transformer_tower_kind)(block - BLOCK_TOWER));
     case BLOCK_ROUTER:
         return transformer_router_whole(m);
     case BLOCK_SHARED:

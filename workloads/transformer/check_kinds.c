@@ -285,28 +285,11 @@ static bool check_company(const struct transformer_job *j)
     return j->tensor.algorithm == TENSOR_MEGATRON && !j->parameters->profile;
 }
 
-static bool check_tower(const struct transformer_job *j)
-{
-    const struct transformer_model *m = &j->model;
-    const char *wrong = NULL;
-    if (!m->tower_layers)
-        return true;
-    if (!m->tower_hidden || !m->tower_heads || m->tower_hidden % m->tower_heads)
-        wrong = "a tower needs tower_hidden and tower_heads, of which the former is a multiple";
-    else if (m->tower_images && (!m->tower_patches || !m->tower_inputs))
-        wrong = "images need model.tower_patches and model.tower_inputs";
-    else if (m->tower_heads % (uint64_t)j->layout.tensor || m->tower_ffn % (uint64_t)j->layout.tensor)
-        wrong = "heads and tower_ffn of the tower cannot be divided over the tensor-parallel ranks";
-    if (wrong)
-        j->api->error(j->job, "model.tower_layers", "%s", wrong);
-    return !wrong;
-}
-
 bool transformer_check_kinds(const struct transformer_job *j)
 {
     const struct transformer_model *m = &j->model;
     bool ok = check_own_keys(j);
-    ok &= check_tower(j);
+    ok &= transformer_check_towers(j);
     ok &= check_local(j);
     if (!transformer_has_kinds(m))
         return ok;

@@ -36,7 +36,9 @@ static bool check_parameters_count(const struct transformer_job *j)
     const struct transformer_model *m = &j->model;
     bool all = check_count(j, "model.parameters", transformer_parameters(m), m->parameters);
     all &= check_count(j, "model.further_parameters", transformer_further_parameters(m), m->further_parameters);
-    all &= check_count(j, "model.tower_parameters", tower_parameters(m), m->tower_parameters);
+    for (enum transformer_tower_kind kind = TOWER_IMAGES; kind < TRANSFORMER_TOWERS; kind++)
+        all &= check_count(j, kind == TOWER_IMAGES ? "model.tower_parameters" : "model.audio_parameters",
+                           tower_parameters(m, kind), m->towers[kind].parameters);
     return check_count(j, "model.active_parameters", transformer_active_parameters(m), m->active_parameters) && all;
 }
 

@@ -2,6 +2,7 @@
 /* The keys of the workload `transformer`, and what holds where none is given. */
 #include "workloads/transformer/transformer.h"
 
+#include "workloads/transformer/kinds/tower_fields.h"
 #include "workloads/transformer/pipeline_layout.h"
 
 #include <stddef.h>
@@ -15,7 +16,13 @@ static const char *const gradient_types[] = {"fp32", "same", "accumulated", NULL
 const char *const kernel_names[] = {"default", "transformer-engine", "measured", "auto", "auto-measured", NULL};
 
 const struct transformer_parameters transformer_defaults = {
-    .model = {.tied = true, .biases = true, .causal = true, .dropout = true, .final_norm = true},
+    .model = {.tied = true,
+              .biases = true,
+              .causal = true,
+              .dropout = true,
+              .final_norm = true,
+              .towers = {{.key_biases = true, .projector_biases = true},
+                         {.key_biases = true, .projector_biases = true}}},
     .precision = BF16,
     .scatter_gather = true,
     .reshard = true,
@@ -349,24 +356,10 @@ const struct stagesim_field transformer_fields[] = {
         "what mixes tokens in the layers of predictions, a letter of mixers for each; default: as in the last layer"),
     MODEL_TEXT(prediction_feeds,
                "what follows in the layers of predictions, a letter of feeds for each; default: as in the last layer"),
-    MODEL_COUNT(tower_layers, false, 0, 10000,
-                "layers of full attention before the language model, on its first stage, for images; default 0: none"),
-    MODEL_COUNT(tower_hidden, false, 1, 1 << 20, "width of the tower"),
-    MODEL_COUNT(tower_heads, false, 1, 1 << 16, "heads of the tower"),
-    MODEL_COUNT(tower_ffn, false, 1, 1 << 24,
-                "inner width of the tower's feed-forward blocks; default 4 x tower_hidden"),
-    MODEL_COUNT(tower_positions, false, 0, 1 << 26, "number of learned positions of patches; default 0"),
-    MODEL_COUNT(tower_inputs, false, 1, 1 << 24,
-                "numbers of a patch that enter the tower: channels x frames x height x width"),
-    MODEL_COUNT(tower_patches, false, 1, 1 << 26, "patches of an image, which attend to each other"),
-    MODEL_COUNT(tower_images, false, 0, 1 << 20,
-                "images of a sample; default 0: the tower has weights, but computes nothing"),
-    MODEL_COUNT(tower_merge, false, 1, 1 << 16, "patches that become one token; default 4"),
-    MODEL_COUNT(
-        tower_mergers, false, 1, 1000,
-        "number of mergers: one, and one more for each layer of the tower whose features later layers add; default 1"),
-    MODEL_FLAG(tower_frozen, "whether the tower is frozen: it has only a forward; default false"),
-    MODEL_COUNT(tower_parameters, false, 1, 1e15, "published number of the tower's parameters; default: not checked"),
+    TOWER_FIELDS("tower_", TOWER_IMAGES, "images", "an image", "the width of what is merged", "4"),
+    TOWER_IMAGE_FIELDS,
+    TOWER_FIELDS("audio_", TOWER_AUDIO, "sound", "a clip", "one matrix", "1"),
+    TOWER_AUDIO_FIELDS,
     MODEL_COUNT(further_parameters, false, 1, 1e15,
                 "published number of parameters of predictions; default: not checked"),
     MODEL_COUNT(active_parameters, false, 1, 1e15,

@@ -13,6 +13,17 @@
 #define STAGES "parallel.pipeline>1|schedule.chunks>1"
 #define MEASURED "compute.kernels=measured,auto-measured"
 
+#define TOWER_NEED(prefix, key)                                                                                        \
+    {                                                                                                                  \
+        "model." prefix key, "model." prefix "layers?", false                                                          \
+    }
+#define TOWER_NEEDS(prefix)                                                                                            \
+    TOWER_NEED(prefix, "hidden"), TOWER_NEED(prefix, "heads"), TOWER_NEED(prefix, "ffn"),                              \
+        TOWER_NEED(prefix, "positions"), TOWER_NEED(prefix, "inputs"), TOWER_NEED(prefix, "merge"),                    \
+        TOWER_NEED(prefix, "pool"), TOWER_NEED(prefix, "projector"), TOWER_NEED(prefix, "projector_biases"),           \
+        TOWER_NEED(prefix, "key_biases"), TOWER_NEED(prefix, "vectors"), TOWER_NEED(prefix, "frozen"),                 \
+        TOWER_NEED(prefix, "parameters")
+
 const struct stagesim_need transformer_needs[] = {
     {"schedule.recompute", "transformer.attention=standard|schedule.recompute!selective", true},
     {"layers_per_stage", STAGES, true},
@@ -129,17 +140,25 @@ const struct stagesim_need transformer_needs[] = {
     {"model.query_rank", "model.kv_rank?|model.mixers?|model.pattern?", true},
     {"model.rope_size", "model.kv_rank?|model.mixers?|model.pattern?", true},
     {"model.value_size", "model.kv_rank?|model.mixers?|model.pattern?", true},
-    {"model.tower_hidden", "model.tower_layers?", false},
-    {"model.tower_heads", "model.tower_layers?", false},
-    {"model.tower_ffn", "model.tower_layers?", false},
-    {"model.tower_positions", "model.tower_layers?", false},
-    {"model.tower_inputs", "model.tower_layers?", false},
+    TOWER_NEEDS("tower_"),
     {"model.tower_patches", "model.tower_layers?", false},
     {"model.tower_images", "model.tower_layers?", false},
-    {"model.tower_merge", "model.tower_layers?", false},
+    {"model.tower_image_counts", "model.tower_layers?", false},
+    {"model.tower_image_list", "model.tower_layers?", false},
     {"model.tower_mergers", "model.tower_layers?", false},
-    {"model.tower_frozen", "model.tower_layers?", false},
-    {"model.tower_parameters", "model.tower_layers?", false},
+    {"model.tower_seed", "model.tower_image_counts?", false},
+    TOWER_NEEDS("audio_"),
+    {"model.audio_rate", "model.audio_layers?", false},
+    {"model.audio_strides", "model.audio_layers?", false},
+    {"model.audio_kernel", "model.audio_layers?", false},
+    {"model.audio_channels", "model.audio_layers?", false},
+    {"model.audio_chunk", "model.audio_layers?", false},
+    {"model.audio_clip", "model.audio_layers?", false},
+    {"model.audio_padded", "model.audio_layers?", false},
+    {"model.audio_length", "model.audio_layers?", false},
+    {"model.audio_lengths", "model.audio_layers?", false},
+    {"model.audio_length_list", "model.audio_layers?", false},
+    {"model.audio_seed", "model.audio_lengths?", false},
     {"compute.efficiency", "compute.profile-", true},
     {"compute.table", "compute.profile-", true},
     {"compute.source", MEASURED, true},

@@ -19,7 +19,7 @@ bool transformer_check_owners(const struct transformer_job *j)
 {
     const struct transformer_model *m = &j->model;
     const char *beside = m->experts                               ? "experts"
-                         : m->tower_layers                        ? "a tower"
+                         : transformer_has_tower(m)               ? "a tower"
                          : j->parameters->adapter_rank            ? "adapters"
                          : j->tensor.algorithm != TENSOR_MEGATRON ? "another algorithm than megatron-1d"
                                                                   : NULL;

@@ -129,12 +129,12 @@ static void list_parts(struct stages *s, uint32_t stage, uint32_t first_layer)
     s->part_counts[stage] = count;
 }
 
-/* Halves and blocks do not vary: they take as long as on the rank that has most to do, and with packed documents, of
- * which the next micro-batch's rank with most is another one, as the mean. */
+/* Halves and blocks do not vary: they take as long as on the rank that has most to do, and with packed documents or
+ * images, of which the next micro-batch's rank with most is another one, as the mean. */
 static double longest(const struct transformer_job *j, const struct stagesim_part *part)
 {
     double most = 1;
-    if (j->packing.sequences && part->varies == transformer_documents_axis)
+    if (part->varies == transformer_documents_axis)
         return most;
     for (uint32_t i = 0; part->varies && i < j->api->axis(j->job, part->varies); i++)
         most = fmax(most, part->factors[i]);
@@ -202,11 +202,9 @@ static double held(const struct transformer_job *j, uint32_t stage, uint32_t lea
 /* The same of those that are trained. */
 static double held_trained(const struct transformer_job *j, uint32_t stage, uint32_t least)
 {
-    if (!j->parameters->adapter_rank && stage == 0 && j->model.tower_frozen)
-        return held_of(j, least, transformer_stage_parameters(j, stage) - transformer_tower_parameters(j),
-                       transformer_stage_experts(j, stage));
+    double frozen = stage == 0 ? transformer_frozen_tower_parameters(j) : 0;
     if (!j->parameters->adapter_rank)
-        return held(j, stage, least);
+        return held_of(j, least, transformer_stage_parameters(j, stage) - frozen, transformer_stage_experts(j, stage));
     return held_of(j, least, transformer_stage_adapters(j, stage), transformer_stage_adapter_experts(j, stage));
 }
 
@@ -455,6 +453,7 @@ bool transformer_lower(const struct transformer_job *j)
     snprintf(copies, sizeof copies, "context,data,-%s", shared);
     bool axonn = j->tensor.algorithm == TENSOR_AXONN;
     unsigned overlap = j->tensor.overlap;
+    bool drawn = transformer_towers_vary(j);
     struct stagesim_pipeline pipeline = {
         .size = sizeof pipeline,
         .stages = j->stages,
@@ -486,8 +485,8 @@ bool transformer_lower(const struct transformer_job *j)
         .tied_gradient = transformer_tied_gradient(j),
         .owned = s.owned,
         .owned_counts = s.owned_counts,
-        .factor_sets = j->packing.sequences ? j->api->micro_batches(j->job) : 0,
-        .unsliced = j->model.documents.count > 0,
+        .factor_sets = j->packing.sequences || drawn ? j->api->micro_batches(j->job) : 0,
+        .unsliced = j->model.documents.count > 0 || drawn,
     };
     struct transformer_islands islands;
     put_costs(&s, &pipeline);

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Hybrid sharding: the axis data is cut into those who share and those who hold copies. */
 static bool set_sharing(struct transformer_job *j)
@@ -206,6 +207,16 @@ static void tell_classes(const struct transformer_job *j)
     }
 }
 
+/* Of a sample: frozen towers have a forward alone. */
+static double tower_flops(const struct transformer_job *j, const struct transformer_model *model)
+{
+    double sum = 0;
+    for (enum transformer_tower_kind kind = TOWER_IMAGES; kind < TRANSFORMER_TOWERS; kind++)
+        sum +=
+            (model->towers[kind].frozen || j->parameters->adapter_rank ? 1 : 3) * transformer_tower_flops(model, kind);
+    return sum;
+}
+
 static void declare(const struct transformer_job *j)
 {
     char *layout = layout_text(j);
@@ -215,9 +226,10 @@ static void declare(const struct transformer_job *j)
     whole.documents = j->model.documents;
     whole.document_counts = j->model.document_counts;
     whole.packed = j->model.packed;
+    memcpy(whole.towers, j->model.towers, sizeof whole.towers);
     double frozen = j->parameters->adapter_rank ? transformer_weight_flops(&whole) : 0;
-    double tower = (whole.tower_frozen || j->parameters->adapter_rank ? 1 : 3) * transformer_tower_flops(&whole);
-    double model = samples * (transformer_flops(&whole) - frozen + tower), again = samples * repeated_flops(j, &whole);
+    double model = samples * (transformer_flops(&whole) - frozen + tower_flops(j, &whole)),
+           again = samples * repeated_flops(j, &whole);
     struct stagesim_figures figures = {.size = sizeof figures,
                                        .sequence_length = (double)j->model.sequence,
                                        .model_flops = model,
@@ -247,6 +259,7 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     ok &= set_sharing(&j);
     ok &= transformer_divide(&j);
     ok = ok && transformer_pack(&j);
+    ok = ok && transformer_draw_towers(&j);
     ok = ok && set_profile(&j);
     repeat_kv_heads(&j);
     j.stages = api->stages(job);
@@ -264,6 +277,7 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     free(j.layer_kinds);
     transformer_division_finish(&j.division);
     transformer_packing_finish(&j.packing);
+    transformer_tower_loads_finish(&j);
     return ok;
 }
 

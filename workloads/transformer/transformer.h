@@ -76,6 +76,12 @@ struct transformer_parameters {
     double extra_memory; /* bytes of a rank that no formula counts */
 };
 
+/* Of a tower, over the mean of all: the work of a micro-batch's samples, [micro-batch][data-parallel rank], and the
+ * largest; factors NULL: all are alike. */
+struct transformer_tower_load {
+    double *factors, most;
+};
+
 /* The job while it is built. */
 struct transformer_job {
     const struct transformer_parameters *parameters;
@@ -99,6 +105,7 @@ struct transformer_job {
     bool embedding_copied; /* the last stage needs the token embedding, and is on other workers than the first */
     struct transformer_division division;
     struct transformer_packing packing;
+    struct transformer_tower_load towers[TRANSFORMER_TOWERS];
     struct transformer_device *kinds;    /* GPUs that are alike; a list */
     struct transformer_device **devices; /* [stage] */
     double peak;                         /* flop/s of a rank in the precision in use, mean over pipeline workers */
@@ -215,13 +222,24 @@ bool transformer_check_owners(const struct transformer_job *job);
 
 /* ---- tower_parts.c ---- */
 
-/* Parts of the tower before the language model; parts that take their time and no more where it is frozen. `out` has
+/* Parts of the towers before the language model; parts that take their time and no more where one is frozen. `out` has
  * room for transformer_tower_part_count of them, of which the number is returned. */
 uint32_t transformer_tower_part_count(const struct transformer_job *job);
 uint32_t transformer_tower_parts(const struct transformer_job *on, struct stagesim_part *out);
-/* Of the tower on a rank: its parameters, and what it keeps for its backward. */
+/* Of the towers on a rank: their parameters, those of frozen ones, and what they keep for their backward. */
 double transformer_tower_parameters(const struct transformer_job *job);
+double transformer_frozen_tower_parameters(const struct transformer_job *job);
 double transformer_tower_activation(const struct transformer_job *job);
+
+/* ---- tower_loads.c: images and sound of each sample ---- */
+
+/* Whether towers can be, and can be divided as the layout says. False with the mistakes reported. */
+bool transformer_check_towers(const struct transformer_job *job);
+/* Draws what is drawn, and puts the mean into job->model. False with the mistake reported. */
+bool transformer_draw_towers(struct transformer_job *job);
+void transformer_tower_loads_finish(struct transformer_job *job);
+/* Whether micro-batches and ranks have unequal work in a tower. */
+bool transformer_towers_vary(const struct transformer_job *job);
 
 /* ---- stage_sums.c ---- */
 

@@ -148,10 +148,11 @@ double transformer_weight_flops(const struct transformer_model *m)
     return sum_of(m, matrices_of) + transformer_head_flops(m);
 }
 
-double transformer_tower_flops(const struct transformer_model *m)
+double transformer_tower_flops(const struct transformer_model *m, enum transformer_tower_kind kind)
 {
-    struct transformer_model tower = tower_model(m);
-    return m->tower_layers ? (double)m->tower_images * (transformer_layers_flops(&tower) + tower_end_flops(m)) : 0;
+    const struct transformer_tower *t = &m->towers[kind];
+    struct transformer_model tower = tower_model(t);
+    return t->layers ? t->items * (transformer_layers_flops(&tower) + tower_end_flops(m, kind)) : 0;
 }
 
 /* ---- what runs again ---- */

@@ -15,6 +15,30 @@ static void put_default(uint64_t *value, uint64_t other)
         *value = other;
 }
 
+/* A clip of sound that is not whole counts as its share, or where it is padded as a whole one. */
+static double items_of(const struct transformer_tower *t)
+{
+    double items = t->kind == TOWER_AUDIO ? t->amount / t->clip : t->amount;
+    return t->padded ? ceil(items) : items;
+}
+
+static void complete_tower(struct transformer_tower *t, enum transformer_tower_kind kind)
+{
+    static const double halves[] = {1, 2}; /* Whisper's two convolutions */
+    t->kind = kind;
+    put_default(&t->merge, kind == TOWER_IMAGES ? 4 : 1);
+    put_default(&t->projector, kind == TOWER_IMAGES ? t->merge * t->hidden : 0);
+    put_default(&t->pool, 1);
+    put_default(&t->mergers, 1);
+    put_default(&t->ffn, 4 * t->hidden);
+    put_default(&t->kernel, 3);
+    t->rate = t->rate > 0 ? t->rate : 100;
+    t->clip = t->clip > 0 ? t->clip : 30;
+    if (!t->strides.count)
+        t->strides = (struct stagesim_list){2, halves};
+    t->items = t->items > 0 ? t->items : items_of(t);
+}
+
 static void complete_kinds(struct transformer_model *m)
 {
     put_default(&m->local_heads, m->heads);
@@ -40,10 +64,9 @@ static void complete_kinds(struct transformer_model *m)
     put_default(&m->output_rank, m->hidden);
     put_default(&m->streams, 1);
     put_default(&m->expert_width, m->hidden);
-    put_default(&m->tower_merge, 4);
-    put_default(&m->tower_mergers, 1);
-    put_default(&m->tower_ffn, 4 * m->tower_hidden);
     put_default(&m->shared_ffn, m->shared_experts * m->expert_ffn);
+    for (enum transformer_tower_kind kind = TOWER_IMAGES; kind < TRANSFORMER_TOWERS; kind++)
+        complete_tower(&m->towers[kind], kind);
 }
 
 void transformer_model_complete(struct transformer_model *model)
@@ -181,10 +204,15 @@ bool transformer_layers_alike(const struct transformer_model *a, const struct tr
            a->kv_heads == b->kv_heads && a->ffn == b->ffn && a->router_bias == b->router_bias;
 }
 
+bool transformer_has_tower(const struct transformer_model *m)
+{
+    return m->towers[TOWER_IMAGES].layers || m->towers[TOWER_AUDIO].layers;
+}
+
 bool transformer_has_kinds(const struct transformer_model *m)
 {
     return m->mixers || m->feeds || m->pattern || m->layer_kv_heads.count || m->layer_ffn.count || m->streams > 1 ||
-           m->residual_blocks || m->predictions || m->tower_layers;
+           m->residual_blocks || m->predictions || transformer_has_tower(m);
 }
 
 uint64_t transformer_layers_period(const struct transformer_model *m)

@@ -30,6 +30,38 @@ enum transformer_mixer {
 /* What follows it. */
 enum transformer_feed { FEED_DENSE, FEED_EXPERTS, FEED_NONE, TRANSFORMER_FEEDS };
 
+/* Towers before the language model: of images, and of sound. */
+enum transformer_tower_kind { TOWER_IMAGES, TOWER_AUDIO, TRANSFORMER_TOWERS };
+
+/* Layers of full attention over the positions of an item, which is an image or a clip of sound, what makes positions of
+ * it, and a projector that makes tokens of them. tower.h has what follows. */
+struct transformer_tower {
+    enum transformer_tower_kind kind;               /* set by transformer_model_complete */
+    uint64_t layers, hidden, heads, ffn, positions; /* layers 0: there is none; positions: learned ones */
+    uint64_t inputs;                                /* numbers of a patch, or of a frame of sound */
+    uint64_t patches;                               /* of an image */
+    uint64_t merge, pool;                           /* positions that become one token together, or their mean */
+    uint64_t mergers, projector; /* projectors (one, and one for each layer whose features later layers add); inner
+                                    width of each, 0: one matrix */
+    uint64_t vectors;            /* learned vectors of the language model's width */
+    bool key_biases, projector_biases;
+    bool frozen;
+    uint64_t parameters; /* the published count; 0: not known */
+    /* Of sound: frames of a second; strides of convolutions, with a kernel of so many taps; channels of convolutions
+     * over frames and their numbers, 0: over frames alone; frames that they see together, 0: a clip; seconds of a clip,
+     * in which positions attend to each other, and whether a shorter one is as long. */
+    double rate, clip;
+    struct stagesim_list strides;
+    uint64_t kernel, channels, chunk;
+    bool padded;
+    /* Images of a sample, or seconds of sound: of each, drawn for each, or of one after the other. */
+    double amount;
+    const struct fields_distribution *amounts;
+    struct stagesim_list listed;
+    uint64_t seed;
+    double items; /* of a sample, the mean over those of an iteration; set by transformer_model_complete */
+};
+
 /* As the scenario gives it; transformer_model_complete fills what may be left out. */
 struct transformer_model {
     /* Of the layer that transformer_model_of_layer was asked for. */
@@ -69,13 +101,7 @@ struct transformer_model {
     uint64_t hash_layers; /* first layers that a table routes for: without the router's bias */
     uint64_t predictions; /* layers behind the last that predict further tokens */
     const char *prediction_mixers, *prediction_feeds; /* of each of them; NULL: as the last layer */
-    /* A tower of full attention before the language model: its shape, patches of an image (or frames) and images of a
-     * sample, numbers that a patch has; patches that become one token, and how many mergers make them (one, and one for
-     * each of its layers whose features are added to those of the language model). layers 0: there is none. */
-    uint64_t tower_layers, tower_hidden, tower_heads, tower_ffn, tower_positions;
-    uint64_t tower_inputs, tower_patches, tower_images, tower_merge, tower_mergers;
-    bool tower_frozen;
-    uint64_t tower_parameters; /* the published count; 0: not known */
+    struct transformer_tower towers[TRANSFORMER_TOWERS];
     uint64_t layers, hidden, heads, kv_heads, head_size, ffn;
     uint64_t sequence, vocabulary, positions, token_types;
     /* Documents of packed sequences, each of which attends to itself alone: their lengths (pieces that lie in different
@@ -127,6 +153,8 @@ struct transformer_model transformer_model_of_layer(const struct transformer_mod
 uint64_t transformer_layers_period(const struct transformer_model *model);
 /* Whether two layers' models, of the same model, cost the same. */
 bool transformer_layers_alike(const struct transformer_model *one, const struct transformer_model *other);
+/* Whether there is a tower. */
+bool transformer_has_tower(const struct transformer_model *model);
 /* Whether layers are a sequence of kinds: other than what the keys of attention and experts alone can say. */
 bool transformer_has_kinds(const struct transformer_model *model);
 /* Of the pairs of a token and one before it that a causal mask leaves, the share that lies in the window and in one
@@ -204,8 +232,8 @@ double transformer_all_attention_flops(const struct transformer_model *model);
 double transformer_head_flops(const struct transformer_model *model);
 /* Of these the gradients of weights, those of `predictions` apart: what a model whose weights are frozen is spared. */
 double transformer_weight_flops(const struct transformer_model *model);
-/* Of a sample's images the forward through the tower, which none of the others count. */
-double transformer_tower_flops(const struct transformer_model *model);
+/* Of a sample's images, or sound, the forward through a tower, which none of the others count. */
+double transformer_tower_flops(const struct transformer_model *model, enum transformer_tower_kind kind);
 /* Forward and backward of the whole model: three times the forward. Classic GPT: 72 L s h^2 (1 + s/(6h) + V/(12 h L)).
  */
 double transformer_flops(const struct transformer_model *model);

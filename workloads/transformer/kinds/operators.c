@@ -273,7 +273,8 @@ void transformer_forward(const struct transformer_model *model, const struct tra
         prediction(&shape, out);
         break;
     case BLOCK_TOWER:
-        tower_ends(model, layout, layout->samples * (double)model->tower_images / layout->context, false, out);
+    case BLOCK_TOWERS_END:
+        tower_ends(model, layout, (enum transformer_tower_kind)(block - BLOCK_TOWER), false, out);
         break;
     case BLOCK_ATTENTION:
     case BLOCK_PROJECTIONS:
@@ -309,7 +310,8 @@ void transformer_backward(const struct transformer_model *model, const struct tr
         prediction_backward(layout, &shape, out);
         break;
     case BLOCK_TOWER:
-        tower_ends(model, layout, layout->samples * (double)model->tower_images / layout->context, true, out);
+    case BLOCK_TOWERS_END:
+        tower_ends(model, layout, (enum transformer_tower_kind)(block - BLOCK_TOWER), true, out);
         break;
     case BLOCK_ATTENTION:
     case BLOCK_PROJECTIONS:

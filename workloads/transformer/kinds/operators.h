@@ -58,7 +58,8 @@ enum transformer_block {
     BLOCK_EXPERTS,
     BLOCK_COMBINE,
     BLOCK_PREDICTION, /* what joins the inputs of a layer that predicts a further token */
-    BLOCK_TOWER,      /* before the layers of a tower and behind them: patches, mergers */
+    BLOCK_TOWER,      /* before the layers of a tower and behind them: what makes positions, the projector */
+    BLOCK_TOWERS_END = BLOCK_TOWER + TRANSFORMER_TOWERS - 1, /* the same of the last kind of towers */
     TRANSFORMER_BLOCKS
 };
 

@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tower of another modality before the language model: layers of full attention over the patches of each image, and
- * what makes tokens of them (Qwen3-VL: transformers' modeling_qwen3_vl.py). Documented in doc/layer-kinds.md. */
+/* A tower of another modality before the language model. Images: a matrix makes a position of each patch, and each
+ * projector makes a token of some (Qwen3-VL: transformers' modeling_qwen3_vl.py). Sound: convolutions make positions of
+ * the frames of a spectrum, over frames alone (Whisper, arXiv 2212.04356; Qwen2-Audio and Voxtral) or over frames and
+ * their numbers, with a matrix behind (Qwen3-Omni: modeling_qwen3_omni_moe.py). Documented in doc/layer-kinds.md. */
 #ifndef STAGESIM_TRANSFORMER_TOWER_H
 #define STAGESIM_TRANSFORMER_TOWER_H
 
 #include "workloads/transformer/kinds/operator_list.h"
 
-/* The tower as a model of its own, whose samples are images. */
-struct transformer_model tower_model(const struct transformer_model *model);
-/* Parameters of the tower, and of them those beside its layers: patches, positions, mergers. */
-double tower_parameters(const struct transformer_model *model);
-double tower_end_parameters(const struct transformer_model *model);
-/* Flop of an image's forward beside the layers. */
-double tower_end_flops(const struct transformer_model *model);
-/* Operators of what is beside its layers, of so many images. */
-void tower_ends(const struct transformer_model *model, const struct transformer_layout *layout, double images,
-                bool backward, struct transformer_operators *out);
+/* The tower as a model of its own, whose samples are items: images or clips. */
+struct transformer_model tower_model(const struct transformer_tower *tower);
+/* Of an item: positions that attend to each other, and tokens that the language model gets. */
+double tower_positions(const struct transformer_tower *tower);
+double tower_tokens(const struct transformer_tower *tower);
+/* Parameters of a tower, and of them those beside its layers: what makes positions, norms, projectors. */
+double tower_parameters(const struct transformer_model *model, enum transformer_tower_kind kind);
+double tower_end_parameters(const struct transformer_model *model, enum transformer_tower_kind kind);
+/* Flop of an item's forward beside the layers. */
+double tower_end_flops(const struct transformer_model *model, enum transformer_tower_kind kind);
+/* Elements of an item that are kept for the backward beside the layers. */
+double tower_end_elements(const struct transformer_model *model, enum transformer_tower_kind kind);
+/* Operators of what is beside its layers, of the items of a rank. */
+void tower_ends(const struct transformer_model *model, const struct transformer_layout *layout,
+                enum transformer_tower_kind kind, bool backward, struct transformer_operators *out);
 
 #endif

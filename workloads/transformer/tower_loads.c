@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Images and sound of each sample, given or drawn, and the work of micro-batches and ranks that follows. Samples are
+ * dealt as documents are (documents.h). */
+#include "workloads/transformer/kinds/tower.h"
+#include "workloads/transformer/transformer.h"
+
+#include "abi/fields/fields_distribution.h"
+#include "base/arena.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { PURPOSE_TOWERS = 43, SAMPLES_MAX = 1 << 24 }; /* one purpose for each kind */
+
+/* Keys of each kind: layers, what a sample has, drawn, listed. */
+static const struct keys {
+    const char *layers, *amount, *drawn, *listed, *what;
+} keys_of[TRANSFORMER_TOWERS] = {
+    {"model.tower_layers", "model.tower_images", "model.tower_image_counts", "model.tower_image_list", "images"},
+    {"model.audio_layers", "model.audio_length", "model.audio_lengths", "model.audio_length_list", "sound"},
+};
+
+/* ---- what has to hold ---- */
+
+/* What the shape of one lacks, or NULL. */
+static const char *wrong_shape(const struct transformer_job *j, enum transformer_tower_kind kind)
+{
+    const struct transformer_tower *t = &j->model.towers[kind];
+    bool used = t->amount > 0 || t->amounts || t->listed.count, sound = kind == TOWER_AUDIO;
+    uint64_t tensor = (uint64_t)j->layout.tensor;
+    if (!t->hidden || !t->heads || t->hidden % t->heads)
+        return sound ? "a tower needs audio_hidden and audio_heads, of which the former is a multiple"
+                     : "a tower needs tower_hidden and tower_heads, of which the former is a multiple";
+    if (sound && !t->inputs)
+        return "sound needs model.audio_inputs, the numbers of a frame";
+    if (used && (!t->inputs || (!sound && !t->patches)))
+        return "images need model.tower_patches and model.tower_inputs";
+    if (t->heads % tensor || t->ffn % tensor)
+        return sound ? "heads and audio_ffn of the tower cannot be divided over the tensor-parallel ranks"
+                     : "heads and tower_ffn of the tower cannot be divided over the tensor-parallel ranks";
+    if (sound && (t->clip * t->rate < 1 || t->strides.count > 6))
+        return "a clip has no frame that a layer sees; expected at most 6 strides, and a longer clip";
+    return NULL;
+}
+
+static bool check_tower(const struct transformer_job *j, enum transformer_tower_kind kind)
+{
+    const struct transformer_tower *t = &j->model.towers[kind];
+    const struct keys *keys = &keys_of[kind];
+    const char *wrong = t->layers ? wrong_shape(j, kind) : NULL;
+    int ways = (t->amount > 0) + (t->amounts != NULL) + (t->listed.count > 0);
+    if (wrong) {
+        j->api->error(j->job, keys->layers, "%s", wrong);
+        return false;
+    }
+    if (t->layers && ways > 1) {
+        j->api->error(j->job, t->amounts ? keys->drawn : keys->listed,
+                      "%s, %s and %s say the same in several ways; expected one of them", keys->amount + 6,
+                      keys->drawn + 6, keys->listed + 6);
+        return false;
+    }
+    return true;
+}
+
+/* Tokens of a sample that are not drawn have room in its sequence. */
+static bool check_tokens(const struct transformer_job *j)
+{
+    double sum = 0;
+    const struct keys *keys = &keys_of[TOWER_IMAGES];
+    for (enum transformer_tower_kind kind = TOWER_IMAGES; kind < TRANSFORMER_TOWERS; kind++) {
+        const struct transformer_tower *t = &j->model.towers[kind];
+        if (!t->layers || t->amounts || !(t->amount > 0))
+            continue;
+        keys = &keys_of[kind];
+        sum += t->amount / (kind == TOWER_AUDIO ? t->clip : 1) * tower_tokens(t);
+    }
+    if (sum <= (double)j->model.sequence)
+        return true;
+    j->api->error(j->job, keys->amount,
+                  "the %s of a sample are %.0f tokens, which do not fit into a sequence of %llu; expected fewer, or a "
+                  "longer model.sequence",
+                  keys->what, sum, (unsigned long long)j->model.sequence);
+    return false;
+}
+
+bool transformer_check_towers(const struct transformer_job *j)
+{
+    bool ok = check_tower(j, TOWER_IMAGES);
+    ok &= check_tower(j, TOWER_AUDIO);
+    return ok && check_tokens(j);
+}
+
+/* ---- drawing ---- */
+
+/* Items of a sample: whole images, as many as its sequence has room for. */
+static double items_of(const struct transformer_job *j, const struct transformer_tower *t, double amount)
+{
+    bool sound = t->kind == TOWER_AUDIO;
+    double items = sound ? amount / t->clip : floor(amount + 0.5), room = (double)j->model.sequence / tower_tokens(t);
+    items = fmin(items, sound ? room : floor(room));
+    return t->padded ? ceil(items) : items;
+}
+
+static double sample_of(const struct transformer_tower *t, struct draws *draws, size_t number)
+{
+    if (t->listed.count)
+        return t->listed.values[number % t->listed.count];
+    return distribution_draw(&t->amounts->distribution, draws);
+}
+
+/* Of samples dealt to micro-batches and ranks, the work of each over the mean. */
+static bool draw(struct transformer_job *j, enum transformer_tower_kind kind, size_t batches)
+{
+    struct transformer_tower *t = &j->model.towers[kind];
+    struct transformer_tower_load *load = &j->towers[kind];
+    struct draws draws = draws_of(t->seed, PURPOSE_TOWERS + (uint64_t)kind, 0);
+    size_t samples = (size_t)j->layout.samples;
+    double sum = 0;
+    load->factors = array_zeroed(batches, sizeof *load->factors);
+    for (size_t batch = 0; batch < batches; batch++)
+        for (size_t k = 0; k < samples; k++) {
+            double items = items_of(j, t, sample_of(t, &draws, batch * samples + k));
+            load->factors[batch] += items;
+            sum += items;
+        }
+    if (!(sum > 0)) {
+        j->api->error(j->job, t->listed.count ? keys_of[kind].listed : keys_of[kind].drawn,
+                      "no sample of an iteration has any %s that fits into its sequence", keys_of[kind].what);
+        return false;
+    }
+    t->items = sum / (double)(batches * samples);
+    for (size_t batch = 0; batch < batches; batch++) {
+        load->factors[batch] *= (double)batches / sum;
+        load->most = fmax(load->most, load->factors[batch]);
+    }
+    return true;
+}
+
+bool transformer_draw_towers(struct transformer_job *j)
+{
+    double batches = (double)j->api->micro_batches(j->job) * j->data, samples = j->layout.samples * batches;
+    bool ok = true;
+    for (enum transformer_tower_kind kind = TOWER_IMAGES; kind < TRANSFORMER_TOWERS; kind++) {
+        const struct transformer_tower *t = &j->model.towers[kind];
+        const struct keys *keys = &keys_of[kind];
+        if (!t->layers || (!t->amounts && !t->listed.count))
+            continue;
+        if (!(j->layout.samples >= 1) || samples > SAMPLES_MAX) {
+            j->api->error(j->job, t->amounts ? keys->drawn : keys->listed,
+                          "each sample has its own %s; expected batch.micro or batch.global, of at most %d samples",
+                          keys->what, (int)SAMPLES_MAX);
+            return false;
+        }
+        ok &= draw(j, kind, (size_t)batches);
+    }
+    return ok;
+}
+
+void transformer_tower_loads_finish(struct transformer_job *j)
+{
+    for (enum transformer_tower_kind kind = TOWER_IMAGES; kind < TRANSFORMER_TOWERS; kind++)
+        free(j->towers[kind].factors);
+}
+
+bool transformer_towers_vary(const struct transformer_job *j)
+{
+    return j->towers[TOWER_IMAGES].factors || j->towers[TOWER_AUDIO].factors;
+}
