@@ -8,7 +8,8 @@ enum exit_code {
     EXIT_BAD_INPUT = 1, /* the user's files or values are wrong; nothing was written */
     EXIT_USAGE = 2,     /* the command line is wrong */
     EXIT_FAILED = 3,    /* the simulation failed, or trouble outside the input */
-    EXIT_CLOSED = 44    /* of a process that works for it: a plug-in closed descriptors that are not its own */
+    EXIT_CLOSED = 44,   /* of a process that works for it: a plug-in closed descriptors that are not its own */
+    EXIT_AHEAD = 45     /* of such a process: it has simulated one iteration, and the next may take another time */
 };
 
 #endif

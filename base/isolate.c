@@ -174,7 +174,8 @@ static int exit_code(const struct isolation *isolation, struct fault *fault)
         fault_set(fault, "the simulation's process was lost");
         return -1;
     }
-    bool ended_itself = WIFEXITED(isolation->status) && WEXITSTATUS(isolation->status) < 4;
+    int status = WEXITSTATUS(isolation->status);
+    bool ended_itself = WIFEXITED(isolation->status) && (status <= EXIT_FAILED || status == EXIT_AHEAD);
     if (ended_itself && isolation->shared->finished)
         return WEXITSTATUS(isolation->status);
     if (ended_itself) {

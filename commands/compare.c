@@ -242,9 +242,11 @@ static int simulate_one(struct comparison *comparison, struct comparison_run *ru
                                          .command = comparison->command,
                                          .nearest = &run->nearest,
                                          .split = true,
+                                         .settles = true,
                                          .quiet = comparison->options->quiet,
                                          .mistakes = mistakes};
     code = simulate(&request, &run->result);
+    run->scenario = simulation_settled(run->scenario, &run->result, comparison->arena);
     if (code != EXIT_DONE && mistakes && !interruption_noted())
         run->said = read_mistakes(comparison, mistakes);
     if (run->said && code == EXIT_BAD_INPUT) {

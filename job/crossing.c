@@ -7,6 +7,7 @@
 #include "schedules/schedule.h"
 #include "simulator/program/beats.h"
 #include "simulator/program/ends.h"
+#include "simulator/program/follows.h"
 #include "simulator/run/folded_run.h"
 
 /* No more iterations than this many operations, about, are tried. */
@@ -50,6 +51,29 @@ uint32_t job_crossing(const struct scenario *scenario, struct platform *platform
 bool job_may_double(const struct job *job, uint32_t iterations)
 {
     return ends_more(iterations) <= ENDS_MOST && 2 * program_operations(job->program) <= OPERATIONS_MAX;
+}
+
+bool job_may_settle(double operations)
+{
+    return ENDS_FEWEST * operations <= OPERATIONS_MAX;
+}
+
+bool job_runs_ahead(const struct scenario *scenario, struct platform *platform, const struct timeline *timeline)
+{
+    const struct program *program = timeline->program;
+    if (program->iterations > 1 || program->overlapping || program->independent || program->period > 1)
+        return false;
+    enum follows found = follows(timeline, NULL);
+    if (found != FOLLOWS_PERHAPS)
+        return found == FOLLOWS_OTHERWISE;
+    struct arena *scratch = arena_create();
+    struct diag silent = {0};
+    struct scenario two = *scenario;
+    two.iterations = 2;
+    struct job *twice = job_create(&two, platform, 1, scratch, &silent);
+    bool ahead = !twice || follows(timeline, twice->program) == FOLLOWS_OTHERWISE;
+    arena_destroy(scratch);
+    return ahead;
 }
 
 /* Whether the time between ends stands without contention. A failure counts: the run itself reports it. */

@@ -11,6 +11,7 @@
 
 struct arena;
 struct beats;
+struct timeline;
 
 /* The order of a pipeline as rows of a schedule file, and what its stages take without communication. */
 struct job_order {
@@ -55,6 +56,14 @@ uint32_t job_crossing(const struct scenario *scenario, struct platform *platform
 /* Whether one with the next number of iterations (simulator/program/ends.h) may be tried: not beyond a million
  * operations or so. */
 bool job_may_double(const struct job *job, uint32_t iterations);
+
+/* Whether ranks begin the next iteration before the only one of the timeline has ended, so that it may take another
+ * time (simulator/program/follows.h). The scenario is that of the timeline's program. False where iterations overlap or
+ * each rank has its own pace. */
+bool job_runs_ahead(const struct scenario *scenario, struct platform *platform, const struct timeline *timeline);
+
+/* Whether a job of so many operations in an iteration is small enough for `iterations: settled` to be tried unasked. */
+bool job_may_settle(double operations);
 
 /* How a job goes on from the part of it that was built: `more` times through the beats. */
 struct job_repetition {

@@ -105,18 +105,26 @@ static struct scenario_request request_of(const struct scenario *scenario, const
     return request;
 }
 
+struct scenario *choice_reload(const struct scenario *scenario, const struct scenario_request *request,
+                               struct arena *arena, struct diag *diag)
+{
+    struct scenario *loaded = scenario_load(request, arena, diag);
+    if (!loaded)
+        return NULL;
+    loaded->name = scenario->name;
+    loaded->bounded = scenario->bounded;
+    loaded->keeps_order = scenario->keeps_order;
+    loaded->plans = scenario->plans;
+    return loaded;
+}
+
 struct scenario *choice_load(const struct scenario *scenario, const struct choice_candidate *candidate,
                              struct arena *arena, struct diag *diag)
 {
     struct scenario_request request = request_of(scenario, candidate, arena);
-    struct scenario *chosen = scenario_load(&request, arena, diag);
-    if (!chosen)
-        return NULL;
-    chosen->name = scenario->name;
-    chosen->bounded = scenario->bounded;
-    chosen->keeps_order = scenario->keeps_order;
-    chosen->plans = scenario->plans;
-    chosen->schedule_name = arena_print(arena, "best (%s)", candidate->label);
+    struct scenario *chosen = choice_reload(scenario, &request, arena, diag);
+    if (chosen)
+        chosen->schedule_name = arena_print(arena, "best (%s)", candidate->label);
     return chosen;
 }
 

@@ -35,6 +35,11 @@ struct choice_ranking {
 /* Whether the scenario leaves it open. */
 bool choice_is_open(const struct scenario *scenario);
 
+/* What the request asks for, which differs from that of the scenario in a few values: with what was set of the scenario
+ * beside them. NULL with the mistakes reported. Memory from the arena. */
+struct scenario *choice_reload(const struct scenario *scenario, const struct scenario_request *request,
+                               struct arena *arena, struct diag *diag);
+
 /* All candidates of a scenario that leaves it open; memory from the arena. */
 struct choice_candidate *choice_list(const struct scenario *scenario, struct arena *arena, uint32_t *count);
 

@@ -50,6 +50,14 @@ static bool split_idle(const struct shortened_report_request *request, const str
     return true;
 }
 
+/* The shorter job begins and ends as the whole one does. */
+static bool runs_ahead(const struct shortened_report_request *request, const struct shortened *shortened)
+{
+    struct scenario shorter = *request->scenario;
+    shorter.micro_batches = shortened->steady.micro_batches;
+    return job_runs_ahead(&shorter, request->platform, shortened->run.timeline);
+}
+
 struct report *shortened_report(const struct shortened_report_request *request, struct arena *arena, double *operations)
 {
     struct shortened shortened;
@@ -64,6 +72,8 @@ struct report *shortened_report(const struct shortened_report_request *request, 
         report = report_of_frame(&description, frame, request->platform, arena);
         if (report->lost || !split_idle(request, &shortened, frame, arena, report))
             report = NULL;
+        if (request->ahead)
+            *request->ahead = runs_ahead(request, &shortened);
     }
     timeline_destroy(shortened.run.timeline);
     return report;

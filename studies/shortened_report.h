@@ -14,6 +14,7 @@ struct shortened_report_request {
     struct platform *platform;
     struct class_store *classes; /* NULL: none are shared */
     bool split;                  /* idle time by what can be done about it is asked for, too */
+    bool *ahead;                 /* set to whether ranks run into the next iteration (job/job.h); NULL: not asked for */
 };
 
 /* The printed figures (run_description.printed) of the scenario's job on the analytic engine, from a job with fewer

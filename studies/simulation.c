@@ -177,9 +177,10 @@ int simulation_finish(const struct simulation_request *request, struct isolation
         code = EXIT_FAILED; /* whatever it has to say */
     else if (code < 0)
         code = report_abnormal_end(request->scenario, stage, &fault, request->mistakes ? request->mistakes : stderr);
-    else if (code == EXIT_DONE && !read_results(request, results, result))
+    else if ((code == EXIT_DONE || code == EXIT_AHEAD) && !read_results(request, results, result))
         code = EXIT_FAILED;
-    if (request->files && !run_files_join(request->files, code == EXIT_DONE, request->output, &fault)) {
+    if (request->files && code != EXIT_AHEAD &&
+        !run_files_join(request->files, code == EXIT_DONE, request->output, &fault)) {
         diag_print(request->mistakes ? request->mistakes : stderr, "stagesim: %s\n", fault.text);
         code = fault.refused ? EXIT_BAD_INPUT : EXIT_FAILED;
     }
@@ -190,7 +191,7 @@ int simulation_finish(const struct simulation_request *request, struct isolation
     return code;
 }
 
-int simulate(const struct simulation_request *request, struct simulation_result *result)
+static int simulate_once(const struct simulation_request *request, struct simulation_result *result)
 {
     struct fault fault = {""};
     struct isolation *isolation = simulation_start(request, &fault);
@@ -201,6 +202,44 @@ int simulate(const struct simulation_request *request, struct simulation_result 
     }
     watch(isolation, SIGKILL);
     return simulation_finish(request, isolation, result);
+}
+
+void simulation_free(struct simulation_result *result)
+{
+    gantt_destroy(result->gantt);
+    free(result->parts);
+    *result = (struct simulation_result){0};
+}
+
+/* Ranks run ahead into the next iteration: `result` has what one takes. */
+static int simulate_again(const struct simulation_request *request, struct simulation_result *result)
+{
+    struct arena *arena = arena_create();
+    struct simulation_request again = simulation_again(request, result, arena), rest = *request;
+    struct simulation_result settled = {0};
+    int code = again.scenario ? simulate_once(&again, &settled) : EXIT_FAILED;
+    bool other = code == EXIT_DONE && simulation_is_unlike(&settled);
+    code = interruption_noted() ? code : EXIT_DONE;
+    if (code == EXIT_DONE && (request->files || request->draw || request->print || (other && !request->quiet))) {
+        simulation_free(result);
+        rest.settles = false;
+        rest.settled = other ? again.settled : 0;
+        rest.scenario = other ? again.scenario : rest.scenario;
+        code = simulate_once(&rest, result);
+    } else if (other) {
+        struct simulation_result one = *result;
+        *result = settled;
+        settled = one;
+    }
+    simulation_free(&settled);
+    arena_destroy(arena);
+    return code;
+}
+
+int simulate(const struct simulation_request *request, struct simulation_result *result)
+{
+    int code = simulate_once(request, result);
+    return code == EXIT_AHEAD ? simulate_again(request, result) : code;
 }
 
 int simulate_changed(const struct scenario *scenario, const struct scenario_set *sets, size_t count,

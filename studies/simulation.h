@@ -21,6 +21,10 @@ struct simulation_request {
     const struct nearest *nearest; /* how far its layout is from the best, for the same; NULL: not asked for */
     const struct tails_sharing *steps; /* how steps that vary are shared out; NULL: all, by all processors */
     bool split;                        /* idle time by what can be done about it is asked for, too */
+    /* Figures are compared with those of other runs: where the next iteration may take another time, and the scenario
+     * does not say how many there are, it is run again with `iterations: settled`. */
+    bool settles;
+    double settled; /* this is that run, and one iteration takes so many seconds; 0: it is not */
     bool quiet;
     bool print;               /* give back what people read: figures and workers */
     enum table_format format; /* of it */
@@ -61,11 +65,28 @@ int simulate_iteration(const struct scenario *scenario, const struct scenario_se
 /* Reports a scenario whose samples are not known, which the figures of studies need; whether they are. */
 bool simulation_expects_samples(const struct scenario *scenario, bool known, struct diag *diag);
 
+/* The scenario as it was run: with `iterations: settled` where the last row says so, otherwise as it is.
+ * Memory from the arena. */
+struct scenario *simulation_settled(struct scenario *scenario, const struct simulation_result *result,
+                                    struct arena *arena);
+
+/* What has to be asked for after simulation_finish has said EXIT_AHEAD, with what one iteration takes: figures alone,
+ * with `iterations: settled`. The scenario is NULL where it cannot be so. Memory from the arena. */
+struct simulation_request simulation_again(const struct simulation_request *request,
+                                           const struct simulation_result *one, struct arena *arena);
+/* Whether it has found iterations that differ; otherwise the figures of one iteration stand. */
+bool simulation_is_unlike(const struct simulation_result *settled);
+
 /* A simulation in two steps, for several of them at a time: isolate_runs tells whether one still runs. The request has
- * to live until the second. NULL with the fault filled when no process could be made. */
+ * to live until the second. NULL with the fault filled when no process could be made. The second returns EXIT_AHEAD
+ * where a request settles and the next iteration may take another time: then the figures are there, of one iteration,
+ * and no file is written. */
 struct isolation *simulation_start(const struct simulation_request *request, struct fault *fault);
 int simulation_finish(const struct simulation_request *request, struct isolation *isolation,
                       struct simulation_result *result);
+
+/* Frees what the result owns but what was printed, and leaves it empty. */
+void simulation_free(struct simulation_result *result);
 
 /* Copies what people read to standard output. False after it was reported that it cannot be read back. */
 bool simulation_print(struct simulation_result *result);

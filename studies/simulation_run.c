@@ -183,6 +183,10 @@ static bool write_run(struct run *run, struct timeline *timeline, struct report 
     bool ok = true;
     struct gantt *gantt = make_gantt(run, timeline, report);
     gantt_save(gantt, run->self->results);
+    if (run->ahead) {
+        gantt_destroy(gantt);
+        return true;
+    }
     notes(run, report);
     if (run->request->print)
         run_print(run->self->results, table_style_of(run->request->format, stdout), report);
@@ -194,6 +198,29 @@ static bool write_run(struct run *run, struct timeline *timeline, struct report 
                                    : !fflush(run->request->files->operations));
     gantt_destroy(gantt);
     return ok;
+}
+
+/* The figures, and of the last engine what is asked for beside them. An exit code. */
+static int hand_over(struct run *run, bool last, const struct folded_run *folded, struct report *report,
+                     struct nested *nested)
+{
+    struct fault fault = {""};
+    struct timeline *timeline = folded->timeline;
+    struct comparison_row row = comparison_row_of(report);
+    row.bound = run->job->bound;
+    row.bound_splits = run->job->bound_splits;
+    run_note_settled(run, report, last, &row);
+    if (!figures_finite(&fault)) /* before pictures are made of them */
+        return fail(run, EXIT_FAILED, &fault);
+    fwrite(&row, sizeof row, 1, run->self->results);
+    bool ok = !last || write_run(run, timeline, report, nested, &fault);
+    timeline_destroy(nested->free);
+    timeline_destroy(nested->alone);
+    timeline_destroy(run->alone);
+    run->alone = last ? NULL : timeline;
+    if (last)
+        timeline_destroy(timeline);
+    return !ok ? fail(run, EXIT_FAILED, &fault) : run->ahead ? EXIT_AHEAD : EXIT_DONE;
 }
 
 /* Runs one engine and hands its figures over; the files are those of the last engine. */
@@ -241,21 +268,9 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
         levers_find(run->scenario, run->platform, (double)program_operations(run->job->program), report, run->arena);
     if (run->alone)
         report->contention = contention_create(run->alone, frame, run->platform, run->job->hosts, run->arena);
-    struct comparison_row row = comparison_row_of(report);
-    row.bound = run->job->bound;
-    row.bound_splits = run->job->bound_splits;
-    if (!figures_finite(&fault)) /* before pictures are made of them */
-        return fail(run, EXIT_FAILED, &fault);
-    fwrite(&row, sizeof row, 1, run->self->results);
-    if (last)
-        ok = write_run(run, timeline, report, &nested, &fault);
-    timeline_destroy(nested.free);
-    timeline_destroy(nested.alone);
-    timeline_destroy(run->alone);
-    run->alone = last ? NULL : timeline;
-    if (last)
-        timeline_destroy(timeline);
-    return ok ? EXIT_DONE : fail(run, EXIT_FAILED, &fault);
+    run_note_ahead(run, last && run_is_ahead(run, engine, timeline), (double)program_operations(run->job->program));
+    run_note_unlike(run, frame);
+    return hand_over(run, last, &folded, report, &nested);
 }
 
 /* What is asked for follows from a job with fewer micro-batches where that comes back to a state. False: it does not,
@@ -264,7 +279,9 @@ static bool run_shortened(struct run *run)
 {
     const struct simulation_request *request = run->request;
     const struct scenario *scenario = run->scenario;
-    struct shortened_report_request shorter = {scenario, run->platform, run->classes, request->split};
+    bool ahead = false;
+    struct shortened_report_request shorter = {scenario, run->platform, run->classes, request->split,
+                                               run_is_open(run) ? &ahead : NULL};
     double operations = 0, started = clock_now();
     if (scenario->engine != ENGINE_ANALYTIC || request->files || request->draw || scenario->tails.given)
         return false;
@@ -279,9 +296,13 @@ static bool run_shortened(struct run *run)
     struct comparison_row row = comparison_row_of(report);
     struct gantt_choice choice = {.messages = true, .rows_only = true};
     struct gantt *gantt = gantt_of_run(report, NULL, &choice);
+    run_note_ahead(run, ahead, operations);
+    run_note_settled(run, report, true, &row);
     fwrite(&row, sizeof row, 1, run->self->results);
     gantt_save(gantt, run->self->results);
     gantt_destroy(gantt);
+    if (run->ahead)
+        return true;
     notes(run, report);
     if (request->print)
         run_print(run->self->results, table_style_of(request->format, stdout), report);
@@ -376,7 +397,7 @@ static int run_engines(struct run *run)
     if (code != EXIT_DONE)
         return code;
     if (run_shortened(run))
-        return EXIT_DONE;
+        return run->ahead ? EXIT_AHEAD : EXIT_DONE;
     if (simgrid)
         run_settle(run);
     code = run_build(run);

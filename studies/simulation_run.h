@@ -8,6 +8,8 @@
 #include "studies/simulation.h"
 
 struct class_store;
+struct engine;
+struct frame;
 struct report;
 struct timeline;
 
@@ -25,6 +27,9 @@ struct run {
     struct job *job;
     struct class_store *classes;
     struct timeline *alone;          /* the analytic timeline, kept until it is compared; NULL: none */
+    bool ahead;                      /* the next iteration may take another time, and the request settles */
+    bool unlike;                     /* the request is of such a run, which has found iterations that differ */
+    bool unsettled;                  /* it may, and the job is too large to find out unasked */
     struct training_traffic traffic; /* of checkpoints; not known: not simulated */
     double slow[TRAINING_CAUSES];    /* as in struct training_job */
 };
@@ -45,6 +50,16 @@ int run_build(struct run *run);
 /* Finds out how many iterations it takes on SimGrid until the time between their ends stands, and makes the run's
  * scenario one with as many: where it asks for that, or its schedule's order crosses iterations. */
 void run_settle(struct run *run);
+/* Whether the request settles, and the scenario leaves open how many iterations there are. */
+bool run_is_open(const struct run *run);
+/* Whether in addition the next iteration may take another time than that of the engine's timeline. */
+bool run_is_ahead(const struct run *run, const struct engine *engine, const struct timeline *timeline);
+/* Notes whether it may, of an iteration of so many operations. */
+void run_note_ahead(struct run *run, bool ahead, double operations);
+/* Notes whether iterations differ, where the request is of a run with `iterations: settled` that was not asked for. */
+void run_note_unlike(struct run *run, const struct frame *frame);
+/* Says of a run with `iterations: settled` that was not asked for, how many there are; or that it would take one. */
+void run_note_settled(const struct run *run, const struct report *report, bool last, struct comparison_row *row);
 /* Whether the checkpoints of its training are simulated on the job's links. */
 bool run_asks_for_traffic(const struct scenario *scenario);
 /* What has to be simulated beside the job for its training: before SimGrid's engine runs in this process, for each of

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* iterations: settled on SimGrid, which simulates once in a process: each number of iterations is tried in one of its
- * own. */
+ * own. And by itself, where runs are compared and the next iteration may take another time. */
+#include "analysis/figures/frame.h"
+#include "analysis/figures/report.h"
 #include "base/arena.h"
+#include "base/diagnostics.h"
 #include "base/exit_code.h"
 #include "base/process/guard.h"
 #include "job/scenario/scenario.h"
@@ -10,7 +13,11 @@
 #include "simulator/engines/engine.h"
 #include "simulator/program/ends.h"
 #include "simulator/run/folded_run.h"
+#include "studies/choice.h"
 #include "studies/simulation_run.h"
+
+#include <math.h>
+#include <string.h>
 
 /* What a trial says. */
 struct verdict {
@@ -72,4 +79,92 @@ void run_settle(struct run *run)
     guard_doing("finding how many iterations of %s are enough", settled->name);
     while (needs_more(run))
         settled->iterations = ends_more(settled->iterations);
+}
+
+/* ---- by itself ---- */
+
+bool run_is_open(const struct run *run)
+{
+    const struct scenario *scenario = run->scenario;
+    return run->request->settles && scenario->iterations == 1 && !scenario_is_own(scenario, "iterations") &&
+           !scenario->tails.given && !(scenario->schedule && scenario->schedule->crosses);
+}
+
+/* Speeds that change over time do so in the next iteration, whoever runs ahead. */
+bool run_is_ahead(const struct run *run, const struct engine *engine, const struct timeline *timeline)
+{
+    bool varies = engine != &engine_analytic && run->platform->host_count && run->platform->hosts[0].varies;
+    return run_is_open(run) && (varies || job_runs_ahead(run->scenario, run->platform, timeline));
+}
+
+void run_note_ahead(struct run *run, bool ahead, double operations)
+{
+    run->unsettled = ahead && !job_may_settle(operations);
+    run->ahead = ahead && !run->unsettled;
+}
+
+/* The same scenario with `iterations: settled`; NULL: it does not go. */
+static struct scenario *load_settled(const struct scenario *scenario, struct arena *arena)
+{
+    static const struct scenario_set settled = {.text = "iterations=settled"};
+    struct diag silent = {0};
+    struct scenario_request request = scenario_request_with(&scenario->request, &settled, 1, arena);
+    struct scenario *loaded = choice_reload(scenario, &request, arena, &silent);
+    if (loaded)
+        loaded->schedule_name = scenario->schedule_name;
+    return loaded;
+}
+
+struct simulation_request simulation_again(const struct simulation_request *request,
+                                           const struct simulation_result *one, struct arena *arena)
+{
+    struct simulation_request again = *request;
+    again.scenario = load_settled(request->scenario, arena);
+    again.settles = false;
+    again.settled = one->rows[one->row_count - 1].iteration;
+    again.files = NULL;
+    again.output = NULL;
+    again.draw = again.print = false;
+    again.quiet = true;
+    return again;
+}
+
+bool simulation_is_unlike(const struct simulation_result *settled)
+{
+    return settled->row_count && settled->rows[settled->row_count - 1].settled;
+}
+
+/* Where ranks run ahead the first iteration fills, and is like no other. */
+void run_note_unlike(struct run *run, const struct frame *frame)
+{
+    const double nearly = 1e-5;
+    double one = run->request->settled;
+    double longest = frame->joined ? frame->longest : fmax(one, frame->longest);
+    double shortest = frame->joined ? frame->shortest : fmin(one, frame->shortest);
+    run->unlike = one > 0 && frame->measured > 1 && !frame->whole && longest - shortest > nearly * frame->iteration;
+}
+
+void run_note_settled(const struct run *run, const struct report *report, bool last, struct comparison_row *row)
+{
+    if (!run->unlike && !run->unsettled)
+        return;
+    size_t used = strlen(row->notes);
+    const char *figures = run->unsettled ? "the next iteration may take another time: figures are of one, for the job "
+                                           "is too large for `iterations: settled` unasked"
+                                         : arena_print(run->arena,
+                                                       "one iteration is not like the next: figures are of %u "
+                                                       "iterations, as with `iterations: settled`",
+                                                       report->iterations);
+    const char *text = arena_print(run->arena, "%s/%s: %s", row->scenario, row->schedule, figures);
+    row->settled = run->unsettled ? 0 : report->iterations;
+    snprintf(row->notes + used, sizeof row->notes - used, "%s\n", text);
+    if (last && !run->request->quiet)
+        diag_print(run->self->console, "note: %s\n", text);
+}
+
+struct scenario *simulation_settled(struct scenario *scenario, const struct simulation_result *result,
+                                    struct arena *arena)
+{
+    struct scenario *settled = simulation_is_unlike(result) ? load_settled(scenario, arena) : NULL;
+    return settled ? settled : scenario;
 }

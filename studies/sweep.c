@@ -124,6 +124,7 @@ struct lane {
     struct arena *arena;
     struct simulation_request request;
     size_t combination;
+    struct simulation_result one; /* of one iteration, where the combination is run again; no rows: it is not */
 };
 
 struct working {
@@ -179,7 +180,9 @@ static void begin(struct working *working, struct lane *lane)
         lane->request = (struct simulation_request){
             .scenario = choose(load(sweep, combination, lane->arena, result, &working->fault), lane->arena),
             .quiet = true,
-            .split = true};
+            .split = true,
+            .settles = true};
+        lane->one.row_count = 0;
         lane->request.mistakes = lane->request.scenario ? tmpfile() : NULL;
         if (lane->request.mistakes)
             lane->isolation = simulation_start(&lane->request, &working->fault);
@@ -204,13 +207,31 @@ static void refuse_simulated(const struct sweep *sweep, struct sweep_result *res
     refuse(sweep, result, *text ? diag_first(text) : "the simulation failed");
 }
 
+/* The next iteration may take another time: whether the lane finds out. `simulated` has what one takes. */
+static bool run_again(struct working *working, struct lane *lane, const struct simulation_result *simulated)
+{
+    lane->one = *simulated;
+    lane->one.gantt = NULL;
+    lane->request = simulation_again(&lane->request, simulated, lane->arena);
+    lane->isolation = lane->request.scenario ? simulation_start(&lane->request, &working->fault) : NULL;
+    return lane->isolation != NULL;
+}
+
 static void finish(struct working *working, struct lane *lane)
 {
     struct sweep *sweep = working->sweep;
     struct simulation_result simulated;
     struct sweep_result *result = &sweep->results[lane->combination];
     int code = simulation_finish(&lane->request, lane->isolation, &simulated);
-    if (code == EXIT_DONE) {
+    if (code == EXIT_AHEAD && run_again(working, lane, &simulated)) {
+        simulation_free(&simulated);
+        return;
+    }
+    bool other = code == EXIT_DONE && simulation_is_unlike(&simulated);
+    if (lane->one.row_count && !other && !sweep->stopped) {
+        result->status = SWEEP_RAN;
+        result->row = lane->one.rows[lane->one.row_count - 1];
+    } else if (code == EXIT_DONE) {
         result->status = SWEEP_RAN;
         result->row = simulated.rows[simulated.row_count - 1];
     } else if (!sweep->stopped) {
@@ -218,8 +239,7 @@ static void finish(struct working *working, struct lane *lane)
     }
     if (result->status != SWEEP_OPEN)
         note(working, lane->combination);
-    gantt_destroy(simulated.gantt);
-    free(simulated.parts);
+    simulation_free(&simulated);
     fclose(lane->request.mistakes);
     arena_destroy(lane->arena);
     lane->isolation = NULL;

@@ -16,6 +16,7 @@
 #include "commands/search/search_parts.h"
 #include "commands/search/search_picture.h"
 #include "commands/search/search_rl.h"
+#include "commands/search/search_view.h"
 #include "studies/record.h"
 #include "studies/search/estimate.h"
 #include "studies/search/training.h"
@@ -32,8 +33,10 @@ enum { TOP_DEFAULT = 10, KEPT_LEAST = 10 };
 static bool write_best(const struct search *search, struct output *output, const char *directory, struct arena *arena,
                        struct fault *fault)
 {
-    struct scenario_set sets[SEARCH_SETS_MAX];
+    struct scenario_set sets[SEARCH_SETS_MAX + 1] = {{0}};
     size_t count = search_space_sets(&search->space, search->scenario, search->ranked[search->best[0]], sets, arena);
+    if (search_best(search, 0)->verified.settled)
+        sets[count++].text = "iterations=settled";
     return record_best(output, directory, search->scenario, sets, count,
                        arena_print(arena, "The best of %llu layouts of %s on %s GPUs that `stagesim search` tried.",
                                    (unsigned long long)search->space.count, search->scenario->name,

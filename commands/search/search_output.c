@@ -143,6 +143,19 @@ static void warn(FILE *out, const struct search *search, uint32_t top)
                 name);
 }
 
+/* Which of the times are not of one iteration. */
+static void print_settled(FILE *out, const struct search *search)
+{
+    unsigned count = 0;
+    for (uint32_t i = 0; i < search->best_count; i++)
+        count += search_best(search, i)->verified.settled > 0;
+    if (count)
+        fprintf(out,
+                "layouts with iterations that are not alike: %u; with contention they are run with `iterations: "
+                "settled`\n",
+                count);
+}
+
 static void print_remarks(FILE *out, const struct search *search, uint32_t top)
 {
     if (search->best_count > 1) {
@@ -156,6 +169,7 @@ static void print_remarks(FILE *out, const struct search *search, uint32_t top)
         band_say(out, &search->band);
     if (search->best_count && search_outlook(search, search_best(search, 0)).jobs)
         memory_band_say(out, &search->memory_band);
+    print_settled(out, search);
     warn(out, search, top);
     print_counts(out, search);
 }

@@ -217,6 +217,17 @@ static void print_spread(FILE *out, const struct sweep_view *view, struct arena 
     fputc('\n', out);
 }
 
+/* Which of the figures are not of one iteration. */
+static void print_settled(FILE *out, const struct sweep *sweep)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sweep->count; i++)
+        count += sweep->results[i].status == SWEEP_RAN && sweep->results[i].row.settled;
+    if (count)
+        fprintf(out, "combinations with iterations that are not alike: %zu; they were run with `iterations: settled`\n",
+                count);
+}
+
 /* What the table does not say. */
 static void print_remarks(FILE *out, const struct sweep_view *view, size_t shown, struct arena *arena)
 {
@@ -233,6 +244,7 @@ static void print_remarks(FILE *out, const struct sweep_view *view, size_t shown
         band_say(out, &sweep->results[best].row.band);
     if (best < sweep->count && sweep->results[best].row.outlook.jobs)
         memory_band_say(out, &sweep->results[best].row.memory);
+    print_settled(out, sweep);
     print_spread(out, view, arena);
 }
 

@@ -51,7 +51,8 @@ const struct stagesim_field root_fields[] = {
     {"iterations", STAGESIM_FIELD_TEXT, offsetof(struct root_values, iterations),
      .doc = "number of iterations that follow each other, at most 1000; settled: as many as it takes until the time "
             "between their ends no longer changes; default 1, or for a schedule whose order crosses iterations, as "
-            "many as it takes until they repeat"},
+            "many as it takes until they repeat; in comparisons, sweeps and searches settled where one is not "
+            "like the next"},
     {0},
 };
 

@@ -174,6 +174,7 @@ static int verify(struct search *search, uint64_t index, const struct course *co
     double each = course->done ? (clock_now() - course->started) / course->done : 0;
     struct simulation_request simulation = {.scenario = scenario_load(&request, arena, &diag),
                                             .quiet = course->quiet,
+                                            .settles = true,
                                             .behind = each * course->behind,
                                             .least = course->behind && !course->done};
     struct simulation_result simulated;
@@ -185,7 +186,8 @@ static int verify(struct search *search, uint64_t index, const struct course *co
                                                     .bubble = row->bubble,
                                                     .exposed = row->exposed / row->iteration,
                                                     .step = search_step_of(search->scenario, &row->tails),
-                                                    .training = search_training_of(&row->forecast)};
+                                                    .training = search_training_of(&row->forecast),
+                                                    .settled = row->settled};
     }
     gantt_destroy(code == EXIT_DONE ? simulated.gantt : NULL);
     return code;

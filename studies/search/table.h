@@ -36,6 +36,7 @@ struct search_verified {
     double iteration, energy, bubble, exposed;
     double step;
     struct search_training training;
+    uint64_t settled; /* iterations that these are of, where one is not like the next; 0: as the scenario says */
 };
 
 /* One candidate; plain data without holes that differ. Seconds and bytes. */
