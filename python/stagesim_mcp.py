@@ -12,6 +12,7 @@ import stagesim
 
 PROTOCOLS = ("2025-06-18", "2025-03-26", "2024-11-05")
 SECONDS, MEGABYTES = 120, 4000
+ID = (str, int, float)
 SCENARIO = {"description": "the path of a scenario, or an object with its keys (see the tool schema)",
             "type": ["string", "object"]}
 SET = {"description": 'keys that change, such as {"batch.global": 1024}', "type": "object"}
@@ -65,6 +66,9 @@ def call(name, given, sent):
     wrong = sorted(set(given) - set(known[name]["properties"])) or sorted(set(known[name]["required"]) - set(given))
     if wrong:
         return [f"{name}: {', '.join(wrong)}: expected {', '.join(known[name]['properties'])}"], True
+    for key, value in given.items():
+        if known[name]["properties"][key].get("type") == "string" and not isinstance(value, str):
+            return [f"{name}: {key}: expected a text"], True
     answer = stagesim.ask(sent=sent, **request_of(name, given))
     result = answer.get("result")
     if name == "schema" and "key" in given and not answer["code"]:
@@ -75,9 +79,23 @@ def call(name, given, sent):
     return list(filter(None, [text, answer.get("messages", "").strip()])), bool(answer["code"])
 
 
+def mistake_in(method, given):
+    """What is wrong with the parameters of a request, in words; '' where nothing is."""
+    if not isinstance(given, dict):
+        return "params: expected an object"
+    if method == "tools/call" and not isinstance(given.get("name"), str):
+        return "name: expected the name of a tool"
+    if method == "tools/call" and not isinstance(given.get("arguments") or {}, dict):
+        return "arguments: expected an object"
+    return ""
+
+
 def reply_to(message, sent=None):
     """The result of a request, or an error as (code, text)."""
     method, given = message.get("method"), message.get("params") or {}
+    wrong = mistake_in(method, given)
+    if wrong:
+        return -32602, wrong
     if method == "initialize":
         asked = given.get("protocolVersion")
         return {"protocolVersion": asked if asked in PROTOCOLS else PROTOCOLS[0], "capabilities": {"tools": {}},
@@ -88,43 +106,85 @@ def reply_to(message, sent=None):
         return {"tools": TOOLS}
     if method == "tools/call":
         try:
-            texts, failed = call(given.get("name"), given.get("arguments") or {}, sent)
+            texts, failed = call(given["name"], given.get("arguments") or {}, sent)
         except stagesim.Error as error:
             texts, failed = [str(error)], True
         return {"content": [{"type": "text", "text": text} for text in texts], "isError": failed}
     return -32601, f"there is no method {method!r}"
 
 
+def write(number, reply):
+    part = {"error": {"code": reply[0], "message": reply[1]}} if isinstance(reply, tuple) else {"result": reply}
+    print(json.dumps({"jsonrpc": "2.0", "id": number, **part}), flush=True)
+
+
+class Call:
+    """A call of a tool, in a thread of its own, so that it can be cancelled: also before its request is on its way.
+    Who cancels expects no reply."""
+
+    def __init__(self, client, message):
+        self.client, self.message, self.cancel_sent, self.cancelled = client, message, None, False
+        self.thread = threading.Thread(target=self.run)
+
+    def sent(self, cancel):
+        with self.client.lock:
+            self.cancel_sent, late = cancel, self.cancelled
+        if late:
+            cancel()
+
+    def cancel(self):
+        with self.client.lock:
+            self.cancelled, cancel = True, self.cancel_sent
+        if cancel:
+            try:
+                cancel()
+            except stagesim.Error:
+                pass  # the program has ended, and the call with it
+
+    def run(self):
+        try:
+            reply = reply_to(self.message, self.sent)
+        except Exception as error:  # whatever it is, who asked waits for a reply
+            reply = -32603, f"{type(error).__name__}: {error}"
+        with self.client.lock:
+            if not self.cancelled:
+                write(self.message["id"], reply)
+            del self.client.calls[self.message["id"]]
+
+
 class Client:
-    """Whom replies go to. Each call of a tool runs in a thread of its own, so that it can be cancelled."""
+    """Whom replies go to, and the calls that have none yet, by id."""
 
     def __init__(self):
-        self.lock, self.threads, self.cancels, self.gone = threading.Lock(), [], {}, set()
+        self.lock, self.calls = threading.Lock(), {}
 
     def reply(self, number, reply):
-        part = {"error": {"code": reply[0], "message": reply[1]}} if isinstance(reply, tuple) else {"result": reply}
         with self.lock:
-            if number not in self.gone:
-                print(json.dumps({"jsonrpc": "2.0", "id": number, **part}), flush=True)
+            write(number, reply)
 
-    def call(self, message):
-        number = message["id"]
-        reply = reply_to(message, lambda cancel: self.cancels.__setitem__(number, cancel))
-        self.reply(number, reply)
-        self.cancels.pop(number, None)
+    def begin(self, message):
+        made = Call(self, message)
+        with self.lock:
+            if self.calls.setdefault(message["id"], made) is not made:
+                write(None, (-32600, f"the call {message['id']!r} has no reply yet: expected another id"))
+                return
+        made.thread.start()
+
+    def notice(self, message):
+        """A message that has no reply, whatever it is."""
+        given = message.get("params")
+        number = given.get("requestId") if isinstance(given, dict) else None
+        found = self.calls.get(number) if isinstance(number, ID) else None
+        if found and message.get("method") == "notifications/cancelled":
+            found.cancel()
 
     def take(self, message):
-        if not isinstance(message, dict) or not isinstance(message.get("id", 0), (str, int, float)):
+        if not isinstance(message, dict) or not isinstance(message.get("id", 0), ID):
             self.reply(None, (-32600, "expected an object with a text or a number as its id"))
         elif "id" not in message:
-            number = (message.get("params") or {}).get("requestId")
-            cancel = self.cancels.get(number) if message.get("method") == "notifications/cancelled" else None
-            if cancel:
-                self.gone.add(number)  # who cancels expects no reply
-                cancel()
+            self.notice(message)
         elif message.get("method") == "tools/call":
-            self.threads.append(threading.Thread(target=self.call, args=(message,)))
-            self.threads[-1].start()
+            self.begin(message)
         else:
             self.reply(message["id"], reply_to(message))
 
@@ -136,12 +196,12 @@ def main():
             continue
         try:
             message = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             client.reply(None, (-32700, f"this is no JSON: {error}"))
         else:
             client.take(message)
-    for thread in client.threads:
-        thread.join()
+    for each in list(client.calls.values()):
+        each.thread.join()
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@
 figures, messages and exit codes; scenarios as files, lists and objects. Requests that cannot be meant, each with its
 message; cancelling what runs and what waits; limits on time and memory; a killed server leaves no process behind. Then
 the server for assistants, against the same."""
+import contextlib
+import io
 import json
 import os
 import pathlib
@@ -11,9 +13,12 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
+import stagesim_mcp  # noqa: E402
 from tool import ROOT, Checker, binary_argument, run
 
 JOB = {"platform": "ideal:4", "workload": "stages", "parallel": {"pipeline": 4}, "batch": {"micro_batches": 8},
@@ -185,25 +190,28 @@ def cancelling(binary):
     check.that(wait_for(lambda: not any(map(lives, left))), "a killed server has left processes")
 
 
-def assistants(binary, folder):
-    def send(*messages):
-        text = "".join((each if isinstance(each, str) else json.dumps({"jsonrpc": "2.0", **each})) + "\n"
-                       for each in messages)
-        done = subprocess.run([sys.executable, ROOT / "python/stagesim_mcp.py"], input=text, capture_output=True,
-                              text=True, env={**os.environ, "STAGESIM": binary}, cwd=folder, timeout=60)
-        check.that(not done.stderr, done.stderr)
-        return [json.loads(line) for line in done.stdout.splitlines()]
+def assistant(binary, folder, *messages):
+    """The replies of the server for assistants to messages."""
+    text = "".join((each if isinstance(each, str) else json.dumps({"jsonrpc": "2.0", **each})) + "\n"
+                   for each in messages)
+    done = subprocess.run([sys.executable, ROOT / "python/stagesim_mcp.py"], input=text, capture_output=True,
+                          text=True, env={**os.environ, "STAGESIM": binary}, cwd=folder, timeout=60)
+    check.that(not done.stderr, done.stderr)
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
+
+def assistants(binary, folder):
     def call(number, tool, **given):
         return {"id": number, "method": "tools/call", "params": {"name": tool, "arguments": given}}
 
-    replies = send({"id": 0, "method": "initialize", "params": {"protocolVersion": "2025-03-26"}},
-                   {"method": "notifications/initialized"}, {"id": 1, "method": "tools/list"},
-                   call(2, "run", scenario=JOB), call(3, "run", scenario="none.yaml"), call(4, "rum"),
-                   call(5, "schema", key="engine"), call(6, "run", scenari="x"), {"id": 7, "method": "no"}, "nonsense",
-                   call(8, "schedule", name="1f1b", options={"workers": 2, "micro_batches": 4}),
-                   call(9, "list", what="schedules"), call(10, "check", scenario=JOB),
-                   call(11, "schema", kind="hardware", key="kind"), {"id": [1], "method": "ping"})
+    replies = assistant(binary, folder,
+                        {"id": 0, "method": "initialize", "params": {"protocolVersion": "2025-03-26"}},
+                        {"method": "notifications/initialized"}, {"id": 1, "method": "tools/list"},
+                        call(2, "run", scenario=JOB), call(3, "run", scenario="none.yaml"), call(4, "rum"),
+                        call(5, "schema", key="engine"), call(6, "run", scenari="x"), {"id": 7, "method": "no"},
+                        "nonsense", call(8, "schedule", name="1f1b", options={"workers": 2, "micro_batches": 4}),
+                        call(9, "list", what="schedules"), call(10, "check", scenario=JOB),
+                        call(11, "schema", kind="hardware", key="kind"), {"id": [1], "method": "ping"})
     broken = [reply["error"]["code"] for reply in replies if reply["id"] is None]
     check.that(sorted(broken) == [-32700, -32600], f"mistakes of the protocol: {broken}")
     replies = {reply["id"]: reply for reply in replies if reply["id"] is not None}  # calls are answered when they end
@@ -253,6 +261,72 @@ def assistant_cancels(binary):
     check.that(server.wait(30) == 0 and server.stdout.read() == "", "the end")
 
 
+def assistant_errs(binary, folder):
+    """Messages of no known form are each told so once, and the server stays."""
+    call = {"method": "tools/call"}
+    wrong = [({**call, "params": ["run"]}, -32602), ({**call, "params": {"name": ["run"]}}, -32602),
+             ({**call, "params": {"name": "run", "arguments": [1]}}, -32602), ({**call}, -32602),
+             ({"method": "initialize", "params": [1]}, -32602),
+             ({**call, "params": {"name": "schema", "arguments": {"key": ["engine"]}}}, None),
+             ({**call, "params": {"name": "run", "arguments": {"scenario": JOB, "options": "x"}}}, None)]
+    cancels = [{"method": "notifications/cancelled", "params": given}
+               for given in ({"requestId": [1]}, {"requestId": {}}, [1], "x", {"requestId": 99}, None)]
+    replies = assistant(binary, folder, "[" * 200000, *cancels, *({"id": number, **message}
+                                                                  for number, (message, _) in enumerate(wrong)),
+                        {"id": "last", "method": "ping"})
+    check.that(replies[0]["error"]["code"] == -32700, f"what is nested too deep: {replies[0]}")
+    found = {reply["id"]: reply for reply in replies[1:]}
+    check.that(len(replies) == len(wrong) + 2 == len(found) + 1, f"{len(replies)} replies to {list(found)}")
+    for number, (message, code) in enumerate(wrong):
+        reply = found.get(number, {})
+        check.that(reply.get("error", {}).get("code") == code if code else reply.get("result", {}).get("isError"),
+                   f"{message}: {reply}")
+
+
+def assistant_races():
+    """A cancellation that comes before the request is on its way, one that fails, and errors of no known kind."""
+    server = stagesim_mcp.Client()
+    free, cancelled, ask = threading.Event(), [], stagesim_mcp.stagesim.ask
+    request = {"id": 1, "method": "tools/call", "params": {"name": "list", "arguments": {"what": "engines"}}}
+    cancel = {"method": "notifications/cancelled", "params": {"requestId": 1}}
+
+    def late(sent, **_):
+        free.wait(20)
+        sent(lambda: cancelled.append(1))
+        return {"code": 3, "messages": "cancelled"}
+
+    def broken(sent, **_):
+        sent(fails)
+        free.wait(20)
+        raise RuntimeError("of no known kind")
+
+    def fails():
+        raise stagesim_mcp.stagesim.Error("the program ended without an answer", 3)
+
+    def replies(asked, *messages):
+        """To messages that come while the call waits, and then to nothing more."""
+        free.clear()
+        stagesim_mcp.stagesim.ask, written = asked, io.StringIO()
+        with contextlib.redirect_stdout(written):
+            for message in messages:
+                server.take(message)
+            free.set()
+            check.that(wait_for(lambda: not server.calls), f"calls are kept: {server.calls}")
+        return [json.loads(line) for line in written.getvalue().splitlines()]
+
+    check.that(replies(late, request, cancel) == [] and cancelled == [1], "a cancellation before the request is lost")
+    found = replies(late, request)
+    check.that(len(found) == 1 and found[0]["id"] == 1 and "result" in found[0], f"the same id again: {found}")
+    found = replies(late, request, request)
+    check.that([(each["id"], "error" in each) for each in found] == [(None, True), (1, False)],
+               f"one id twice: {found}")
+    found = replies(broken, request)
+    check.that(len(found) == 1 and found[0]["error"]["code"] == -32603, f"an error of no known kind: {found}")
+    found = replies(broken, request, cancel, {"id": 2, "method": "ping"})
+    check.that([each["id"] for each in found] == [2], f"a cancellation that fails: {found}")
+    stagesim_mcp.stagesim.ask = ask
+
+
 def memory(binary):
     """What waits and what ended leaves nothing behind: as much memory after 600 requests as after 100."""
     # A sanitizer keeps what was freed, to see who still uses it.
@@ -279,6 +353,8 @@ def main():
         cancelling(binary)
         assistants(binary, folder)
         assistant_cancels(binary)
+        assistant_errs(binary, folder)
+    assistant_races()
     memory(binary)
     return check.done()
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """playground.py [--update]: which of the manual's console blocks open in the playground, and which do not and why, as
 closed.txt lists them. It fails when a block is closed that is not listed, when a listed one opens or is gone, and when
-doc/playground.md has other counts. tools/browser/blocks.py, which needs the WebAssembly, tries them all."""
+doc/playground.md has other counts. test/tools/browser/blocks.py, which needs the WebAssembly, tries them all."""
 import base64
 import collections
 import json
