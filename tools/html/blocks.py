@@ -136,7 +136,7 @@ def editor_link(command):
     if not path or path.parent != ROOT / "scenarios" or not path.is_file():
         return None
     text = path.read_text(encoding="utf-8")
-    if re.search(r"^(jobs|queue|idle_nodes|pairs):", text, re.M):
+    if re.search(rf"^({'|'.join(('jobs', *NO_ENGINE))}):", text, re.M):
         return None
     return "#1." + pack({"a": text, "set": changes})
 

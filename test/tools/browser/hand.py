@@ -16,10 +16,9 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 import chromium  # noqa: E402
-from page import ITERATION, RUNS, edit, until  # noqa: E402
+from page import ENDS, ITERATION, RUNS, edit, until  # noqa: E402
 from tool import ROOT, Checker, summary  # noqa: E402
 
-ENDS = "+(document.body.dataset.ends || 0)"
 BOX = "document.querySelector('#board [data-worker=\"%d\"][data-at=\"%d\"]')"
 check = Checker()
 
@@ -138,7 +137,79 @@ def by_times(browser, binary, folder):
     changed(browser, lambda: browser.run("document.getElementById('longer').click()"), "one stage")
     check.that("backward: [20ms, 20ms, 20ms, 22ms]" in browser.run("playground.state.a"), "the time of one stage")
     same(browser, binary, folder, "times of one stage")
+    text = browser.run("playground.state.a")
+    edit(browser, text.replace("forward: ", "forward: [10.125ms, 10ms, 0.0100004s, 10ms] # "))
+    check.that(until(browser, f"{ENDS} === {RUNS}"), "times of each stage")
+    browser.run("playground.hand.board.choose(1, 0)")
+    changed(browser, lambda: browser.run("document.getElementById('longer').click()"), "one stage of several")
+    check.that("forward: [10.125ms, 11ms, 0.0100004s, 10ms]" in browser.run("playground.state.a"),
+               f"the times of other stages change: {browser.run('playground.state.a')}")
     browser.run("document.getElementById('alone').checked = false")
+
+
+def never(browser, page, first):
+    """A box that is dragged and never let go leaves nothing; keys without a box, and drafts that fail, do no harm."""
+    start(browser, page, first)
+    check.that(until(browser, f"{ENDS} === {RUNS}"), "no end")
+    left, right, y = place(browser, 0, 0)
+    shown = ("[document.getElementById('board').firstChild.getAttribute('aria-label'), "
+             "document.querySelector('#memory-a svg').getAttribute('aria-label'), "
+             "document.querySelector('#memory-a svg').textContent, playground.state.a]")
+    before = browser.run(shown)
+    browser.mouse("mousePressed", right - 2, y, "left", 1, clickCount=1)
+    browser.mouse("mouseMoved", right + 2 * (right - left), y, "left", 1)
+    check.that(until(browser, f"({shown})[0] !== {json.dumps(before[0])} && ({shown})[2] !== {json.dumps(before[2])}"),
+               "nothing is drawn while a box is dragged")
+    browser.run("document.querySelector('#board svg').dispatchEvent(new PointerEvent('pointercancel'))")
+    check.that(browser.run(shown) == before, f"what was never let go stays: {browser.run(shown)}, not {before}")
+    check.that(until(browser, "!playground.hand.busy && !playground.hand.asked", 5), "a draft goes on")
+    browser.mouse("mouseReleased", right, y, "left", 0, clickCount=1)
+    check.that(browser.run(shown) == before, "the end of a drag that was given up")
+    for key, code in (("+", 187), ("ArrowDown", 40), ("End", 35)):
+        browser.run("playground.hand.board.svg.focus(); playground.hand.board.chosen = {worker: 2, at: 999}")
+        runs = browser.run(RUNS)
+        browser.key(key, code)
+        check.that(until(browser, "playground.hand.board.slot()", 5), f"{key} chooses no box")
+        if key == "+":
+            check.that(until(browser, f"{RUNS} > {runs} && {ENDS} === {RUNS}"), "+ makes no box longer")
+    failed = browser.run("""(async () => { const {hand} = playground, {drafts} = hand;
+        hand.drafts = {run: () => Promise.reject(new Error('out of memory'))};
+        hand.asked = {};
+        await hand.draft();
+        hand.drafts = drafts;
+        return [hand.busy, document.getElementById('status').textContent]; })()""")
+    check.that(failed == [False, "out of memory"], f"a draft that fails: {failed}")
+
+
+def variants(browser, page, first):
+    """Each variant has its own steps to undo."""
+    start(browser, page, first)
+    browser.run("playground.hand.board.choose(0, 0)")
+    changed(browser, lambda: browser.run("document.getElementById('longer').click()"), "a longer box")
+    changed(browser, lambda: browser.run("document.getElementById('tab-b').click()"), "variant B")
+    browser.run("document.getElementById('undo').click()")
+    check.that("nothing to undo" in browser.run("document.getElementById('status').textContent"), "a step of A")
+    changed(browser, lambda: browser.run("document.getElementById('tab-a').click()"), "variant A")
+    check.that("forward: 11ms" in browser.run("playground.state.a"), "variant A has another text")
+    changed(browser, lambda: browser.run("document.getElementById('undo').click()"), "a step that B has not taken away")
+    check.that(browser.run("playground.state.a") == first, "the step is not undone")
+
+
+def output_layer(browser, page, first):
+    """The passes of vocab-1f1b have their names, and the reason why their ends cannot be dragged."""
+    start(browser, page, first)
+    edit(browser, first.replace("schedule: 1f1b", "schedule: vocab-1f1b"))
+    check.that(until(browser, f"{ENDS} === {RUNS}"), "no end")
+    kinds = browser.run("playground.hand.board.workers.flat().map(slot => slot.kind).join('')")
+    check.that({letter: kinds.count(letter) for letter in "FBST"} == dict.fromkeys("FBST", 32) and len(kinds) == 128,
+               f"slots of vocab-1f1b: {kinds}")
+    browser.run("(() => { const {board} = playground.hand; "
+                "board.choose(0, board.workers[0].findIndex(slot => slot.kind === 'S')); })()")
+    said = browser.run("document.getElementById('slot').textContent")
+    check.that("output layer (pass S) of micro-batch 0" in said, said)
+    browser.run("document.getElementById('longer').click()")
+    said = browser.run("document.getElementById('status').textContent")
+    check.that("a share of what a forward takes" in said, f"the reason: {said}")
 
 
 def seen(browser, first):
@@ -214,6 +285,8 @@ def main():
         start(browser, page, first)
         seen(browser, first)
         kept(browser, page, first, binary, folder)
+        for each in (never, variants, output_layer):
+            each(browser, page, first)
         browser.check_quiet(check, "the page", "file://" + str(page), "blob:", "data:")
     return check.done()
 

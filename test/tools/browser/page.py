@@ -15,10 +15,13 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tools/html"))
+import blocks  # noqa: E402
 import chromium  # noqa: E402
 from tool import ROOT, Checker, run, summary
 
 RUNS = "+(document.body.dataset.runs || 0)"
+ENDS = "+(document.body.dataset.ends || 0)"
 ITERATION = "playground.results.a && playground.results.a.summary.time.iteration_s"
 SET = "playground.view.dispatch({changes: {from: 0, to: playground.view.state.doc.length, insert: %s}})"
 CONTRAST = chromium.contrast("h1,h2,p,label,button,footer,summary,.label", left_out="node.disabled")
@@ -32,6 +35,10 @@ def until(browser, condition, seconds=40):
             return True
         time.sleep(0.05)
     return False
+
+
+def settled(browser):
+    return until(browser, f"{ENDS} && {ENDS} === {RUNS}")
 
 
 def edit(browser, text):
@@ -138,6 +145,106 @@ def mistakes(browser, first):
     edit(browser, first)
     check.that(browser.run("document.getElementById('status').className") == "good", "mended")
     check.that(browser.run("document.querySelectorAll('#mistakes li').length") == 0, "mistakes stay")
+
+
+def printed(browser):
+    return browser.run("playground.pageOf('a').body.textContent")
+
+
+def other_kinds(browser, binary):
+    """Scenarios without an iteration show their report and what is printed; commands, too, also help on schedules."""
+    for name in ("rl", "serving", "idle-nodes"):
+        path = ROOT / f"scenarios/{name}.yaml"
+        check.that(edit(browser, path.read_text()) and settled(browser), f"{name}: no answer")
+        shown = browser.run("['status', 'printed'].map(id => document.getElementById(id))"
+                            ".map(node => node.className + node.textContent).join('\\n')")
+        native = run(binary, "run", path).stdout
+        check.that(shown.startswith("good") and shown.splitlines()[2:] == native.splitlines()[1:],
+                   f"{name} shows {shown[:200]}")  # the first line has the scenario's name
+        check.that(len(printed(browser)) > 200, f"{name} has no report")
+    for words, picture in (("schedule --help", 0), ("schedule 1f1b --workers 2 --micro-batches 4", 1)):
+        check.that(edit(browser, f"$ stagesim {words}\n") and settled(browser), f"{words}: no answer")
+        check.that(run(binary, *words.split()).stdout in printed(browser), f"{words}: {printed(browser)[:300]}")
+        check.that(browser.run("playground.pageOf('a').querySelectorAll('svg').length") == picture, f"{words}: picture")
+
+
+# A frame that takes long to load: what comes next comes first.
+SLOW = """(() => { const own = Object.getOwnPropertyDescriptor(HTMLElement.prototype, 'onload');
+    Object.defineProperty(HTMLIFrameElement.prototype, 'onload', {configurable: true, set(act) {
+        own.set.call(this, () => setTimeout(() => act.call(this), 400)); }}); })()"""
+FAST = "delete HTMLIFrameElement.prototype.onload"
+
+
+def newest(browser, first):
+    """A text that comes while the result of the one before is still being drawn stays."""
+    edit(browser, first)
+    settled(browser)
+    browser.run(SLOW)
+    browser.run(SET % json.dumps(first.replace("10ms", "11ms")))
+    check.that(until(browser, "document.querySelector('#result-a iframe:not(.seen)')"), "no frame")
+    browser.run(SET % json.dumps(first.replace("10ms", "20ms")))
+    check.that(settled(browser), "no end")
+    browser.run(FAST)
+    wanted = browser.run("(playground.results.a.summary.time.iteration_s * 1e3).toPrecision(4)")
+    check.that("20ms" in browser.run("playground.results.a.read"), "the newest text has no result")
+    verdict = browser.run("playground.pageOf('a').querySelector('.verdict').textContent")
+    check.that(f"{wanted} ms" in verdict, f"the newest text takes {wanted} ms, drawn is {verdict}")
+
+
+def two(browser, first):
+    """Of two variants side by side each is drawn to its end, whatever else is asked for meanwhile; a link with two
+    others shows both."""
+    def whole(a, b, what):
+        check.that(until(browser, f"playground.whole.a && playground.whole.b && {ENDS}"), f"{what}: no end")
+        for variant, word in (("a", a), ("b", b)):
+            read, bound, chart = browser.run(
+                f"[playground.results.{variant}?.read ?? '', document.getElementById('bound-{variant}').textContent, "
+                f"document.querySelectorAll('#memory-{variant} svg').length && "
+                f"getComputedStyle(document.getElementById('memory-{variant}')).visibility]")
+            check.that(word in read and "takes less than" in bound and chart == "visible",
+                       f"{what}: variant {variant} has {read[:80]!r}, {bound!r}, {chart!r}")
+        check.that("B takes" in browser.run("document.getElementById('versus').textContent"), f"{what}: no comparison")
+
+    edit(browser, first)
+    settled(browser)
+    browser.run("document.getElementById('tab-b').click()")
+    settled(browser)
+    edit(browser, first.replace("20ms", "31ms"))
+    browser.run("document.getElementById('both').click()")
+    whole("20ms", "31ms", "side by side")
+    edit(browser, first.replace("20ms", "32ms"))  # its bound is not there yet
+    browser.run("document.getElementById('both').click(); document.getElementById('both').click()")
+    whole("20ms", "32ms", "side by side twice")
+    state = {"a": first, "b": first.replace("20ms", "41ms"), "shown": "a", "both": True}
+    browser.run(f"location.hash = {json.dumps('#1.' + blocks.pack(state))}")
+    until(browser, "playground.state.b.includes('41ms')")
+    whole("20ms", "41ms", "a link")
+    browser.run("document.getElementById('both').click(); document.getElementById('tab-b').click()")
+    settled(browser)
+    state = {"a": first, "b": first.replace("20ms", "51ms"), "shown": "a", "both": False}
+    browser.run(f"location.hash = {json.dumps('#1.' + blocks.pack(state))}")
+    until(browser, "playground.state.b.includes('51ms')")
+    settled(browser)
+    check.that(browser.run("document.getElementById('versus').textContent") == "" and
+               not browser.run("playground.pageOf('b')"), "what another link had for B is still there")
+
+
+def changes(browser, page):
+    """Links with changes, as the manual has them: keys at any depth, in blocks and in braces."""
+    for text, change, expected in (
+            ("a:\n  b:\n    c: 1\n", "a.b.d=2", "a:\n  b:\n    d: 2\n    c: 1\n"),
+            ("a:\n  # b\n  b: 1\n", "a.c=2", "a:\n  # b\n  c: 2\n  b: 1\n"),
+            ("a: {b: {c: 1}}\n", "a.b.d=2", "a: {b: {d: 2, c: 1}}\n"),
+            ("a: 1\n", "b.c.d=2", "a: 1\nb: {c: {d: 2}}\n"),
+            ("a: {b: 1}\n", "a.c.d=2", "a: {c: {d: 2}, b: 1}\n"), ("{a: 1}\n", "b=2", "{b: 2, a: 1}\n"),
+            ("a:\n", "a.b=2", "a: {b: 2}\n"), ("a:\n  b: 1\n", "a.b=2", "a:\n  b: 2\n"),
+            ("a: {b: 1}\n", "a=2", "a: 2\n")):
+        link = "#1." + blocks.pack({"a": text, "set": [change]})
+        browser.run(f"location.hash = {json.dumps(link)}")
+        check.that(until(browser, f"playground.state.a === {json.dumps(expected)}", 10) and settled(browser),
+                   f"{change} in {text!r}: {browser.run('playground.state.a')!r}, not {expected!r}")
+    browser.open(page)
+    until(browser, RUNS)
 
 
 def links(browser, page, first):
@@ -254,6 +361,10 @@ def main():
         figures(browser, binary, pathlib.Path(scratch))
         take_tour(browser)
         mistakes(browser, first)
+        other_kinds(browser, binary)
+        newest(browser, first)
+        two(browser, first)
+        changes(browser, page)
         links(browser, page, first)
         edits(browser, first, asked.edits)
         browser.check_quiet(check, "the page", "file://" + str(page), "blob:", "data:")

@@ -27,11 +27,15 @@ pre{margin:0 0 18px;overflow-x:auto;font:13px/1.5 'DejaVu Sans Mono',ui-monospac
 svg{width:100%;height:auto;max-height:300px;margin:0 0 12px}.bad{color:light-dark(#b3261e,#ff8a80)}`;
 const escaped = text => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
-// The picture of what `stagesim schedule` prints as text; '' of other commands.
+// The picture of what `stagesim schedule` prints as text; '' of other commands, and of what is no schedule (its --help).
 const pictureOf = async (words, files, call) => {
     if (words?.[0] !== 'schedule' || words.some(word => /^(-o|--output|--format)/.test(word))) return '';
     const done = await call([...words, '--format', 'json'], files);
-    return done.code === 0 ? scheduleSvg(JSON.parse(done.output)).outerHTML : '';
+    try {
+        return done.code === 0 ? scheduleSvg(JSON.parse(done.output)).outerHTML : '';
+    } catch {
+        return '';
+    }
 };
 
 // Runs all lines, each after the one before. Resolves to {html, code: of the last that failed}; null where something else
@@ -40,7 +44,7 @@ export const runBlock = async (text, runner) => {
     const {lines, files} = blockOf(text), parts = [];
     let code = 0, ended = false;
     const call = async (words, given) => {
-        const done = await runner.run(words, {files: given, out: '.', home: '/work', all: true});
+        const done = ended ? null : await runner.run(words, {files: given, out: '.', home: '/work', all: true});
         ended = ended || !done;
         return done || {code: 3, output: '', messages: '', files: {}};
     };

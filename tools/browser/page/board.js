@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of a pipeline as boxes that are moved, and whose ends are dragged, with mouse, finger or keys.
 import {seconds, shape} from './charts.js';
+import {takesTime} from './order.js';
 
-const NAMES = {F: 'forward', B: 'backward', W: 'weight gradient', R: 'forward again'};
+const NAMES = {F: 'forward', B: 'backward', W: 'weight gradient', R: 'forward again', S: 'output layer (pass S)',
+               T: 'output layer (pass T)'};
 const LEFT = 34, TOP = 20, EDGE = 7;
 export const BOXES_MOST = 3000;
 
@@ -13,7 +15,7 @@ export const nameOf = slot => {
 
 export class Board {
     // place: where it is drawn; told: where the chosen slot is said. act: {move(worker, from, to, done), stretch(slot,
-    // factor, done)}: called while a box is dragged, and with done when it is let go.
+    // factor, done)}: called while a box is dragged, and with done when it is let go; cancel(): when it never is.
     constructor(place, told, act) {
         Object.assign(this, {told, act, workers: [], chosen: null, marks: new Map(), drag: null});
         this.svg = shape('svg', {class: 'board', tabindex: 0, role: 'application', 'aria-label': 'order', 'aria-describedby': 'hand-help'});
@@ -22,13 +24,17 @@ export class Board {
         this.svg.addEventListener('pointerdown', event => this.down(event));
         this.svg.addEventListener('pointermove', event => this.slide(event));
         this.svg.addEventListener('pointerup', event => this.up(event));
-        this.svg.addEventListener('pointercancel', () => { this.drag = null; this.draw(); });
+        this.svg.addEventListener('pointercancel', () => {
+            if (!this.drag) return;
+            this.drag = null;
+            this.act.cancel();
+        });
         new ResizeObserver(() => this.draw()).observe(place);
     }
 
     // workers: slots of each, with start and end, or without where the order does not run; marks: words by `worker:at`.
     show(workers, marks = new Map()) {
-        this.timed = workers.every(slots => slots.every(slot => slot.start !== undefined || /^[ELPQG]/.test(slot.kind)));
+        this.timed = workers.every(slots => slots.every(slot => slot.start !== undefined || !takesTime(slot.kind)));
         Object.assign(this, {workers, marks});
         if (!this.slot()) this.chosen = null;
         if (!this.drag) this.end = this.span();
@@ -120,8 +126,11 @@ export class Board {
 
     key(event) {
         const {key, shiftKey, altKey} = event, moves = shiftKey || altKey;
-        if (!this.chosen && /^(Arrow|Home|End|\+|-|=)/.test(key) && this.workers.length) this.choose(0, 0);
-        else if (!this.chosen) return;
+        if (!this.slot()) {
+            const worker = this.workers.findIndex(slots => slots.length);
+            if (worker < 0 || !/^(Arrow|Home|End|\+|-|=)/.test(key)) return;
+            this.choose(worker, 0);
+        }
         else if (key === 'ArrowLeft' || key === 'ArrowRight') this.step(key === 'ArrowLeft' ? -1 : 1, moves);
         else if (key === 'ArrowUp' || key === 'ArrowDown') {
             const worker = this.chosen.worker + (key === 'ArrowUp' ? -1 : 1);

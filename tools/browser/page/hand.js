@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order and the times of stages changed by hand: boxes that are moved and dragged become text and a schedule file.
 import {BOXES_MOST, Board, nameOf} from './board.js';
-import {Order, ORDER_FILE, slotsThatRan} from './order.js';
+import {Order, ORDER_FILE, slotsThatRan, takesTime} from './order.js';
 import {changeAt, scalarAt} from './places.js';
 import {Runner} from './runner.js';
 import {lengthen, refusal} from './times.js';
@@ -14,8 +14,10 @@ export const usesOrder = (text, order) => order !== null && text.includes(ORDER_
 export class Hand {
     // page: {state, view, FILE, filesOf(text, order), changed(), say(text, kind), drafted(texts)}.
     constructor(page, {box, place, told, buttons, alone}) {
-        Object.assign(this, {page, box, alone, asked: null, drafts: new Runner(), steps: [], ran: [], found: []});
-        this.board = new Board(place, told, {move: (...all) => this.move(...all), stretch: (...all) => this.stretch(...all)});
+        Object.assign(this, {page, box, alone, asked: null, drafts: new Runner(), steps: {a: [], b: []}, ran: [], found: [],
+                             last: {texts: {}, found: []}});
+        this.board = new Board(place, told, {move: (...all) => this.move(...all), stretch: (...all) => this.stretch(...all),
+                                              cancel: () => this.cancel()});
         const chosen = act => () => {
             if (this.board.slot()) act();
             else page.say('choose a box first', 'bad');
@@ -32,12 +34,25 @@ export class Hand {
         return usesOrder(state[state.shown], text) ? new Order(text) : null;
     }
 
-    // What the last run of the shown variant gave: its table of operations ('' where it failed), and what was said of the
+    // What the last run of the shown variant gave: its tables by name (none where it failed), and what was said of the
     // order's file.
-    see(operations, found) {
-        this.ran = operations ? slotsThatRan(operations) : [];
+    see(texts, found) {
+        this.last = {texts, found};
+        this.take(texts, found);
+    }
+
+    take(texts, found) {
+        this.ran = texts['operations.csv'] ? slotsThatRan(texts['operations.csv']) : [];
         this.found = found;
         this.draw();
+    }
+
+    // A box was dragged and never let go: what was drawn of it goes.
+    cancel() {
+        this.asked = null;
+        this.drafts.cancel();
+        this.take(this.last.texts, this.last.found);
+        this.page.drafted(this.last.texts);
     }
 
     draw() {
@@ -73,16 +88,16 @@ export class Hand {
 
     remember() {
         const {state} = this.page, {shown} = state;
-        this.steps.push({shown, text: state[shown], order: state.orders[shown]});
+        this.steps[shown].push({text: state[shown], order: state.orders[shown]});
     }
 
     undo() {
-        const {state, say, view, changed} = this.page, step = this.steps.pop();
-        if (!step || step.shown !== state.shown) {
+        const {state, say, view, changed} = this.page, {shown} = state, step = this.steps[shown].pop();
+        if (!step) {
             say('nothing to undo here', 'bad');
             return;
         }
-        state.orders[step.shown] = step.order;
+        state.orders[shown] = step.order;
         if (view.state.doc.toString() === step.text) changed();
         else view.dispatch({changes: {from: 0, to: view.state.doc.length, insert: step.text}});
     }
@@ -102,7 +117,7 @@ export class Hand {
         if (!done) return;
         const {state, view, changed} = this.page, own = this.order(), order = own || await this.exported();
         if (!order) return;
-        const places = order.workers[worker].flatMap((slot, at) => own || !/^[ELPQG]/.test(slot.kind) ? [at] : []);
+        const places = order.workers[worker].flatMap((slot, at) => own || takesTime(slot.kind) ? [at] : []);
         const made = order.moved(worker, places[from], places[to]);
         this.remember();
         state.orders[state.shown] = made.text();
@@ -141,15 +156,20 @@ export class Hand {
     async draft() {
         if (this.busy) return;
         this.busy = true;
-        while (this.asked) {
-            const files = this.asked;
-            this.asked = null;
-            const done = await this.drafts.run(['run', this.page.FILE, '--engine', 'analytic', ...DRAFT.words],
-                                               {files, out: DRAFT.out, wanted: DRAFT.wanted});
-            if (!done || done.code !== 0 || !this.board.drag) continue;
-            this.see(done.texts['operations.csv'], []);
-            this.page.drafted(done.texts);
+        try {
+            while (this.asked) {
+                const files = this.asked;
+                this.asked = null;
+                const done = await this.drafts.run(['run', this.page.FILE, '--engine', 'analytic', ...DRAFT.words],
+                                                   {files, out: DRAFT.out, wanted: DRAFT.wanted});
+                if (!done || done.code !== 0 || !this.board.drag) continue;
+                this.take(done.texts, []);
+                this.page.drafted(done.texts);
+            }
+        } catch (error) {
+            this.page.say(error.message, 'bad');
+        } finally {
+            this.busy = false;
         }
-        this.busy = false;
     }
 }

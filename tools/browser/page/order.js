@@ -2,6 +2,9 @@
 // The order of a pipeline as a schedule file (CSV): its slots by worker, the moves of a slot, and when slots run.
 export const ORDER_FILE = 'order.csv';
 
+// Kinds of slots that take no time of a device: what is sent, or moved away and loaded back.
+export const takesTime = kind => !/^[ELPQG]/.test(kind);
+
 // Without quotes: neither schedule files nor tables of operations have any.
 const tableOf = text => {
     const [head, ...rows] = text.replace(/\s+$/, '').split(/\r?\n/).map(line => line.split(','));
@@ -26,10 +29,6 @@ export class Order {
             }
         });
         for (let i = 0; i < this.workers.length; i++) this.workers[i] ||= [];
-    }
-
-    count() {
-        return this.workers.reduce((sum, slots) => sum + slots.length, 0);
     }
 
     // The order with a slot of a worker at another place.
@@ -60,7 +59,7 @@ export class Order {
 
     // With start and end of each slot, in seconds, where as many ran; null where not.
     timed(ran) {
-        const taken = this.workers.map(slots => slots.filter(slot => !/^[ELPQG]/.test(slot.kind)));
+        const taken = this.workers.map(slots => slots.filter(slot => takesTime(slot.kind)));
         if (!ran.length || taken.some((slots, i) => slots.length !== (ran[i] || []).length)) return null;
         const times = new Map();
         taken.forEach((slots, worker) => slots.forEach((slot, i) => times.set(slot, ran[worker][i])));
@@ -69,7 +68,19 @@ export class Order {
     }
 }
 
-// The slots that ran, by worker: of operations.csv those of the first iteration, of one replica of each worker.
+// Slots of a worker with the letters that the table calls `other`. Of a micro-batch in a stage two are the passes S and T
+// of the output layer; one is a forward that is computed again.
+const named = slots => {
+    const others = new Map(), of = ({stage, batch, part}) => `${stage}:${batch}:${part}`;
+    for (const slot of slots) if (slot.kind === 'other') others.set(of(slot), [...others.get(of(slot)) || [], slot]);
+    return slots.map(slot => {
+        const alike = slot.kind === 'other' && others.get(of(slot));
+        return alike ? {...slot, kind: alike.length < 2 ? 'R' : alike[0] === slot ? 'S' : 'T'} : slot;
+    });
+};
+
+// The slots that ran, by worker: of operations.csv those of the first iteration, of one replica of each worker. Of a block
+// ("0+3") stage and micro-batch are those of its first part, as in an order.
 export const slotsThatRan = operations => {
     const {rows, at} = tableOf(operations), workers = [], ranks = [];
     const [rank, position, stream, kind, batch, iteration, id] =
@@ -79,9 +90,8 @@ export const slotsThatRan = operations => {
         const worker = +cells[position];
         if (cells[stream] !== 'compute' || (cells[iteration] ?? '0') !== '0' || cells[batch] === '' ||
             !/^([FBWR]{1,2}|other)$/.test(cells[kind]) || (ranks[worker] ??= cells[rank]) !== cells[rank]) continue;
-        (workers[worker] ||= []).push({kind: cells[kind] === 'other' ? 'R' : cells[kind], stage: +cells[stage],
-            batch: +cells[batch], part: cells[part], id: +cells[id], start: +cells[start], end: +cells[end]});
+        (workers[worker] ||= []).push({kind: cells[kind], stage: parseInt(cells[stage], 10), batch: parseInt(cells[batch], 10),
+                                       part: cells[part], id: +cells[id], start: +cells[start], end: +cells[end]});
     }
-    for (let i = 0; i < workers.length; i++) workers[i] = (workers[i] || []).sort((a, b) => a.id - b.id);
-    return workers;
+    return Array.from(workers, slots => named((slots || []).sort((a, b) => a.id - b.id)));
 };

@@ -27,7 +27,8 @@ const knowledge = new Knowledge(schema, {
     'platform': presets.map(name => `${name}:4`), 'platform.preset': presets, 'model': models,
     'workload': ['stages', 'transformer', 'layers', 'dlrm'], 'schedule': schedules.map(each => each.name)});
 const state = {a: examples[0].text, b: null, shown: 'a', both: false, orders: {a: null, b: null}, hand: false};
-const results = {a: null, b: null}; // of each variant what its last run gave
+// Of each variant what its last run gave, and what the last one that came to its end read.
+const results = {a: null, b: null}, whole = {a: null, b: null};
 
 // ---- the editor ----
 
@@ -68,6 +69,9 @@ const say = (text, kind = '') => {
 
 // What a run reads: the scenario, and its order where that is a file.
 const filesOf = (text, order) => usesOrder(text, order) ? {[FILE]: text, [ORDER_FILE]: order} : {[FILE]: text};
+const readBy = variant => JSON.stringify(filesOf(state[variant], state.orders[variant]));
+// Scenarios of other kinds than training have no engine.
+const engineOf = text => /^(queue|idle_nodes|pairs|serving|rl):/m.test(text) ? [] : ['--engine', 'analytic'];
 
 const showMistakes = found => {
     const doc = view.state.doc;
@@ -105,7 +109,7 @@ const show = (variant, html) => new Promise(done => {
     frame.title = `result of variant ${variant.toUpperCase()}`;
     frame.srcdoc = html;
     frame.onload = () => {
-        const top = old ? old.contentWindow.scrollY : 0;
+        const top = old?.contentWindow?.scrollY ?? 0;
         frame.className = 'seen';
         if (old) old.remove();
         frame.contentWindow.scrollTo(0, top);
@@ -113,6 +117,18 @@ const show = (variant, html) => new Promise(done => {
     };
     place.append(frame);
 });
+// Each run has a number; the newest is the one that may show something.
+let newest = 0, outdated = () => {};
+const stop = () => {
+    newest++;
+    outdated();
+    runner.cancel();
+};
+// Whether the run `mine` is still the newest when the page has been drawn.
+const drawn = async (mine, variant, html) => {
+    await Promise.race([show(variant, html), new Promise(done => { outdated = done; })]);
+    return mine === newest;
+};
 const pageOf = variant => $('result-' + variant).querySelector('iframe.seen')?.contentDocument || null;
 
 // Of `stagesim compare`; of the schedule best with what the search was given, and what it has shown.
@@ -129,101 +145,131 @@ const boundOf = (rows, text) => {
 };
 
 const showMemory = (variant, texts, summary) => {
-    const drawn = texts['memory.csv'] ? memoryChart(texts['memory.csv'], summary?.memory?.capacity_bytes,
-                                                        Math.max($('side-' + variant).clientWidth || innerWidth - 32, 300)) : null;
-    $('memory-' + variant).replaceChildren(...drawn || []);
-    $('memory-' + variant).parentNode.hidden = !drawn;
+    const place = $('memory-' + variant), chart = texts['memory.csv'] ? memoryChart(texts['memory.csv'],
+        summary?.memory?.capacity_bytes, Math.max($('side-' + variant).clientWidth || innerWidth - 32, 300)) : null;
+    place.replaceChildren(...chart || []);
+    place.style.visibility = '';
+    place.parentNode.hidden = !chart;
+};
+// What was said of the text before. The chart of memory keeps its room, so that nothing below it jumps.
+const clear = variant => {
+    results[variant] = null;
+    $('bound-' + variant).textContent = '';
+    $('idle-' + variant).replaceChildren();
+    $('memory-' + variant).style.visibility = 'hidden';
 };
 
 const compareVariants = () => {
-    const [a, b] = [results.a?.summary, results.b?.summary];
-    $('versus').textContent = a && b && state.b !== null
+    const [a, b] = ['a', 'b'].map(each => state[each] !== null && results[each]?.read === readBy(each) && results[each].summary);
+    $('versus').textContent = a && b
         ? `A ${seconds(a.time.iteration_s)}, B ${seconds(b.time.iteration_s)}: B takes ` +
           `${(100 * (b.time.iteration_s / a.time.iteration_s - 1)).toFixed(2)} % ` +
           `${b.time.iteration_s < a.time.iteration_s ? 'less' : 'more'}` : '';
     $('versus').textContent = $('versus').textContent.replace('-', '');
 };
 
-// Commands have their output in the place of a report, and say where they fail.
-const runCommands = async variant => {
+// Commands have their output in the place of a report, and say where they fail. Like runScenario: false where another
+// run is newer.
+const runCommands = async (variant, mine) => {
     const begin = performance.now();
     say('running ...');
-    showMistakes([]);
+    if (variant === state.shown) showMistakes([]);
     const done = await runBlock(state[variant], runner);
-    if (!done) return;
-    results[variant] = null;
-    $('bound-' + variant).textContent = $('printed').textContent = '';
-    $('idle-' + variant).replaceChildren();
+    if (!done || mine !== newest) return false;
+    clear(variant);
     showMemory(variant, {});
-    if (variant === state.shown) hand.see('', []);
-    await show(variant, done.html);
+    if (variant === state.shown) {
+        $('printed').textContent = '';
+        hand.see({}, []);
+    }
+    if (!await drawn(mine, variant, done.html)) return false;
     say(done.code ? 'a command failed' : `done in ${Math.round(performance.now() - begin)} ms`, done.code ? 'bad' : 'good');
-    document.body.dataset.ends = document.body.dataset.runs = 1 + +(document.body.dataset.runs || 0);
+    document.body.dataset.runs = 1 + +(document.body.dataset.runs || 0);
     compareVariants();
+    return true;
 };
 
-const run = async variant => {
-    if (isBlock(state[variant])) return runCommands(variant);
-    const begin = performance.now(), text = state[variant], files = filesOf(text, state.orders[variant]);
+const runScenario = async (variant, mine) => {
+    const begin = performance.now(), text = state[variant], files = filesOf(text, state.orders[variant]), read = readBy(variant);
     const once = /\bbest\b/.test(text); // what searches long does so once: its tables come with the report
-    const done = await runner.run(['run', FILE, '--engine', 'analytic', '--report', ...once ? DRAFT.words : ['-o', 'out']],
+    const done = await runner.run(['run', FILE, ...engineOf(text), '--report', ...once ? DRAFT.words : ['-o', 'out']],
                                   {files, out: 'out', wanted: ['report.html', 'summary.json', ...once ? DRAFT.wanted : []]});
-    if (!done) return;
+    if (!done || mine !== newest) return false;
     const found = diagnosticsOf(done.messages, FILE, ORDER_FILE).filter(each => !each.text.startsWith('written to '));
+    const report = done.code === 0 && done.texts['report.html'], summary = report && JSON.parse(done.texts['summary.json']);
     if (variant === state.shown) showMistakes(found);
-    results[variant] = null;
-    $('bound-' + variant).textContent = '';
-    $('idle-' + variant).replaceChildren();
-    const drawn = done.code === 0 && done.texts['report.html'];
-    if (!drawn) showMemory(variant, {});
-    if (!drawn && variant === state.shown) hand.see('', found.filter(each => each.file === ORDER_FILE));
-    if (drawn) {
-        results[variant] = {summary: JSON.parse(done.texts['summary.json']), printed: done.output};
-        await show(variant, done.texts['report.html']);
-        $('idle-' + variant).replaceChildren(...idleBar(results[variant].summary) || []);
-        $('printed').textContent = done.output;
-        if (variant === state.shown) tour.see(results[variant].summary, text);
-        say(`${seconds(results[variant].summary.time.iteration_s)} an iteration; redrawn in ` +
-            `${Math.round(performance.now() - begin)} ms`, 'good');
+    clear(variant);
+    if (summary && summary.time) results[variant] = {read, summary, printed: done.output};
+    else {
+        showMemory(variant, {});
+        if (variant === state.shown) hand.see({}, found.filter(each => each.file === ORDER_FILE));
+    }
+    if (report && !await drawn(mine, variant, report)) return false;
+    if (done.code === 0 && variant === state.shown) $('printed').textContent = done.output;
+    if (results[variant]) {
+        $('idle-' + variant).replaceChildren(...idleBar(summary) || []);
+        if (variant === state.shown) tour.see(summary, text);
+        say(`${seconds(summary.time.iteration_s)} an iteration; redrawn in ${Math.round(performance.now() - begin)} ms`, 'good');
     } else if (done.code === 0) {
-        $('printed').textContent = done.output;
         say('done; what was printed stands below', 'good');
     } else {
         say(found.length ? `${found.filter(each => each.severity === 'error').length || 1} mistake(s): ${found[0].text}`
-            : 'the run failed', 'bad');
+            : done.messages.trim() || 'the run failed', 'bad');
     }
     document.body.dataset.runs = 1 + +(document.body.dataset.runs || 0);
     compareVariants();
-    if (done.code === 0 && results[variant] && !await showMore(variant, text, files, once ? done : null)) return;
+    return !results[variant] || showMore(variant, mine, text, files, once ? done : null);
+};
+
+const run = async variant => {
+    const mine = ++newest, read = readBy(variant);
+    if (!await (isBlock(state[variant]) ? runCommands : runScenario)(variant, mine)) return;
+    whole[variant] = read;
     document.body.dataset.ends = document.body.dataset.runs;
 };
 
 // What takes longer than the picture that follows each key; false where the next key came first.
-const showMore = async (variant, text, files, tables) => {
+const showMore = async (variant, mine, text, files, tables) => {
     const {summary} = results[variant];
-    const drawn = tables || await runner.run(['run', FILE, '--engine', 'analytic', ...DRAFT.words],
-                                   {files, out: DRAFT.out, wanted: DRAFT.wanted});
-    if (!drawn) return false;
-    showMemory(variant, drawn.texts, summary);
-    if (variant === state.shown) hand.see(drawn.texts['operations.csv'], []);
+    const told = tables || await runner.run(['run', FILE, '--engine', 'analytic', ...DRAFT.words],
+                                            {files, out: DRAFT.out, wanted: DRAFT.wanted});
+    if (!told || mine !== newest) return false;
+    showMemory(variant, told.texts, summary);
+    if (variant === state.shown) hand.see(told.texts, []);
     const more = await runner.run(['compare', FILE, '--engine', 'analytic', '--format', 'json', '--quiet'], {files});
-    if (more && more.code === 0) $('bound-' + variant).textContent = boundOf(JSON.parse(more.output), text);
-    return !!more;
+    if (!more || mine !== newest) return false;
+    if (more.code === 0) $('bound-' + variant).textContent = boundOf(JSON.parse(more.output), text);
+    return true;
 };
 
-let timer = 0;
+// What is seen and has not been run to its end: first the variant that is edited.
+const nextToRun = () => {
+    const seen = [state.shown, ...state.both ? [state.shown === 'a' ? 'b' : 'a'] : []];
+    return seen.find(each => state[each] !== null && whole[each] !== readBy(each));
+};
+let timer = 0, working = false;
+// One run after the other: none ends another but by stop().
+const work = async () => {
+    if (working) return;
+    working = true;
+    try {
+        for (let variant = nextToRun(); variant && !timer; variant = nextToRun()) await run(variant);
+    } finally {
+        working = false;
+    }
+};
 const changed = () => {
     state[state.shown] = view.state.doc.toString();
     controls.follow(view.state);
     $('schedule').textContent = usesOrder(state[state.shown], state.orders[state.shown]) ? 'by hand' : scalarAt(view.state, ['schedule']) || scalarAt(view.state, ['schedule', 'name']) || 'none';
-    runner.cancel();
+    whole[state.shown] = null;
+    stop();
     delete document.body.dataset.ends;
     clearTimeout(timer);
-    timer = setTimeout(async () => {
+    timer = setTimeout(() => {
+        timer = 0;
         linkOf().then(history_);
-        await run(state.shown);
-        const other = state.shown === 'a' ? 'b' : 'a';
-        if (state.both && state[other] !== null && !results[other]) await run(other);
+        work();
     }, WAIT);
 };
 // Of the orders only those that are used.
@@ -265,8 +311,7 @@ $('both').onclick = async () => {
     state.both = !state.both;
     layOut();
     history_(await linkOf());
-    const other = state.shown === 'a' ? 'b' : 'a';
-    if (state.both && !results[other]) await run(other);
+    work();
 };
 
 // ---- the schedules ----
@@ -321,7 +366,7 @@ $('copy-yaml').onclick = () => copy(state[state.shown], 'scenario');
 $('copy-command').onclick = () =>
     copy(Object.entries(filesOf(state[state.shown], state.orders[state.shown])).map(([name, text]) =>
         `cat > ${name} <<'END'\n${text.replace(/\n?$/, '\n')}END\n`).join('') +
-         ['stagesim', 'run', FILE, '--engine', 'analytic', '--report', '-o', 'out'].map(word).join(' ') + '\n', 'command');
+         ['stagesim', 'run', FILE, ...engineOf(state[state.shown]), '--report', '-o', 'out'].map(word).join(' ') + '\n', 'command');
 const picture = () => {
     const page = pageOf(state.shown), svg = page && timelineSvg(page);
     if (!svg) say('there is no timeline to save', 'bad');
@@ -378,11 +423,17 @@ const restore = async () => {
     } catch (error) {
         say(error.message, 'bad');
     }
+    for (const each of ['a', 'b'])
+        if (state[each] === null || whole[each] !== readBy(each)) {
+            clear(each);
+            $('result-' + each).querySelector('iframe.seen')?.remove();
+        }
+    compareVariants();
     layOut();
     if (view.state.doc.toString() === state[state.shown]) changed();
     else setText(state[state.shown]);
 };
 window.addEventListener('hashchange', () => { if (location.hash !== ours) restore(); });
 $('version').textContent = version;
-window.playground = {view, hand, tour, STEPS, state, encode, decode, results, pageOf, picture: () => timelineSvg(pageOf(state.shown)), pngOf};
+window.playground = {view, hand, tour, STEPS, state, encode, decode, results, whole, pageOf, picture: () => timelineSvg(pageOf(state.shown)), pngOf};
 restore();

@@ -60,18 +60,24 @@ export const scalarAt = (state, path) => {
     return value && !/^[[{]|\n/.test(value.text) ? value.text.replace(/^(['"])(.*)\1$/, '$2') : '';
 };
 
-// The change that gives the path (one key, or a section and a key) a value.
+// The change that gives the path (keys from the outermost on) a value.
 export const changeAt = (state, path, text) => {
     const old = valueAt(state, path);
     if (old) return {from: old.from, to: old.to, insert: text};
-    const [section, key] = path, map = rootOf(state), doc = state.doc;
-    const pair = path.length > 1 && pairOf(state, map, section), inner = pair && mapOf(valueOf(pair));
-    if (inner && inner.name === 'FlowMapping')
-        return {from: inner.from + 1, insert: `${key}: ${text}${inner.getChild('Pair') ? ', ' : ''}`};
-    if (inner) {
-        const line = doc.lineAt(inner.from);
-        return {from: line.from, insert: `${' '.repeat(inner.from - line.from)}${key}: ${text}\n`};
+    let map = rootOf(state), depth = 0, pair = pairOf(state, map, path[0]);
+    for (let inner = pair && mapOf(valueOf(pair)); inner; inner = pair && mapOf(valueOf(pair))) {
+        map = inner;
+        pair = pairOf(state, map, path[++depth]);
     }
-    const end = doc.length, before = end && state.sliceDoc(end - 1) !== '\n' ? '\n' : '';
-    return {from: end, insert: `${before}${key === undefined ? `${section}: ${text}` : `${section}: {${key}: ${text}}`}\n`};
+    const nested = path.slice(depth + 1).reduceRight((inner, key) => `{${key}: ${inner}}`, text);
+    if (pair && !valueOf(pair)) return {from: pair.to, insert: ` ${nested}`};
+    const insert = `${path[depth]}: ${nested}`;
+    if (map && map.name === 'FlowMapping')
+        return {from: map.from + 1, insert: `${insert}${map.getChild('Pair') ? ', ' : ''}`};
+    if (depth) {
+        const first = map.getChild('Pair').from, line = state.doc.lineAt(first); // the map itself may begin a line before
+        return {from: line.from, insert: `${' '.repeat(first - line.from)}${insert}\n`};
+    }
+    const end = state.doc.length, before = end && state.sliceDoc(end - 1) !== '\n' ? '\n' : '';
+    return {from: end, insert: `${before}${insert}\n`};
 };

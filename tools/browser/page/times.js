@@ -5,20 +5,22 @@ import {scalarAt, valueAt} from './places.js';
 const UNITS = {ns: 1e-9, us: 1e-6, 'µs': 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600};
 const one = text => {
     const found = /^\s*(\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*([a-zµ]+)\s*$/i.exec(text);
-    return found && UNITS[found[2]] ? {value: +found[1] * UNITS[found[2]], unit: found[2]} : null;
+    return found && UNITS[found[2]] ? {value: +found[1] * UNITS[found[2]], unit: found[2], text: text.trim()} : null;
 };
-// [{value, unit}, ...] of a list or of one time; null where it is anything else.
+// [{value, unit, text}, ...] of a list or of one time; null where it is anything else.
 const listOf = text => {
     const items = (/^\[(.*)\]$/s.exec(text.trim()) || [null, text])[1].split(',').map(one);
     return items.every(Boolean) ? items : null;
 };
-const written = ({value, unit}) => `${+(value / UNITS[unit]).toPrecision(3)}${unit}`;
+// What was not changed stays as it was written.
+const written = ({value, unit, text}) => text ?? `${+(value / UNITS[unit]).toPrecision(3)}${unit}`;
 
 const WORDS = {F: 'forward', B: 'backward', W: 'weight'};
 
 // Whether slots of a kind have a time of their own here, and if not why, in words.
 export const refusal = (state, kind) => {
     if (scalarAt(state, ['workload']) !== 'stages') return 'stage times follow from the model here: change the model';
+    if (/^[RST]$/.test(kind)) return 'it takes a share of what a forward takes: change a forward';
     if (!WORDS[kind]) return 'a block takes what its parts take: change a slot that stands alone';
     const text = valueAt(state, ['stages', 'backward'])?.text ?? '';
     if (!listOf(valueAt(state, ['stages', 'forward'])?.text ?? '') || !listOf(text))
@@ -37,7 +39,7 @@ export const lengthen = (state, kind, factor, {split = false, share = null, shar
     const whole = times.backward.list, weight = times.weight?.list;
     const scaled = (list, by) => {
         const all = share === null ? list : Array.from({length: shares}, (_, i) => list[i] || list[0]);
-        return all.map((item, i) => share === null || share === i ? {...item, value: by(item.value, i)} : item);
+        return all.map((item, i) => share === null || share === i ? {unit: item.unit, value: by(item.value, i)} : item);
     };
     const part = i => weight[i] ?? weight[0];
     const found = {};

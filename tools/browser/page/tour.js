@@ -22,7 +22,7 @@ export const STEPS = [
      text: 'Four GPUs hold a quarter of a network each. With one micro-batch only one of them works at a time: 75 % of ' +
            'their time is idle. This is the bubble.',
      question: 'With how many micro-batches are they idle for less than 30 %? Move the slider.',
-     met: run => run.bubble.ratio < 0.3,
+     met: run => run.bubble?.ratio < 0.3,
      answer: 'With eight or more: of m + 3 turns each GPU misses 3, so the bubble is 3 / (m + 3).'},
     {title: '1F1B', start: stages('dgx-h100:1', 'gpipe', 8, heavy),
      text: 'GPipe runs all forwards first, so that a GPU keeps the activations of all eight micro-batches. That does not fit.',
@@ -33,19 +33,19 @@ export const STEPS = [
      text: '1F1B has the bubble of GPipe: 27 %. If each GPU holds two thin slices of the network in place of a thick one, ' +
            'the pipeline fills in half the time.',
      question: 'Find the schedule that does this. The bubble has to be below 20 %.',
-     met: (run, text) => run.bubble.ratio < 0.2 && /interleaved|breadth/.test(text),
+     met: (run, text) => run.bubble?.ratio < 0.2 && /interleaved|breadth/.test(text),
      answer: 'interleaved. Its price: twice as many messages, and more activations.'},
     {title: 'Zero bubble', start: stages('ideal:4', 'zb-h1', 8),
      text: 'A backward has two halves: one that the GPU before waits for, and the gradients of weights, which can wait ' +
            'themselves. zb-h1 fills holes with them.',
      question: 'Which schedules of this kind leave almost no hole, less than 1 %?',
-     met: run => run.bubble.ratio < 0.01,
+     met: run => run.bubble?.ratio < 0.01,
      answer: 'zb-h2 and zb-v. zb-h2 pays with memory, zb-v by giving each GPU the first and the last slices.'},
     {title: 'Two directions', start: stages('ideal:4', 'gpipe', 4),
      text: 'With few micro-batches all this helps little. Here are four, and a bubble of 43 %. Two pipelines in opposite ' +
            'directions over the same GPUs fill each other’s holes.',
      question: 'Find the schedule with two directions and a bubble of 25 %.',
-     met: (run, text) => run.bubble.ratio < 0.26 && /chimera|gems|bitpipe|dualpipe/.test(text),
+     met: (run, text) => run.bubble?.ratio < 0.26 && /chimera|gems|bitpipe|dualpipe/.test(text),
      answer: 'chimera. Each GPU holds two stages, so the weights take twice the memory.'},
     {title: 'Memory', start: stages('dgx-h100:1', '1f1b', 8, heavy),
      text: '1F1B keeps four micro-batches on the first GPU: 48 GiB here. The last GPU keeps one. Schedules in the form of ' +
@@ -69,7 +69,7 @@ export const STEPS = [
      text: 'Thirty-two replicas add up their gradients once an iteration. Over the slow network this takes a quarter of ' +
            'the time.',
      question: 'How can the GPUs be idle for less than 8 %, with the network as it is?',
-     met: (run, text) => run.bubble.ratio < 0.08 && /nic=0\.1\b/.test(text),
+     met: (run, text) => run.bubble?.ratio < 0.08 && /nic=0\.1\b/.test(text),
      answer: 'With a global batch of 512: the gradients are the same, and there is four times the work to hide them.'},
     {title: 'Search', start: model('llama3-70b', 4, '{tensor: 8, pipeline: 2, data: 2}', '{global: 128, micro: 1}',
                                    'transformer: {sequence_parallel: true, tensor_overlap: true, zero: 1}\n'
