@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "job/schema/schema.h"
+#include "base/text/names.h"
 #include "cluster/months/month.h"
 #include "commands/cli/command.h"
 #include "commands/cli/option_next.h"
 #include "commands/cli/result.h"
+#include "commands/cli/words.h"
 #include "job/scenario/scenario_tables.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* ---- what there is ---- */
 
@@ -38,7 +39,6 @@ static const struct kind {
              {"prices", write_prices}};
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
-static const char words[] = "scenario, hardware, framework, model, month, plan or prices";
 
 /* ---- the command ---- */
 
@@ -59,14 +59,18 @@ static int run(const struct command *command, int argc, char **argv)
         output = optarg;
     if (code != EXIT_DONE)
         return code;
+    const char *words[KINDS];
+    for (size_t i = 0; i < KINDS; i++)
+        words[i] = kinds[i].word;
+    struct names_text list;
     if (optind + 1 != argc)
-        return command_usage(command, "expected one word, %s, got %d", words, argc - optind);
-    for (size_t i = 0; i < KINDS; i++) {
-        struct kind kind = kinds[i];
-        if (!strcmp(argv[optind], kind.word))
-            return result_write(command->name, output, write_schema, &kind);
-    }
-    return command_usage(command, "there is no schema of '%.60s'; expected %s", argv[optind], words);
+        return command_usage(command, "expected one word, %s, got %d", names_list(&list, NULL, words, KINDS, NULL),
+                             argc - optind);
+    unsigned index = 0;
+    if (!words_find(words, KINDS, argv[optind], &index))
+        return words_unknown(command, "kind of file", argv[optind], words, KINDS);
+    struct kind kind = kinds[index];
+    return result_write(command->name, output, write_schema, &kind);
 }
 
 const struct command command_schema = {

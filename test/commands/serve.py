@@ -236,6 +236,8 @@ def assistants(binary, folder):
     check.that(json.loads(text(11)[0]) == kinds, "a part of another schema")
     known = tools["schema"]["inputSchema"]["properties"]["kind"]["enum"]
     check.that(all(run(binary, "schema", kind).stdout.startswith("{") for kind in known), "a schema of each kind")
+    said = run(binary, "schema", expect=2).stderr
+    check.that(f"one word, {', '.join(known[:-1])} or {known[-1]}, got 0" in said, f"{known} are not all: {said}")
     plan = json.loads(text(8)[0])
     check.that(plan["time"]["iteration_s"] == (4 + 1) * 3, "a schedule: (m + p - 1) (f + b)")
     check.that(not text(9)[1] and not text(10)[1], "list and check")
