@@ -20,7 +20,6 @@ const make = (name, attributes, ...children) => {
 // ---- a tip beside the pointer ----
 
 const tip = make('div', {class: 'tip', role: 'tooltip', id: 'tip', hidden: true});
-document.body.append(tip);
 const showTip = (lines, x, y) => {
     tip.replaceChildren(...lines.flatMap((line, i) => i ? [make('br'), line] : [make('b', {}, line)]));
     tip.hidden = false;
@@ -31,21 +30,21 @@ const showTip = (lines, x, y) => {
 };
 const hideTip = () => { tip.hidden = true; };
 
-for (const word of document.querySelectorAll('dfn[title]')) {
-    const text = word.title;
-    word.tabIndex = 0;
-    word.addEventListener('click', event => {
-        event.stopPropagation();
-        const box = word.getBoundingClientRect();
-        showTip([word.textContent, text], box.left, box.bottom);
-    });
-    word.addEventListener('keydown', event => { if (event.key === 'Enter') word.click(); });
-    word.addEventListener('blur', hideTip);
-}
+const defineWords = () => {
+    for (const word of document.querySelectorAll('dfn[title]')) {
+        const text = word.title;
+        word.tabIndex = 0;
+        word.addEventListener('click', event => {
+            event.stopPropagation();
+            const box = word.getBoundingClientRect();
+            showTip([word.textContent, text], box.left, box.bottom);
+        });
+        word.addEventListener('keydown', event => { if (event.key === 'Enter') word.click(); });
+        word.addEventListener('blur', hideTip);
+    }
+};
 document.addEventListener('click', hideTip);
 document.addEventListener('scroll', hideTip, {passive: true});
-for (const row of document.querySelectorAll('table.f tr'))
-    if (row.querySelector('.d')) row.addEventListener('click', () => row.classList.toggle('open'));
 
 // ---- tables ----
 
@@ -64,22 +63,26 @@ const sortBy = (table, column, descending) => {
         else head.removeAttribute('aria-sort');
     });
 };
-for (const table of document.querySelectorAll('table.sort')) {
-    [...table.tHead.rows[0].cells].forEach((head, column) => {
-        if (!head.textContent.trim()) return;
-        const button = make('button', {class: 'sorter', type: 'button', 'aria-label': 'sort by ' + head.textContent,
-            onclick: () => sortBy(table, column, head.getAttribute('aria-sort') === 'ascending')});
-        head.append(button);
-    });
-    if (table.tBodies[0].rows.length <= 8) continue;
-    const input = make('input', {class: 'filter', type: 'search', placeholder: 'show rows with ...',
-        'aria-label': 'show rows with these words', oninput: () => {
-            const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-            for (const row of table.tBodies[0].rows)
-                row.hidden = !words.every(word => row.textContent.toLowerCase().includes(word));
-        }});
-    table.closest('.wide').before(input);
-}
+const touchTables = () => {
+    for (const row of document.querySelectorAll('table.f tr'))
+        if (row.querySelector('.d')) row.addEventListener('click', () => row.classList.toggle('open'));
+    for (const table of document.querySelectorAll('table.sort')) {
+        [...table.tHead.rows[0].cells].forEach((head, column) => {
+            if (!head.textContent.trim()) return;
+            const button = make('button', {class: 'sorter', type: 'button', 'aria-label': 'sort by ' + head.textContent,
+                onclick: () => sortBy(table, column, head.getAttribute('aria-sort') === 'ascending')});
+            head.append(button);
+        });
+        if (table.tBodies[0].rows.length <= 8) continue;
+        const input = make('input', {class: 'filter', type: 'search', placeholder: 'show rows with ...',
+            'aria-label': 'show rows with these words', oninput: () => {
+                const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+                for (const row of table.tBodies[0].rows)
+                    row.hidden = !words.every(word => row.textContent.toLowerCase().includes(word));
+            }});
+        table.closest('.wide').before(input);
+    }
+};
 
 // ---- the data of a timeline ----
 
@@ -426,7 +429,10 @@ class Panel {
         const image = context.createImageData(wide, high), pixels = new Uint32Array(image.data.buffer);
         const paints = kinds.map(kind => kind === COLLECTIVE ? 0 : lookOf(context, kind, 0, 1).pixel);
         const critical = pixelOf(viewer.colours.critical);
-        pixels.fill(0);
+        const fill = (paint, from, to, x0, x1) => {
+            for (let at = from * wide; at < to * wide; at += wide)
+                for (let x = x0; x < x1; x++) pixels[at + x] = paint;
+        };
         for (let column = 0; column < columns; column++) {
             const x0 = Math.round(column * step * ratio), x1 = Math.min(wide, Math.round((column + 1) * step * ratio));
             let y = high, sum = 0;
@@ -434,13 +440,13 @@ class Panel {
                 const share = shares[column * kinds.length + k];
                 if (kinds[k] === COLLECTIVE) {
                     if (share > 0.02 && viewer.showCritical)
-                        for (let row = high - Math.min(high, 2 * ratio); row < high; row++)
-                            pixels.fill(critical, row * wide + x0, row * wide + x1);
+                        fill(critical, high - Math.min(high, Math.round(2 * ratio)), high, x0, x1);
                     continue;
                 }
                 sum += share;
                 const top = Math.max(0, Math.round(high * (1 - sum)));
-                for (; y > top; y--) pixels.fill(paints[k], (y - 1) * wide + x0, (y - 1) * wide + x1);
+                if (y > top) fill(paints[k], top, y, x0, x1);
+                y = Math.min(y, top);
             }
         }
         const layer = this.layer = this.layer || make('canvas');
@@ -706,7 +712,6 @@ class Viewer {
         this.to = 1;
         this.showCritical = true;
         this.byShare = false;
-        this.colours = colours();
         this.hint = 'Point at a box for its times and what it waited for. Click follows what had to end before it.';
         this.help = make('p', {class: 'note', id: 'help' + ++viewers}, 'Drag moves, Shift and drag zooms into a range, the ' +
             'wheel zooms once the timeline was clicked (or with Ctrl), double click shows all. Keys: arrows go from box to ' +
@@ -721,32 +726,42 @@ class Viewer {
         root.prepend(this.tools(), make('div', {class: 'live'}, this.brush, this.say));
         root.append(make('details', {}, make('summary', {}, 'How to move around'), this.help));
         this.listenBrush();
-        const watch = matchMedia('(prefers-color-scheme:dark)');
-        watch.addEventListener('change', () => { this.colours = colours(); this.redraw(); });
-        let wide = 0;
-        new ResizeObserver(() => { if (root.clientWidth !== wide) { wide = root.clientWidth; this.redraw(); } }).observe(root);
-        // Those far below are drawn when they come near.
+        this.colours = colours();
+        let wide = root.clientWidth;
+        const sizes = new ResizeObserver(() => { if (root.clientWidth !== wide) { wide = root.clientWidth; this.redraw(); } });
+        sizes.observe(root);
+        // Those far below are drawn when they come near, unless they show it already.
         this.seen = new Set();
+        this.stale = new Set(this.panels);
         const near = new IntersectionObserver(entries => {
             for (const entry of entries) {
                 const panel = this.panels.find(one => one.figure === entry.target);
                 if (entry.isIntersecting) this.seen.add(panel);
                 else this.seen.delete(panel);
             }
-            this.redraw();
+            if ([...this.seen].some(panel => this.stale.has(panel))) this.redraw();
         }, {rootMargin: '600px'});
         for (const panel of this.panels) {
             panel.layout();
             panel.canvas.style.height = panel.height + 'px';
             near.observe(panel.figure);
         }
-        // Once each, so that nothing is blank on paper or when one scrolls fast.
-        let next = 0;
+        // Once each, so that nothing is blank on paper or when one scrolls fast; the first at once.
         const drawNext = () => {
-            this.panels[next++].draw();
-            if (next < this.panels.length) setTimeout(drawNext);
+            const [panel] = this.stale;
+            if (!panel) return;
+            this.stale.delete(panel);
+            panel.draw();
+            if (this.stale.size) setTimeout(drawNext);
         };
-        setTimeout(drawNext);
+        drawNext();
+        this.drawBrush();
+        this.close = () => {
+            sizes.disconnect();
+            near.disconnect();
+            this.stale.clear();
+            this.seen.clear();
+        };
     }
 
     tools() {
@@ -822,7 +837,12 @@ class Viewer {
         this.waiting = requestAnimationFrame(() => {
             this.waiting = 0;
             const began = performance.now();
-            for (const panel of this.panels) if (!this.seen || this.seen.has(panel)) panel.draw(this.coarse && this.slow);
+            for (const panel of this.panels) {
+                this.stale.add(panel);
+                if (!this.seen.has(panel)) continue;
+                this.stale.delete(panel);
+                panel.draw(this.coarse && this.slow);
+            }
             this.drawBrush();
             this.slow = performance.now() - began > 24;
         });
@@ -891,5 +911,29 @@ class Viewer {
     }
 }
 
-window.stagesim = {viewers: [...document.querySelectorAll('.timelines')].map(root => new Viewer(root))};
+// ---- the page ----
+
+const begin = () => {
+    document.body.append(tip);
+    defineWords();
+    touchTables();
+    window.stagesim.viewers = [...document.querySelectorAll('.timelines')].map(root => new Viewer(root));
+};
+// Another page of the same program in this one's place, at once. It comes from a parser, so that none of its scripts
+// runs; those of this page are fast by now.
+const show = other => {
+    for (const viewer of window.stagesim.viewers) viewer.close?.();
+    document.title = other.title;
+    document.body.replaceChildren(...other.body.childNodes);
+    hideTip();
+    begin();
+};
+matchMedia('(prefers-color-scheme:dark)').addEventListener('change', () => {
+    for (const viewer of window.stagesim.viewers.filter(viewer => viewer.panels.length)) {
+        viewer.colours = colours();
+        viewer.redraw();
+    }
+});
+window.stagesim = {show};
+begin();
 })();

@@ -78,6 +78,8 @@ def as_a_page(opened):
 def main():
     opened, closed = look()
     as_a_page(opened)
+    kinds = "/^(" + "|".join(blocks.NO_ENGINE) + "):/m"
+    check.that(kinds in (ROOT / "tools/browser/page/page.js").read_text(), f"page.js has other kinds than {kinds}")
     if "--update" in sys.argv:
         LISTED.write_text("".join(line + "\n" for line in closed))
     listed = LISTED.read_text().splitlines()

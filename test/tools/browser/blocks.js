@@ -8,11 +8,12 @@ const {runLine} = require('../../../tools/browser/page/shell.js');
 const folder = path.resolve(process.argv[2], 'tools/browser');
 const factory = require(path.join(folder, 'stagesim.js'));
 
+const kept = {};
 process.setMaxListeners(0); // every instance has its own
 
 const main = async () => {
     const module = await WebAssembly.compile(fs.readFileSync(path.join(folder, 'stagesim.wasm')));
-    const call = (words, files) => run(factory, module, words, files, '.', '/work');
+    const call = (words, files) => run(factory, module, words, files, '.', '/work', kept);
     for await (const text of readline.createInterface({input: process.stdin})) {
         const {lines, files} = JSON.parse(text), done = [];
         let error = '';

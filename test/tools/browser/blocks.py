@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tools/html"))
@@ -26,16 +27,35 @@ HERE = pathlib.Path(__file__).resolve().parent
 CALM = re.compile(r"^stagesim: .* s so far.*\n|^nearest better .*\n.*\n", re.M)
 
 
-def in_page(build, lines, files):
-    """(text, whether all ran) of a block in the page."""
-    try:
-        done = subprocess.run(["node", HERE / "blocks.js", build], input=json.dumps({"lines": lines, "files": files}),
-                              capture_output=True, text=True, timeout=100, check=True)
-    except subprocess.TimeoutExpired:
-        return "it takes too long", False
-    answer = json.loads(done.stdout.splitlines()[-1])
-    text = "".join(each["text"] for each in answer["done"]) + answer["error"]
-    return text, not answer["error"]
+class Page:
+    """What runs blocks as the page does, one after the other: a node, and another one after a block without an end."""
+
+    def __init__(self, build):
+        self.build, self.lock = build, threading.Lock()
+        self.start()
+
+    def start(self):
+        self.node = subprocess.Popen(["node", HERE / "blocks.js", self.build], stdin=subprocess.PIPE,
+                                     stdout=subprocess.PIPE, text=True)
+
+    def run(self, lines, files):
+        """(text, whether all ran) of a block."""
+        with self.lock:
+            timer = threading.Timer(100, self.node.kill)
+            timer.start()
+            self.node.stdin.write(json.dumps({"lines": lines, "files": files}) + "\n")
+            self.node.stdin.flush()
+            line = self.node.stdout.readline()
+            timer.cancel()
+            if not line:
+                self.end()
+                self.start()
+                return "it takes too long", False
+        answer = json.loads(line)
+        return "".join(each["text"] for each in answer["done"]) + answer["error"], not answer["error"]
+
+    def end(self):
+        self.node.communicate()
 
 
 def in_shell(binary, lines, files):
@@ -73,19 +93,22 @@ def main():
                 (closed if reason else opened).append((page.name, lines, used, reason))
     tried = sampled(opened)
 
-    def both(case):
-        _, lines, files, _ = case
-        return in_page(build, lines, files), in_shell(binary, lines, files)
-
+    node = Page(build)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        def in_page(case):
+            return node.run(*case[1:3])
+
+        def both(case):
+            return in_page(case), in_shell(binary, *case[1:3])
+
         for (page, lines, _, _), ((text, ran), expected) in zip(tried, pool.map(both, tried)):
             check.that(ran and text == expected, f"{page}: `{lines[0]}` says {text[:300]!r}, not {expected[:300]!r}")
-        for (page, lines, _, reason), (text, ran) in zip(closed, pool.map(lambda case: in_page(build, *case[1:3]),
-                                                                          closed)):
+        for (page, lines, _, reason), (text, ran) in zip(closed, pool.map(in_page, closed)):
             trouble = not ran or re.search(r"SimGrid|No such file|is not there|has no |cannot read|without cairo", text)
             trouble = trouble or reason == "processes"  # serve refuses a request here with the same words
             check.that("Aborted" not in text, f"{page}: `{lines[0]}` says {text[-200:]}")
             check.that(trouble, f"{page}: `{lines[0]}` is closed ({reason}), and runs in the page")
+    node.end()
     print(f"{len(opened)} blocks open as commands, {len(closed)} with commands of stagesim stay closed")
     return check.done()
 

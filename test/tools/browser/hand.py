@@ -170,7 +170,8 @@ def never(browser, page, first):
         runs = browser.run(RUNS)
         browser.key(key, code)
         check.that(until(browser, "playground.hand.board.slot()", 5), f"{key} chooses no box")
-        if key == "+":
+        if key == "+":  # the first one chose only
+            browser.key(key, code)
             check.that(until(browser, f"{RUNS} > {runs} && {ENDS} === {RUNS}"), "+ makes no box longer")
     failed = browser.run("""(async () => { const {hand} = playground, {drafts} = hand;
         hand.drafts = {run: () => Promise.reject(new Error('out of memory'))};
@@ -235,12 +236,12 @@ def seen(browser, first):
 
 
 def kept(browser, page, first, binary, folder):
-    """The link and the copied command hold the order."""
+    """The link and the copied command hold the order; the link also what can be undone, and the chosen box."""
     start(browser, page, first)
     changed(browser, lambda: browser.run("playground.hand.move(2, 1, 2, true)"), "an order")
     wanted = browser.run(ITERATION)
     browser.run("document.getElementById('copy-link').click()")
-    check.that(until(browser, "location.hash.startsWith('#2.')"), "no link with an order")
+    check.that(until(browser, "location.hash.startsWith('#3.')"), "no link with a step")
     link = browser.run("location.hash")
     browser.run("document.getElementById('copy-command').click()")
     command = browser.run("document.getElementById('text').value") if browser.run(
@@ -256,6 +257,20 @@ def kept(browser, page, first, binary, folder):
     check.that(browser.run(ITERATION) == wanted and browser.run("document.getElementById('hand').open") and
                slots(browser, 2).startswith("F0 B0 F1"), "a link with an order")
     check.that(browser.run("document.getElementById('schedule').textContent") == "by hand", "the schedule's name")
+    check.that(until(browser, f"{ENDS} === {RUNS} && playground.hand.board.slot()"), "no box is chosen")
+    check.that(browser.run("playground.hand.board.chosen") == {"worker": 2, "at": 2}, "another box is chosen")
+    browser.run("playground.hand.board.svg.focus()")
+    browser.key("ArrowLeft", 37)
+    held = "playground.decode(location.hash).then(({chosen}) => chosen.worker === 2 && chosen.at === 1)"
+    check.that(until(browser, held, 5), "the address does not follow the chosen box")
+    changed(browser, lambda: browser.run("document.getElementById('undo').click()"), "a step that came with the link")
+    check.that(browser.run("playground.state.a") == first and browser.run("playground.state.orders.a") is None,
+               "the step of the link is not undone")
+    browser.run("location.hash = '#1.q1ZKVLJSqrBSiDbWUbCIjckrTs5ITSnNSbVSMEwzTIrJU6oFAA'")
+    until(browser, "playground.state.a !== " + json.dumps(first), 5)
+    browser.run("document.getElementById('undo').click()")
+    check.that("nothing to undo" in browser.run("document.getElementById('status').textContent"),
+               "a step of the link before")
 
 
 def main():

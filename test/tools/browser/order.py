@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""order.py STAGESIM: the playground's orders, by the native program: for every schedule the slots that the page reads out
-of a table of operations are those of the schedule file which the program writes for the same job, with their letters, and
-each has its times. Of mario, which has no such file, they are those of `stagesim schedule`. Needs node, which reads both
-as the page does. Skipped without it."""
+"""order.py STAGESIM: the playground's orders, by the native program: for every schedule the slots that the page reads
+out of a table of operations are those of the schedule file which the program writes for the same job, with their
+letters, and each has its times. Of mario, which has no such file, they are those of `stagesim schedule`. Needs node,
+which reads both as the page does. Skipped without it."""
 import json
 import pathlib
 import shutil

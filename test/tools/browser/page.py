@@ -180,6 +180,7 @@ def newest(browser, first):
     edit(browser, first)
     settled(browser)
     browser.run(SLOW)
+    browser.run("playground.pageOf('a').defaultView.frameElement.remove()")  # reports are loaded once
     browser.run(SET % json.dumps(first.replace("10ms", "11ms")))
     check.that(until(browser, "document.querySelector('#result-a iframe:not(.seen)')"), "no frame")
     browser.run(SET % json.dumps(first.replace("10ms", "20ms")))
@@ -195,7 +196,8 @@ def two(browser, first):
     """Of two variants side by side each is drawn to its end, whatever else is asked for meanwhile; a link with two
     others shows both."""
     def whole(a, b, what):
-        check.that(until(browser, f"playground.whole.a && playground.whole.b && {ENDS}"), f"{what}: no end")
+        done = " && ".join(f"playground.whole.{variant}?.includes('{word}')" for variant, word in (("a", a), ("b", b)))
+        check.that(until(browser, f"{done} && {ENDS}"), f"{what}: no end")
         for variant, word in (("a", a), ("b", b)):
             read, bound, chart = browser.run(
                 f"[playground.results.{variant}?.read ?? '', document.getElementById('bound-{variant}').textContent, "
@@ -254,7 +256,9 @@ def links(browser, page, first):
     for stored, text in json.loads((pathlib.Path(__file__).parent / "links.json").read_text()).items():
         kept = browser.run(f"playground.decode({json.dumps(stored)}).then(JSON.stringify)")
         check.that(json.loads(kept) == text, f"a stored link: {kept}")
-    for bad in ("#2.abc", "#1.abc", "#1.q1Y"):
+    beyond = ["#3." + blocks.pack({"a": "x: 1\n", "steps": steps}) for steps in (
+        {"a": [{"text": [4, 4, ""], "order": None}]}, {"a": [{"text": [0, 0], "order": None}]}, {"a": 1})]
+    for bad in ("#4.abc", "#3.abc", "#2.abc", "#1.abc", "#1.q1Y", *beyond):
         said = browser.run(f"playground.decode({json.dumps(bad)}).then(() => '', error => error.message)")
         check.that("link" in said, f"{bad}: {said!r}")
     edit(browser, first.replace("10ms", "11ms"))

@@ -7,6 +7,7 @@ const {run} = require('../../../tools/browser/page/instance.js');
 const folder = path.resolve(process.argv[2], 'tools/browser');
 const factory = require(path.join(folder, 'stagesim.js'));
 
+const kept = {};
 process.setMaxListeners(0); // every instance has its own
 
 const main = async () => {
@@ -14,7 +15,7 @@ const main = async () => {
     for await (const line of readline.createInterface({input: process.stdin})) {
         const asked = JSON.parse(line);
         const begin = performance.now();
-        const done = await run(factory, module, asked.words, asked.files, asked.out, asked.home);
+        const done = await run(factory, module, asked.words, asked.files, asked.out, asked.home, kept);
         const seconds = (performance.now() - begin) / 1e3;
         for (const name in done.files) {
             const to = path.join(asked.to, name);

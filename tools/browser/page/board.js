@@ -15,7 +15,7 @@ export const nameOf = slot => {
 
 export class Board {
     // place: where it is drawn; told: where the chosen slot is said. act: {move(worker, from, to, done), stretch(slot,
-    // factor, done)}: called while a box is dragged, and with done when it is let go; cancel(): when it never is.
+    // factor, done), cancel(), chose()}: a box is dragged, and with done let go; it never is; another one is chosen.
     constructor(place, told, act) {
         Object.assign(this, {told, act, workers: [], chosen: null, marks: new Map(), drag: null});
         this.svg = shape('svg', {class: 'board', tabindex: 0, role: 'application', 'aria-label': 'order', 'aria-describedby': 'hand-help'});
@@ -111,6 +111,7 @@ export class Board {
     choose(worker, at) {
         this.chosen = {worker, at};
         this.draw();
+        this.act.chose();
     }
 
     // The slot of another worker that is nearest to the middle of the chosen one.
@@ -130,8 +131,7 @@ export class Board {
             const worker = this.workers.findIndex(slots => slots.length);
             if (worker < 0 || !/^(Arrow|Home|End|\+|-|=)/.test(key)) return;
             this.choose(worker, 0);
-        }
-        else if (key === 'ArrowLeft' || key === 'ArrowRight') this.step(key === 'ArrowLeft' ? -1 : 1, moves);
+        } else if (key === 'ArrowLeft' || key === 'ArrowRight') this.step(key === 'ArrowLeft' ? -1 : 1, moves);
         else if (key === 'ArrowUp' || key === 'ArrowDown') {
             const worker = this.chosen.worker + (key === 'ArrowUp' ? -1 : 1);
             if (this.workers[worker]?.length) this.choose(worker, this.beside(worker));

@@ -7,17 +7,18 @@ import {Runner} from './runner.js';
 import {lengthen, refusal} from './times.js';
 
 // What a simulation writes that the board and the chart of memory are drawn of.
-export const DRAFT = {words: ['--trace', 'csv', '-o', 'out'], out: 'out', wanted: ['operations.csv', 'memory.csv']};
+export const TABLES = {words: ['--trace', 'csv', '-o', 'out'], out: 'out', wanted: ['operations.csv', 'memory.csv']};
 
 export const usesOrder = (text, order) => order !== null && text.includes(ORDER_FILE);
 
 export class Hand {
-    // page: {state, view, FILE, filesOf(text, order), changed(), say(text, kind), drafted(texts)}.
+    // page: {state, view, FILE, filesOf(text, order), changed(), chose(), say(text, kind), drafted(texts)}.
     constructor(page, {box, place, told, buttons, alone}) {
-        Object.assign(this, {page, box, alone, asked: null, drafts: new Runner(), steps: {a: [], b: []}, ran: [], found: [],
+        Object.assign(this, {page, box, alone, asked: null, drafts: new Runner(), ran: [], found: [],
                              last: {texts: {}, found: []}});
         this.board = new Board(place, told, {move: (...all) => this.move(...all), stretch: (...all) => this.stretch(...all),
-                                              cancel: () => this.cancel()});
+                                              cancel: () => this.cancel(), chose: page.chose});
+        this.restore();
         const chosen = act => () => {
             if (this.board.slot()) act();
             else page.say('choose a box first', 'bad');
@@ -27,6 +28,18 @@ export class Hand {
         buttons.shorter.onclick = chosen(() => this.stretch(this.board.slot(), 1 / 1.1, true));
         buttons.longer.onclick = chosen(() => this.stretch(this.board.slot(), 1.1, true));
         buttons.undo.onclick = () => this.undo();
+    }
+
+    // steps: of each variant what can be undone, the newest last; chosen: a slot, {worker, at}, which is chosen as soon as
+    // there are slots.
+    restore({steps = {a: [], b: []}, chosen = null} = {}) {
+        Object.assign(this, {steps, wanted: chosen});
+        this.board.chosen = null;
+    }
+
+    // What restore() takes.
+    kept() {
+        return {steps: this.steps, chosen: this.wanted || this.board.chosen};
     }
 
     order() {
@@ -70,6 +83,10 @@ export class Hand {
             : count > BOXES_MOST ? `${count} slots are too many to be changed by hand here: stagesim export --to schedule ` +
                                    'writes them to a file.' : '';
         this.board.show(workers, marks);
+        const {wanted} = this;
+        if (!wanted || !workers.length) return;
+        this.wanted = null;
+        if (this.board.slot(wanted)) this.board.choose(wanted.worker, wanted.at);
     }
 
     // In words: where in the order a message belongs.
@@ -160,8 +177,8 @@ export class Hand {
             while (this.asked) {
                 const files = this.asked;
                 this.asked = null;
-                const done = await this.drafts.run(['run', this.page.FILE, '--engine', 'analytic', ...DRAFT.words],
-                                                   {files, out: DRAFT.out, wanted: DRAFT.wanted});
+                const done = await this.drafts.run(['run', this.page.FILE, '--engine', 'analytic', ...TABLES.words],
+                                                   {files, out: TABLES.out, wanted: TABLES.wanted});
                 if (!done || done.code !== 0 || !this.board.drag) continue;
                 this.take(done.texts, []);
                 this.page.drafted(done.texts);

@@ -4,6 +4,7 @@
 
 // What a folder of one's own has beside its files, as a folder of the source tree has.
 const DATA = '/usr/share/stagesim', SHIPPED = ['scenarios', 'platforms'];
+const FILE = 0o100777, KEPT_MOST = 2 ** 28;
 const OUTPUT = '/tmp/.output', MESSAGES = '/tmp/.messages';
 
 // All files below a folder of the instance, by path from it; links are no files of its own.
@@ -19,24 +20,54 @@ const filesBelow = (FS, folder, before = '', found = {}) => {
     return found;
 };
 
+// Makes a shipped file; emscripten's own way looks its path up five times, in each of 400 files.
+const quickly = ({FS}) => {
+    const folders = {};
+    return (path, _, bytes) => {
+        const end = path.lastIndexOf('/'), folder = path.slice(0, end);
+        const parent = folders[folder] ||= FS.lookupPath(folder).node;
+        const node = parent.node_ops.mknod(parent, path.slice(end + 1), FILE, 0);
+        node.contents = bytes.slice();
+        node.usedBytes = bytes.length;
+    };
+};
+
+// The memory of a run is the next one's: a system clears each page that is new, which takes a third of a large run. Only
+// what the program finds cleared is cleared again, below its heap. `kept`: what a caller keeps from run to run.
+const memoryOf = kept => {
+    if (!kept.memory) return {};
+    new Uint8Array(kept.memory.buffer, 0, kept.below).fill(0);
+    return {wasmMemory: kept.memory};
+};
+const keep = (kept, memory, instance, code) => {
+    const done = code !== 3 && memory.buffer.byteLength <= KEPT_MOST;
+    Object.assign(kept, {memory: done ? memory : null, below: instance.___heap_base});
+};
+
 // factory: what stagesim.js defines; module: a WebAssembly.Module. words: of the command line, without "stagesim".
-// files: texts or bytes by path, put into the folder `home`, where the command runs. Resolves to {code, output, messages,
-// files}: the exit code, both streams as texts, and the bytes of what the command wrote to the folder `out`, by path.
-const run = async (factory, module, words, files = {}, out = null, home = '/work') => {
-    let code = null, trouble = '';
-    const instance = await factory({
+// files: texts or bytes by path, put into the folder `home`, where the command runs. kept: an object that holds nothing
+// at first, for callers that run one command after the other. Resolves to {code, output, messages, files}: the exit code,
+// both streams as texts, and the bytes of what the command wrote to the folder `out`, by path.
+const run = async (factory, module, words, files = {}, out = null, home = '/work', kept = {}) => {
+    let code = null, trouble = '', memory = null;
+    const given = {
+        ...memoryOf(kept),
         noInitialRun: true,
         thisProgram: '/usr/bin/stagesim',
         instantiateWasm: (imports, done) => {
-            WebAssembly.instantiate(module, imports).then(made => done(made, module));
+            memory = Object.values(Object.values(imports)[0]).find(each => each instanceof WebAssembly.Memory);
+            WebAssembly.instantiate(module, imports).then(made => {
+                given.FS_createDataFile = quickly(given);
+                done(made, module);
+            });
             return {};
         },
         quit: (status, thrown) => { code = status; throw thrown; },
         onExit: status => { code = status; },
         print: () => {},
         printErr: text => { trouble += text + '\n'; },
-    });
-    const {FS} = instance;
+    };
+    const instance = await factory(given), {FS} = instance;
     if (!FS.analyzePath(home).exists) {
         FS.mkdir(home);
         for (const name of SHIPPED) FS.symlink(DATA + '/' + name, home + '/' + name);
@@ -64,6 +95,7 @@ const run = async (factory, module, words, files = {}, out = null, home = '/work
             trouble += `stagesim: the program ended: ${error && error.message || error}\n`;
         }
     }
+    keep(kept, memory, instance, code);
     const text = path => FS.readFile(path, {encoding: 'utf8'});
     return {code, output: text(OUTPUT), messages: text(MESSAGES) + trouble,
             files: out && FS.analyzePath(home + '/' + out).exists ? filesBelow(FS, home + '/' + out) : {}};

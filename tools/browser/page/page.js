@@ -10,7 +10,7 @@ import {drawSelection, EditorView, highlightActiveLine, hoverTooltip, keymap, li
 import {isBlock, runBlock} from './block.js';
 import {idleBar, memoryChart, seconds} from './charts.js';
 import {Controls} from './controls.js';
-import {DRAFT, Hand, usesOrder} from './hand.js';
+import {TABLES, Hand, usesOrder} from './hand.js';
 import {ORDER_FILE} from './order.js';
 import {pngOf, save, scheduleSvg, timelineSvg} from './pictures.js';
 import {changeAt, scalarAt} from './places.js';
@@ -21,7 +21,7 @@ import {STEPS, Tour} from './tour.js';
 
 const {schema, presets, schedules, models, examples, version} = JSON.parse(document.getElementById('facts').textContent);
 const $ = id => document.getElementById(id);
-const FILE = 'scenario.yaml', WAIT = 60;
+const FILE = 'scenario.yaml', REPORT = '<main>', WAIT = 60;
 const runner = new Runner(), painter = new Runner();
 const knowledge = new Knowledge(schema, {
     'platform': presets.map(name => `${name}:4`), 'platform.preset': presets, 'model': models,
@@ -69,7 +69,7 @@ const say = (text, kind = '') => {
 
 // What a run reads: the scenario, and its order where that is a file.
 const filesOf = (text, order) => usesOrder(text, order) ? {[FILE]: text, [ORDER_FILE]: order} : {[FILE]: text};
-const readBy = variant => JSON.stringify(filesOf(state[variant], state.orders[variant]));
+const inputOf = variant => JSON.stringify(filesOf(state[variant], state.orders[variant]));
 // Scenarios of other kinds than training have no engine.
 const engineOf = text => /^(queue|idle_nodes|pairs|serving|rl):/m.test(text) ? [] : ['--engine', 'analytic'];
 
@@ -103,12 +103,13 @@ const showMistakes = found => {
 // ---- results ----
 
 // The frame that is not seen loads the new page and then takes the place of the other: nothing flickers.
-const show = (variant, html) => new Promise(done => {
+const load = (variant, html) => new Promise(done => {
     const place = $('result-' + variant), old = place.querySelector('iframe.seen'), frame = document.createElement('iframe');
     for (const each of place.querySelectorAll('iframe:not(.seen)')) each.remove();
     frame.title = `result of variant ${variant.toUpperCase()}`;
     frame.srcdoc = html;
     frame.onload = () => {
+        if (!frame.isConnected) return; // a newer one has come
         const top = old?.contentWindow?.scrollY ?? 0;
         frame.className = 'seen';
         if (old) old.remove();
@@ -117,6 +118,11 @@ const show = (variant, html) => new Promise(done => {
     };
     place.append(frame);
 });
+// A report takes the place of another one in its frame: its styles and its program are there, and fast by now.
+const show = (variant, html) => {
+    const inside = $('result-' + variant).querySelector('iframe.seen')?.contentWindow?.stagesim;
+    return inside && html.includes(REPORT) ? inside.show(new DOMParser().parseFromString(html, 'text/html')) : load(variant, html);
+};
 // Each run has a number; the newest is the one that may show something.
 let newest = 0, outdated = () => {};
 const stop = () => {
@@ -160,7 +166,7 @@ const clear = variant => {
 };
 
 const compareVariants = () => {
-    const [a, b] = ['a', 'b'].map(each => state[each] !== null && results[each]?.read === readBy(each) && results[each].summary);
+    const [a, b] = ['a', 'b'].map(each => state[each] !== null && results[each]?.read === inputOf(each) && results[each].summary);
     $('versus').textContent = a && b
         ? `A ${seconds(a.time.iteration_s)}, B ${seconds(b.time.iteration_s)}: B takes ` +
           `${(100 * (b.time.iteration_s / a.time.iteration_s - 1)).toFixed(2)} % ` +
@@ -190,10 +196,10 @@ const runCommands = async (variant, mine) => {
 };
 
 const runScenario = async (variant, mine) => {
-    const begin = performance.now(), text = state[variant], files = filesOf(text, state.orders[variant]), read = readBy(variant);
+    const begin = performance.now(), text = state[variant], files = filesOf(text, state.orders[variant]), read = inputOf(variant);
     const once = /\bbest\b/.test(text); // what searches long does so once: its tables come with the report
-    const done = await runner.run(['run', FILE, ...engineOf(text), '--report', ...once ? DRAFT.words : ['-o', 'out']],
-                                  {files, out: 'out', wanted: ['report.html', 'summary.json', ...once ? DRAFT.wanted : []]});
+    const done = await runner.run(['run', FILE, ...engineOf(text), '--report', ...once ? TABLES.words : ['-o', 'out']],
+                                  {files, out: 'out', wanted: ['report.html', 'summary.json', ...once ? TABLES.wanted : []]});
     if (!done || mine !== newest) return false;
     const found = diagnosticsOf(done.messages, FILE, ORDER_FILE).filter(each => !each.text.startsWith('written to '));
     const report = done.code === 0 && done.texts['report.html'], summary = report && JSON.parse(done.texts['summary.json']);
@@ -222,7 +228,7 @@ const runScenario = async (variant, mine) => {
 };
 
 const run = async variant => {
-    const mine = ++newest, read = readBy(variant);
+    const mine = ++newest, read = inputOf(variant);
     if (!await (isBlock(state[variant]) ? runCommands : runScenario)(variant, mine)) return;
     whole[variant] = read;
     document.body.dataset.ends = document.body.dataset.runs;
@@ -231,8 +237,8 @@ const run = async variant => {
 // What takes longer than the picture that follows each key; false where the next key came first.
 const showMore = async (variant, mine, text, files, tables) => {
     const {summary} = results[variant];
-    const told = tables || await runner.run(['run', FILE, '--engine', 'analytic', ...DRAFT.words],
-                                            {files, out: DRAFT.out, wanted: DRAFT.wanted});
+    const told = tables || await runner.run(['run', FILE, '--engine', 'analytic', ...TABLES.words],
+                                            {files, out: TABLES.out, wanted: TABLES.wanted});
     if (!told || mine !== newest) return false;
     showMemory(variant, told.texts, summary);
     if (variant === state.shown) hand.see(told.texts, []);
@@ -245,7 +251,7 @@ const showMore = async (variant, mine, text, files, tables) => {
 // What is seen and has not been run to its end: first the variant that is edited.
 const nextToRun = () => {
     const seen = [state.shown, ...state.both ? [state.shown === 'a' ? 'b' : 'a'] : []];
-    return seen.find(each => state[each] !== null && whole[each] !== readBy(each));
+    return seen.find(each => state[each] !== null && whole[each] !== inputOf(each));
 };
 let timer = 0, working = false;
 // One run after the other: none ends another but by stop().
@@ -268,19 +274,24 @@ const changed = () => {
     clearTimeout(timer);
     timer = setTimeout(() => {
         timer = 0;
-        linkOf().then(history_);
+        keepLink();
         work();
     }, WAIT);
 };
 // Of the orders only those that are used.
 const linkOf = () => {
     const order = each => state[each] !== null && usesOrder(state[each], state.orders[each]) ? state.orders[each] : undefined;
-    return encode({...state, orders: {a: order('a'), b: order('b')}});
+    return encode({...state, ...hand.kept(), orders: {a: order('a'), b: order('b')}});
 };
 let ours = '';
-const history_ = link => {
-    ours = link;
-    window.history.replaceState(null, '', link);
+const keepLink = async () => {
+    ours = await linkOf();
+    window.history.replaceState(null, '', ours);
+};
+let later = 0; // browsers count how often an address changes
+const chose = () => {
+    clearTimeout(later);
+    later = setTimeout(keepLink, 300);
 };
 
 // ---- variants ----
@@ -307,11 +318,11 @@ const turnTo = variant => {
     else setText(state[variant]);
 };
 for (const variant of ['a', 'b']) $('tab-' + variant).onclick = () => turnTo(variant);
-$('both').onclick = async () => {
+$('both').onclick = () => {
     state.both = !state.both;
     layOut();
-    history_(await linkOf());
     work();
+    keepLink();
 };
 
 // ---- the schedules ----
@@ -359,7 +370,7 @@ const copy = async (text, what) => {
     }
 };
 $('copy-link').onclick = async () => {
-    history_(await linkOf());
+    await keepLink();
     copy(location.href, 'link');
 };
 $('copy-yaml').onclick = () => copy(state[state.shown], 'scenario');
@@ -394,14 +405,14 @@ for (const button of views) button.onclick = () => {
 
 // ---- by hand ----
 
-const hand = new Hand({state, view, FILE, filesOf, changed, say,
+const hand = new Hand({state, view, FILE, filesOf, changed, chose, say,
                        drafted: texts => showMemory(state.shown, texts, results[state.shown]?.summary)}, {
     box: $('hand'), place: $('board'), told: $('slot'), alone: $('alone'),
     buttons: {earlier: $('earlier'), later: $('later'), shorter: $('shorter'), longer: $('longer'), undo: $('undo')}});
 $('hand').ontoggle = () => {
     state.hand = $('hand').open;
     hand.draw();
-    linkOf().then(history_);
+    keepLink();
 };
 $('save-order').onclick = async () => {
     const order = hand.order() || await hand.exported();
@@ -412,8 +423,9 @@ $('save-order').onclick = async () => {
 
 const restore = async () => {
     try {
-        const {set = [], ...kept} = await decode(location.hash) || {};
+        const {set = [], steps, chosen, ...kept} = await decode(location.hash) || {};
         Object.assign(state, {orders: {a: null, b: null}, hand: false}, kept);
+        hand.restore({steps, chosen});
         $('hand').open = state.hand;
         for (const each of set) {
             const [, path, value] = /^([^=]+)=(.*)$/s.exec(each) || [], editor = path && EditorState.create(
@@ -424,7 +436,7 @@ const restore = async () => {
         say(error.message, 'bad');
     }
     for (const each of ['a', 'b'])
-        if (state[each] === null || whole[each] !== readBy(each)) {
+        if (state[each] === null || whole[each] !== inputOf(each)) {
             clear(each);
             $('result-' + each).querySelector('iframe.seen')?.remove();
         }

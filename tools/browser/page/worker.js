@@ -3,13 +3,14 @@
 import factory from 'stagesim.js';
 import {run} from './instance.js';
 
+const kept = {};
 let module = null;
 self.onmessage = async ({data}) => {
     if (data.module) module = data.module;
     if (!data.words) return;
     const begin = performance.now();
     try {
-        const done = await run(factory, module, data.words, data.files, data.out, data.home);
+        const done = await run(factory, module, data.words, data.files, data.out, data.home, kept);
         const texts = {};
         for (const name of data.wanted || [])
             if (done.files[name]) texts[name] = new TextDecoder().decode(done.files[name]);
