@@ -237,6 +237,11 @@ bool path_was_read(const struct stat *file)
     return false;
 }
 
+void path_forget_read(void)
+{
+    noted.count = 0;
+}
+
 void path_note_read(int descriptor)
 {
     struct stat status;

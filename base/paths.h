@@ -59,5 +59,7 @@ FILE *path_open_read(const char *path);
 void path_note_read(int descriptor);
 /* Whether a file was noted, under whatever name. */
 bool path_was_read(const struct stat *file);
+/* From now on it is as if none had been read. */
+void path_forget_read(void);
 
 #endif

@@ -24,11 +24,14 @@
 /* Longer lines are refused; where so many requests wait, no more are read. */
 enum { LINE_MAX_BYTES = 4 << 20, WAITING_MAX = 10000, JOBS_MAX = 256, READ_BYTES = 1 << 16 };
 
+/* So many requests a process answers at the most. */
+enum { ANSWERS_MAX = SANITIZED ? 50 : 1000 };
+
 /* A request that waits or runs. */
 struct task {
     struct arena *arena; /* its memory */
     struct request request;
-    struct worker worker;
+    struct worker *worker; /* NULL: it waits */
     struct task *next;
 };
 
@@ -49,6 +52,7 @@ struct server {
     size_t size, capacity;
     bool too_long, at_end; /* the line is; there are no more */
     struct task *first, *last, *running;
+    struct worker *idle; /* processes that wait for a request */
     unsigned running_count, waiting_count;
 };
 
@@ -72,6 +76,40 @@ static double smaller(double asked, double limit)
     return asked > 0 && limit > 0 ? fmin(asked, limit) : fmax(asked, limit);
 }
 
+static double seconds_of(const struct server *server, const struct task *task)
+{
+    return smaller(task->request.seconds, server->seconds);
+}
+
+/* A process that waits takes the request; false: there is none. Where memory is limited, each request has a process of
+ * its own, whose memory is all its. */
+static bool give(struct server *server, struct task *task)
+{
+    if (task->request.megabytes > 0 || server->megabytes > 0)
+        return false;
+    while (server->idle) {
+        struct worker *worker = server->idle;
+        server->idle = worker->next;
+        if (worker_give(worker, task->request.words, task->request.word_count, seconds_of(server, task))) {
+            task->worker = worker;
+            return true;
+        }
+        worker_destroy(worker); /* somebody has ended it */
+    }
+    return false;
+}
+
+static void destroy_workers(struct server *server)
+{
+    for (struct task *task = server->running; task; task = task->next)
+        worker_destroy(task->worker);
+    while (server->idle) {
+        struct worker *worker = server->idle;
+        server->idle = worker->next;
+        worker_destroy(worker);
+    }
+}
+
 /* Starts what waits while there is room; IS_REQUEST: this is the process that was made, `*own` is what it does. */
 static enum turn start_some(struct server *server, struct task **own)
 {
@@ -81,13 +119,15 @@ static enum turn start_some(struct server *server, struct task **own)
         server->first = task->next;
         server->last = server->first ? server->last : NULL;
         server->waiting_count--;
-        pid_t process = worker_start(&task->worker, smaller(task->request.seconds, server->seconds),
-                                     smaller(task->request.megabytes, server->megabytes), &server->usual, &fault);
-        if (process == 0) {
+        if (!give(server, task))
+            task->worker = worker_start(seconds_of(server, task), smaller(task->request.megabytes, server->megabytes),
+                                        &server->usual, &fault);
+        if (task->worker && task->worker->process == 0) {
+            destroy_workers(server); /* their sockets end with one process, not with two */
             *own = task;
             return IS_REQUEST;
         }
-        if (process < 0) {
+        if (!task->worker) {
             refuse(&task->request, EXIT_FAILED, fault.text);
             task_destroy(task);
             continue;
@@ -107,7 +147,7 @@ static void cancel(struct server *server, const struct request *request)
     bool found = false;
     for (struct task *task = server->running; task; task = task->next)
         if (!strcmp(task->request.id, request->of)) {
-            worker_end(&task->worker, "cancelled");
+            worker_end(task->worker, "cancelled");
             found = true;
         }
     for (struct task **link = &server->first, *before = NULL; *link;) {
@@ -186,23 +226,32 @@ static void read_some(struct server *server)
 
 /* ---- processes ---- */
 
-static void finish(struct server *server, struct task **link, int status)
+/* Answers, with what the process wrote; `instead`: the messages, where that says nothing of them. */
+static void answer(struct server *server, struct task **link, int code, const char *instead)
 {
     struct task *task = *link;
-    char text[200];
-    const char *more;
-    int code = worker_code(&task->worker, status, text, sizeof text, &more);
-    bool whole = !task->worker.why; /* of one that was ended, what it wrote may be half of something */
+    struct worker *worker = task->worker;
+    bool whole = !worker->why; /* of one that was ended, what it wrote may be half of something */
     answer_write(stdout, &(struct answer){.id = task->request.id,
                                           .code = code,
-                                          .output = whole ? task->worker.output : -1,
-                                          .messages = whole ? task->worker.messages : -1,
-                                          .instead = more,
+                                          .output = whole ? worker->output : -1,
+                                          .messages = whole ? worker->messages : -1,
+                                          .instead = instead,
                                           .empty = server->empty});
-    worker_release(&task->worker);
     *link = task->next;
     server->running_count--;
     task_destroy(task);
+}
+
+/* The process has ended. */
+static void finish(struct server *server, struct task **link, int status)
+{
+    char text[200];
+    const char *instead;
+    struct worker *worker = (*link)->worker;
+    int code = worker_code(worker, status, text, sizeof text, &instead);
+    answer(server, link, code, instead);
+    worker_destroy(worker);
 }
 
 static void reap(struct server *server)
@@ -211,10 +260,26 @@ static void reap(struct server *server)
     pid_t process;
     while ((process = waitpid(-1, &status, WNOHANG)) > 0)
         for (struct task **link = &server->running; *link; link = &(*link)->next)
-            if ((*link)->worker.process == process) {
+            if ((*link)->worker->process == process) {
                 finish(server, link, status);
                 break;
             }
+}
+
+/* The processes that have answered wait from now on. `polled` are the sockets of those that run, in their order. */
+static void take_answers(struct server *server, const struct pollfd *polled)
+{
+    struct task **link = &server->running;
+    for (size_t i = 0; *link; i++) {
+        struct worker *worker = (*link)->worker;
+        if (!polled[i].revents || worker->why || !worker_waits(worker)) {
+            link = &(*link)->next;
+            continue;
+        }
+        answer(server, link, EXIT_DONE, NULL);
+        worker->next = server->idle;
+        server->idle = worker;
+    }
 }
 
 /* Milliseconds until a request has to be ended, which is done where it is late; -1: none. */
@@ -222,32 +287,62 @@ static int end_late(struct server *server)
 {
     double now = clock_now(), next = INFINITY;
     for (struct task *task = server->running; task; task = task->next) {
-        if (task->worker.deadline <= now)
-            worker_end(&task->worker, "the time that the request may take is over");
+        if (task->worker->deadline <= now)
+            worker_end(task->worker, "the time that the request may take is over");
         else
-            next = fmin(next, task->worker.deadline);
+            next = fmin(next, task->worker->deadline);
     }
     return isfinite(next) ? (int)fmin(ceil(1e3 * (next - now)), 1e6) : -1;
+}
+
+/* Waits for something to do, and does it. False: it cannot wait. */
+static bool turn(struct server *server)
+{
+    struct pollfd polled[2 + JOBS_MAX];
+    struct signalfd_siginfo info;
+    bool reads = !server->at_end && server->waiting_count < WAITING_MAX;
+    nfds_t count = 2;
+    polled[0] = (struct pollfd){.fd = server->ended, .events = POLLIN};
+    polled[1] = (struct pollfd){.fd = reads ? STDIN_FILENO : -1, .events = POLLIN};
+    for (const struct task *task = server->running; task; task = task->next)
+        polled[count++] = (struct pollfd){.fd = task->worker->talk, .events = POLLIN};
+    if (poll(polled, count, end_late(server)) < 0)
+        return errno == EINTR;
+    take_answers(server, polled + 2);
+    if (polled[0].revents && read(server->ended, &info, sizeof info) > 0)
+        reap(server);
+    if (polled[1].revents)
+        read_some(server);
+    return true;
 }
 
 /* Until the last answer. IS_REQUEST as of start_some. */
 static enum turn serve(struct server *server, struct task **own)
 {
-    while (start_some(server, own) == GOES_ON) {
-        struct signalfd_siginfo info;
-        bool reads = !server->at_end && server->waiting_count < WAITING_MAX;
-        if (server->at_end && !server->running_count)
+    while (start_some(server, own) == GOES_ON)
+        if ((server->at_end && !server->running_count) || !turn(server))
             return GOES_ON;
-        struct pollfd descriptors[] = {{.fd = server->ended, .events = POLLIN},
-                                       {.fd = reads ? STDIN_FILENO : -1, .events = POLLIN}};
-        if (poll(descriptors, 2, end_late(server)) < 0 && errno != EINTR)
-            return GOES_ON;
-        if (descriptors[0].revents && read(server->ended, &info, sizeof info) > 0)
-            reap(server);
-        if (descriptors[1].revents)
-            read_some(server);
-    }
     return IS_REQUEST;
+}
+
+/* The process of a request: that one, and those that come after it. */
+static int run_requests(struct worker *worker, const struct command *command, int count, char **words)
+{
+    char **own = NULL;
+    int code = EXIT_DONE;
+    worker->clean = clean_state();
+    for (;;) {
+        optind = 0; /* getopt begins anew */
+        code = command->run(command, count, words);
+        free(own);
+        if (code != EXIT_DONE || worker->answered >= ANSWERS_MAX || fflush(stdout) || !clean_again(&worker->clean))
+            return code;
+        words = own = worker_next(worker, &count);
+        if (!words)
+            return EXIT_DONE;
+        for (size_t i = 0; offered[i]; i++)
+            command = strcmp(offered[i]->name, words[0]) ? command : offered[i];
+    }
 }
 
 /* ---- the command ---- */
@@ -326,6 +421,17 @@ static void release(struct server *server, struct task *own)
         task_destroy(own);
 }
 
+/* The processes that wait end. False where one of them could not do so as it should. */
+static bool end_workers(struct server *server)
+{
+    int status;
+    bool good = true;
+    destroy_workers(server);
+    while (waitpid(-1, &status, 0) > 0)
+        good &= WIFEXITED(status) && WEXITSTATUS(status) == EXIT_DONE;
+    return good;
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
     struct server server = {0};
@@ -339,10 +445,14 @@ static int run(const struct command *command, int argc, char **argv)
         return EXIT_FAILED;
     }
     if (serve(&server, &own) == IS_REQUEST) {
-        optind = 0; /* getopt begins anew */
-        code = own->request.command->run(own->request.command, own->request.word_count, own->request.words);
+        struct worker *worker = own->worker;
+        code = run_requests(worker, own->request.command, own->request.word_count, own->request.words);
         if (!SANITIZED) /* freeing what waits would copy all its pages; the process ends anyway */
             return code;
+        worker_destroy(worker);
+    } else if (!end_workers(&server)) {
+        diag_print(stderr, "stagesim serve: a process that had answered did not end as it should\n");
+        code = EXIT_FAILED;
     }
     release(&server, own);
     return code;

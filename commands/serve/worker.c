@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "commands/serve/worker.h"
 
+#include "base/bulk.h"
 #include "base/exit_code.h"
 #include "base/isolate.h"
 #include "base/process/clock.h"
@@ -10,9 +11,11 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,7 +30,7 @@ static void limit_memory(double megabytes)
     setrlimit(RLIMIT_DATA, &limit);
 }
 
-static void become(const struct worker *worker, pid_t parent, double megabytes, const sigset_t *usual)
+static void become(struct worker *worker, pid_t parent, double megabytes, const sigset_t *usual)
 {
     isolate_bond(parent);
     setpgid(0, 0);
@@ -38,33 +41,123 @@ static void become(const struct worker *worker, pid_t parent, double megabytes, 
     sigprocmask(SIG_SETMASK, usual, NULL);
     limit_memory(megabytes);
     isolate_stay();
+    worker->clean = clean_state();
 }
 
-pid_t worker_start(struct worker *worker, double seconds, double megabytes, const sigset_t *usual, struct fault *fault)
+static double deadline_after(double seconds)
 {
-    *worker = (struct worker){.output = memfd_create("output", MFD_CLOEXEC),
-                              .messages = memfd_create("messages", MFD_CLOEXEC),
-                              .deadline = seconds > 0 ? clock_now() + seconds : INFINITY};
-    pid_t parent = getpid();
-    if (worker->output >= 0 && worker->messages >= 0)
-        worker->process = fork();
-    if (worker->output >= 0 && worker->messages >= 0 && worker->process == 0) {
-        become(worker, parent, megabytes, usual);
-        return 0;
-    }
-    if (worker->process > 0) {
-        setpgid(worker->process, worker->process); /* both do: whoever comes first */
-        return worker->process;
-    }
-    fault_set(fault, "no process for the request: %s", strerror(errno));
-    worker_release(worker);
-    worker->process = 0;
-    return -1;
+    return seconds > 0 ? clock_now() + seconds : INFINITY;
 }
+
+struct worker *worker_start(double seconds, double megabytes, const sigset_t *usual, struct fault *fault)
+{
+    struct worker *worker = memory_zeroed(1, sizeof *worker);
+    pid_t parent = getpid();
+    int ends[2] = {-1, -1};
+    bool good = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0;
+    worker->output = memfd_create("output", MFD_CLOEXEC);
+    worker->messages = memfd_create("messages", MFD_CLOEXEC);
+    worker->deadline = deadline_after(seconds);
+    good = good && worker->output >= 0 && worker->messages >= 0;
+    worker->process = good ? fork() : -1;
+    if (worker->process < 0)
+        fault_set(fault, "no process for the request: %s", strerror(errno));
+    worker->talk = ends[worker->process == 0];
+    if (ends[worker->process != 0] >= 0)
+        close(ends[worker->process != 0]);
+    if (worker->process == 0)
+        become(worker, parent, megabytes, usual);
+    else if (worker->process > 0)
+        setpgid(worker->process, worker->process); /* both do: whoever comes first */
+    if (worker->process >= 0)
+        return worker;
+    worker_destroy(worker);
+    return NULL;
+}
+
+/* ---- one request after the other ---- */
+
+/* All of it; false where the other process has gone. */
+static bool send_all(int socket, const void *bytes, size_t size)
+{
+    while (size) {
+        ssize_t length = send(socket, bytes, size, MSG_NOSIGNAL);
+        if (length < 0 && errno == EINTR)
+            continue;
+        if (length <= 0)
+            return false;
+        bytes = (const char *)bytes + length;
+        size -= (size_t)length;
+    }
+    return true;
+}
+
+static bool receive_all(int socket, void *bytes, size_t size)
+{
+    while (size) {
+        ssize_t length = recv(socket, bytes, size, MSG_WAITALL);
+        if (length < 0 && errno == EINTR)
+            continue;
+        if (length <= 0)
+            return false;
+        bytes = (char *)bytes + length;
+        size -= (size_t)length;
+    }
+    return true;
+}
+
+static bool empty(int file)
+{
+    return ftruncate(file, 0) == 0 && lseek(file, 0, SEEK_SET) == 0; /* both processes share its position */
+}
+
+/* How many bytes the words take, each with its end, and how many there are. */
+struct letter {
+    size_t size;
+    int count;
+};
+
+bool worker_give(struct worker *worker, char *const *words, int count, double seconds)
+{
+    struct letter letter = {0, count};
+    for (int i = 0; i < count; i++)
+        letter.size += strlen(words[i]) + 1;
+    bool good = empty(worker->output) && empty(worker->messages) && send_all(worker->talk, &letter, sizeof letter);
+    for (int i = 0; i < count && good; i++)
+        good = send_all(worker->talk, words[i], strlen(words[i]) + 1);
+    worker->deadline = deadline_after(seconds);
+    return good;
+}
+
+bool worker_waits(const struct worker *worker)
+{
+    char done;
+    return recv(worker->talk, &done, 1, MSG_DONTWAIT) == 1;
+}
+
+char **worker_next(struct worker *worker, int *count)
+{
+    struct letter letter;
+    worker->answered++;
+    if (!send_all(worker->talk, "", 1) || !receive_all(worker->talk, &letter, sizeof letter))
+        return NULL;
+    size_t table = ((size_t)letter.count + 1) * sizeof(char *);
+    char **words = memory_zeroed(1, table + letter.size), *text = (char *)words + table;
+    if (!receive_all(worker->talk, text, letter.size)) {
+        free(words);
+        return NULL;
+    }
+    for (int i = 0; i < letter.count; i++, text += strlen(text) + 1)
+        words[i] = text;
+    *count = letter.count;
+    return words;
+}
+
+/* ---- the end ---- */
 
 void worker_end(struct worker *worker, const char *why)
 {
-    if (!worker->process || worker->why)
+    if (worker->why)
         return;
     worker->why = why;
     kill(-worker->process, SIGKILL);
@@ -84,11 +177,11 @@ int worker_code(const struct worker *worker, int status, char *text, size_t size
     return EXIT_FAILED;
 }
 
-void worker_release(struct worker *worker)
+void worker_destroy(struct worker *worker)
 {
-    if (worker->output >= 0)
-        close(worker->output);
-    if (worker->messages >= 0)
-        close(worker->messages);
-    worker->output = worker->messages = -1;
+    const int files[] = {worker->output, worker->messages, worker->talk};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (files[i] >= 0)
+            close(files[i]);
+    free(worker);
 }

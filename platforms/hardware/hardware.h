@@ -46,6 +46,8 @@ bool hardware_has(enum hardware kind, const char *name);
 
 /* Whether a place is in a file that stagesim comes with. */
 bool hardware_is_own(struct place at);
+/* The user's file of that path (which is copied) is read. */
+void hardware_note_file(const char *path);
 /* The paths of the user's files in the order in which they were read; *count of them. Valid until the next is read. */
 const char *const *hardware_users_files(size_t *count);
 /* The map that a definition comes to with all that it takes over. `at`: who asks, for messages and for what lies beside

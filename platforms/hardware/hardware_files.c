@@ -44,20 +44,9 @@ static const char *find_user(const char *name, struct place at)
     return getenv("STAGESIM_PLATFORMS") ? path_find_installed(INSTALLED_PLATFORMS, name, ".yaml", arena) : NULL;
 }
 
-/* What hardware_users_files tells; grows as files are read. */
-static const char **users_files;
-static size_t users_count, users_capacity;
-
-const char *const *hardware_users_files(size_t *count)
-{
-    *count = users_count;
-    return users_files;
-}
-
 struct node *hardware_load_file(const char *path, struct place at, struct diag *diag)
 {
-    users_files = array_grow(users_files, &users_capacity, users_count + 1, sizeof *users_files);
-    users_files[users_count++] = arena_copy(hardware_arena(), path);
+    hardware_note_file(path);
     return document_load_kind(&yaml_file, path, at, hardware_arena(), diag);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
+#include "base/bulk.h"
 #include "platforms/hardware/hardware.h"
 
 #include <string.h>
@@ -13,6 +14,10 @@ struct kept {
 };
 static struct kept *all_kept;
 static struct arena *memory;
+
+/* What hardware_users_files tells; grows as files are read. */
+static const char **users_files;
+static size_t users_count, users_capacity;
 
 struct arena *hardware_arena(void)
 {
@@ -36,9 +41,22 @@ void hardware_keep(enum hardware kind, const char *name, const void *made)
     all_kept = kept;
 }
 
+void hardware_note_file(const char *path)
+{
+    users_files = array_grow(users_files, &users_capacity, users_count + 1, sizeof *users_files);
+    users_files[users_count++] = arena_copy(hardware_arena(), path);
+}
+
+const char *const *hardware_users_files(size_t *count)
+{
+    *count = users_count;
+    return users_files;
+}
+
 void hardware_forget(void)
 {
     arena_destroy(memory);
     memory = NULL;
     all_kept = NULL;
+    users_count = 0;
 }

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """serve.py STAGESIM: each answer of `stagesim serve --stdio` against what the program itself prints for the same words:
-figures, messages and exit codes; scenarios as files, lists and objects. Requests that cannot be meant, each with its
-message; cancelling what runs and what waits; limits on time and memory; a killed server leaves no process behind. Then
-the server for assistants, against the same."""
+figures, messages and exit codes; scenarios as files, lists and objects; the same again from one process that answers
+all of them in another order. Which requests a process takes after another, and that it sees files as they are now.
+Requests that cannot be meant, each with its message; cancelling what runs and what waits; limits on time and memory; a
+killed server leaves no process behind. Then the server for assistants, against the same."""
 import contextlib
 import io
 import json
 import os
 import pathlib
+import random
 import signal
 import subprocess
 import sys
@@ -74,8 +76,14 @@ def same_as_commands(binary, folder):
          ["plan", str(ROOT / "scenarios/plan.yaml"), "--clusters", "dgx-h100", "--quiet", "--engine", "analytic",
           "--format", "json", "--set", "search.gpus=32"]),
     ]
-    answers = ask(binary, *({"id": f"a{i}", **request} for i, (request, _) in enumerate(cases)), "", "  ")
+    requests = [{"id": f"a{i}", **request} for i, (request, _) in enumerate(cases)]
+    answers = ask(binary, *requests, "", "  ")
     check.that(len(answers) == len(cases) + 1, f"{len(answers)} answers to {len(cases)} requests")
+    again = [{**request, "id": f"{request['id']}/{turn}"} for request in requests for turn in range(3)]
+    random.Random(1).shuffle(again)
+    for name, answer in ask(binary, *again, options=["--jobs", "1"]).items():
+        first = name and answers[name.partition("/")[0]]
+        check.that(not name or answer == {**first, "id": name}, f"{name} in a process with others: {answer}")
     for i, (request, words) in enumerate(cases):
         alone, answer = run(binary, *words, expect=None), answers[f"a{i}"]
         what = f"{request['command']} ({i})"
@@ -131,12 +139,54 @@ def limits(binary):
         check.that(answers[1]["code"] == 3 and "memory" in answers[1]["messages"], f"memory: {answers[1]}")
 
 
+def one_after_the_other(binary, folder):
+    """A request whose process is as it was before leaves it to the next; all others end it."""
+    hardware = ROOT / "platforms/hardware"
+    device = (hardware / "devices/H100-SXM5-80GB.yaml").read_text().replace("name: H100-SXM5-80GB", "name: my-gpu")
+    product = (hardware / "products/dgx-h100.yaml").read_text().replace("name: dgx-h100", "name: my-node")
+    (folder / "my-node.yaml").write_text(product.replace("device: H100-SXM5-80GB", "device: my-gpu"))
+    job = {"platform": {"preset": "my-node", "nodes": 1}, "workload": "transformer", "model": "llama3-8b",
+           "parallel": {"tensor": 8}, "batch": {"micro": 1, "micro_batches": 1}, "engine": "analytic",
+           "compute": {"efficiency": 0.5}, "schedule": "1f1b"}
+    talk = Talk(binary, "--jobs", "1", environment={"STAGESIM_PLATFORMS": str(folder)})
+
+    def process_of(**request):
+        talk.say({"id": 1, **request})
+        answer = talk.hear()
+        return (children(talk.process.pid) or [None])[0], answer
+
+    first, _ = process_of(command="run", scenario=JOB)
+    check.that(first, "the process has ended")
+    figures = []
+    for peak in (989, 450):
+        (folder / "my-gpu.yaml").write_text(device.replace("bf16: 989Tf", f"bf16: {peak}Tf"))
+        process, answer = process_of(command="run", scenario=job)
+        figures.append(answer["result"][0]["iteration_s"] if answer["code"] == 0 else answer)
+        check.that(process == first, f"after {peak}: process {process}, not {first}: {answer}")
+    check.that(1.3 < figures[1] / figures[0] < 989 / 450, f"a file that changed is not read again: {figures}")
+    for request in ({"command": "run", "scenario": {**JOB, "schedule": "no"}},
+                    {"command": "run", "scenario": JOB, "options": {"output": str(folder / "out"), "trace": "csv"}}):
+        before, _ = process_of(command="list", arguments="engines")
+        wait_for(lambda: len(children(talk.process.pid)) < 2)
+        after, answer = process_of(**request)
+        after, _ = process_of(command="list", arguments="engines")
+        check.that(before and after and before != after, f"{before} goes on after {answer}")
+    before, _ = process_of(command="list", arguments="engines")
+    process_of(command="list", arguments="engines", megabytes=500)
+    check.that(before in children(talk.process.pid), "a request with a limit on memory took another's process")
+    os.kill(int(before), signal.SIGKILL)
+    wait_for(lambda: before not in children(talk.process.pid))
+    check.that(process_of(command="list", arguments="engines")[1]["code"] == 0, "a process that waited was killed")
+    talk.process.stdin.close()
+    check.that(talk.process.wait(30) == 0, f"exit code {talk.process.returncode}")
+
+
 class Talk:
     """A server with which lines are exchanged one by one."""
 
-    def __init__(self, binary, *options):
+    def __init__(self, binary, *options, environment=None):
         self.process = subprocess.Popen([binary, "serve", "--stdio", *options], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
+                                        stdout=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})})
 
     def say(self, request):
         self.process.stdin.write(json.dumps(request) + "\n")
@@ -352,6 +402,7 @@ def main():
         same_as_commands(binary, folder)
         what_cannot_be_meant(binary)
         limits(binary)
+        one_after_the_other(binary, folder)
         cancelling(binary)
         assistants(binary, folder)
         assistant_cancels(binary)
