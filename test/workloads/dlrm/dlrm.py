@@ -340,6 +340,42 @@ def check_node_sums(folder):
                  f"bytes, {split}, {pooling} lookups, ranks {place}, present {present}, {element}, added {added}")
 
 
+def check_sent_precision(folder):
+    """What HugeCTR sends in mixed precision, each switched on and off: sums, their gradients and dense gradients in 16
+    bits; sums and their gradients in 32 bits beside dense gradients in 16; in one step and two. Overlap of exchanges
+    and bottom layers sends the same."""
+    ranks, batch = 4, 4096
+    job = Job(ranks, batch, [(10**6, 32, 1)] * 4, speed=1e19, memory=1e18)
+    for two_steps, precision, exchange in itertools.product((False, True), ("fp32", "fp16", "bf16"), ("", "fp32")):
+        dense = 4 if precision == "fp32" else 2
+        number = 4 if exchange else dense
+        if precision == exchange:
+            continue
+        words = [f"compute.precision={precision}"] + [f"dlrm.exchange={exchange}"] * bool(exchange)
+        words += ["dlrm.node=2"] * two_steps
+        # In one step each rank sends a piece to each of three others; in two, two pieces to one rank, and one of each
+        # of its node's two tables to another. Indices go the same way.
+        pieces = ranks * ((2 + 2) if two_steps else 3)
+        sums, indices = batch / ranks * 32 * number, batch / ranks * 8
+        sent = pieces * (2 * sums + indices) + 2 * (ranks - 1) * dense * job.parameters()
+        for overlap in ("true", "false"):
+            summary = job.run(folder, f"communication.overlap={overlap}", *words)
+            near(summary["communication"]["sent_bytes"], sent, f"bytes, {words}, overlap {overlap}", 1e-12)
+
+
+def check_hugectr(folder):
+    """The profile sends what its hierarchical exchange does, where a node is given: rows on one rank, sums added."""
+    job = Job(4, 4096, [(10**6, 32, 3)], speed=1e19, memory=1e18)
+    rules = [{"table": "'*'", "split": "row", "ranks": "all"}]
+    framework, plain = ("framework=hugectr", "compute.precision=fp16"), ("compute.precision=fp16",)
+    for words, own in (((), ("dlrm.partial=present",)),
+                       (("dlrm.node=2",), ("dlrm.node=2", "dlrm.partial=present", "dlrm.node_sums=added"))):
+        found = [job.run(folder, *keys, sharding=rules)["communication"]["sent_bytes"]
+                 for keys in ((*framework, *words), (*plain, *own), (*plain, *words))]
+        near(found[0], found[1], f"bytes of the profile, {words}", 1e-12)
+        expect(found[0] < found[2], f"the profile changes nothing, {words}: {found}")
+
+
 def check_one_node(folder):
     """Where all ranks are one node nothing crosses, and that is said."""
     job = Job(4, 4096, [(10**6, 32, 1)] * 4)
@@ -427,9 +463,9 @@ def check_overlap(folder):
 with tempfile.TemporaryDirectory() as name:
     place = pathlib.Path(name)
     for check in (check_models, check_one_rank, check_different_rows, check_memory, check_exchanges, check_unequal,
-                  check_many_flows, check_rows, check_present, check_two_steps, check_node_sums, check_one_node,
-                  check_node_time,
-                  check_host, check_copies, check_overlap):
+                  check_many_flows, check_rows, check_present, check_two_steps, check_node_sums,
+                  check_sent_precision, check_hugectr, check_one_node, check_node_time, check_host, check_copies,
+                  check_overlap):
         check(place)
 for fault in faults:
     print(fault)
