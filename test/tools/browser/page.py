@@ -168,6 +168,27 @@ def other_kinds(browser, binary):
         check.that(browser.run("playground.pageOf('a').querySelectorAll('svg').length") == picture, f"{words}: picture")
 
 
+def replaced(browser, first):
+    """A report takes the place of the last one in its frame: drawn at once, and what is in it can be touched."""
+    edit(browser, first)
+    settled(browser)
+    browser.run("playground.before = playground.pageOf('a').defaultView.frameElement, 0")
+    edit(browser, first.replace("10ms", "13ms"))
+    shown = browser.run("""(() => {
+        const page = playground.pageOf('a'), view = page.defaultView, {viewers} = view.stagesim;
+        const canvas = page.querySelector('figure.tl canvas'), {width, height} = canvas;
+        const pixels = new Uint32Array(canvas.getContext('2d').getImageData(0, 0, width, height).data.buffer);
+        page.querySelector('.tools button').click();
+        return {same: view.frameElement === playground.before, colours: new Set(pixels).size > 3,
+                viewers: viewers.length, wide: viewers[0].to - viewers[0].from,
+                tips: page.querySelectorAll('#tip').length, drawings: page.querySelectorAll('canvas').length}; })()""")
+    check.that(shown == {"same": True, "colours": True, "viewers": 1, "wide": 0.5, "tips": 1, "drawings": 2},
+               f"a report in the place of another: {shown}")
+    verdict = browser.run("playground.pageOf('a').querySelector('.verdict').textContent")
+    wanted = browser.run("(playground.results.a.summary.time.iteration_s * 1e3).toPrecision(4)")
+    check.that(f"{wanted} ms" in verdict, f"{wanted} ms: {verdict}")
+
+
 # A frame that takes long to load: what comes next comes first.
 SLOW = """(() => { const own = Object.getOwnPropertyDescriptor(HTMLElement.prototype, 'onload');
     Object.defineProperty(HTMLIFrameElement.prototype, 'onload', {configurable: true, set(act) {
@@ -366,6 +387,7 @@ def main():
         take_tour(browser)
         mistakes(browser, first)
         other_kinds(browser, binary)
+        replaced(browser, first)
         newest(browser, first)
         two(browser, first)
         changes(browser, page)

@@ -27,9 +27,13 @@ pre{margin:0 0 18px;overflow-x:auto;font:13px/1.5 'DejaVu Sans Mono',ui-monospac
 svg{width:100%;height:auto;max-height:300px;margin:0 0 12px}.bad{color:light-dark(#b3261e,#ff8a80)}`;
 const escaped = text => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
-// The picture of what `stagesim schedule` prints as text; '' of other commands, and of what is no schedule (its --help).
-const pictureOf = async (words, files, call) => {
+// The picture of what `stagesim schedule` prints as text; '' of other commands, and of what is no schedule (its --help). It
+// takes a second run: none follows a long search.
+const LONG = 3000;
+const pictureOf = async (words, files, call, milliseconds) => {
     if (words?.[0] !== 'schedule' || words.some(word => /^(-o|--output|--format)/.test(word))) return '';
+    if (milliseconds > LONG)
+        return '<p>There is no picture here: the command took long, and a picture would take as long again.</p>';
     const done = await call([...words, '--format', 'json'], files);
     try {
         return done.code === 0 ? scheduleSvg(JSON.parse(done.output)).outerHTML : '';
@@ -42,17 +46,18 @@ const pictureOf = async (words, files, call) => {
 // came in between.
 export const runBlock = async (text, runner) => {
     const {lines, files} = blockOf(text), parts = [];
-    let code = 0, ended = false;
+    let code = 0, ended = false, milliseconds = 0;
     const call = async (words, given) => {
         const done = ended ? null : await runner.run(words, {files: given, out: '.', home: '/work', all: true});
         ended = ended || !done;
+        milliseconds = done?.milliseconds ?? 0;
         return done || {code: 3, output: '', messages: '', files: {}};
     };
     for (const line of lines) {
         let done, picture = '';
         try {
             done = await runLine(line, files, call);
-            if (done.code === 0) picture = await pictureOf(done.words, files, call);
+            if (done.code === 0) picture = await pictureOf(done.words, files, call, milliseconds);
         } catch (error) {
             done = {code: 2, text: error.message};
         }

@@ -22,7 +22,8 @@ import {STEPS, Tour} from './tour.js';
 const {schema, presets, schedules, models, examples, version} = JSON.parse(document.getElementById('facts').textContent);
 const $ = id => document.getElementById(id);
 const FILE = 'scenario.yaml', REPORT = '<main>', WAIT = 60;
-const runner = new Runner(), painter = new Runner();
+// What follows a picture runs in a worker of its own: a key that ends it leaves the other one, which is warm.
+const runner = new Runner(), follower = new Runner(), painter = new Runner();
 const knowledge = new Knowledge(schema, {
     'platform': presets.map(name => `${name}:4`), 'platform.preset': presets, 'model': models,
     'workload': ['stages', 'transformer', 'layers', 'dlrm'], 'schedule': schedules.map(each => each.name)});
@@ -129,6 +130,7 @@ const stop = () => {
     newest++;
     outdated();
     runner.cancel();
+    follower.cancel();
 };
 // Whether the run `mine` is still the newest when the page has been drawn.
 const drawn = async (mine, variant, html) => {
@@ -237,12 +239,12 @@ const run = async variant => {
 // What takes longer than the picture that follows each key; false where the next key came first.
 const showMore = async (variant, mine, text, files, tables) => {
     const {summary} = results[variant];
-    const told = tables || await runner.run(['run', FILE, '--engine', 'analytic', ...TABLES.words],
-                                            {files, out: TABLES.out, wanted: TABLES.wanted});
+    const told = tables || await follower.run(['run', FILE, '--engine', 'analytic', ...TABLES.words],
+                                              {files, out: TABLES.out, wanted: TABLES.wanted});
     if (!told || mine !== newest) return false;
     showMemory(variant, told.texts, summary);
     if (variant === state.shown) hand.see(told.texts, []);
-    const more = await runner.run(['compare', FILE, '--engine', 'analytic', '--format', 'json', '--quiet'], {files});
+    const more = await follower.run(['compare', FILE, '--engine', 'analytic', '--format', 'json', '--quiet'], {files});
     if (!more || mine !== newest) return false;
     if (more.code === 0) $('bound-' + variant).textContent = boundOf(JSON.parse(more.output), text);
     return true;

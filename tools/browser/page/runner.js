@@ -31,22 +31,24 @@ const load = () => parts ||= (async () => {
 export class Runner {
     constructor() {
         this.count = 0;
-        this.worker = this.waiting = null;
+        this.worker = this.waiting = this.starting = null;
     }
 
-    async start() {
-        const {module, address} = await load();
-        this.worker = new Worker(address);
-        this.worker.onmessage = ({data}) => {
-            const waiting = this.waiting;
-            if (!waiting || waiting.id !== data.id) return;
-            this.waiting = null;
-            waiting.done(data);
-        };
-        this.worker.postMessage({module});
+    start() {
+        return this.starting ||= load().then(({module, address}) => {
+            this.starting = null;
+            this.worker = new Worker(address);
+            this.worker.onmessage = ({data}) => {
+                const waiting = this.waiting;
+                if (!waiting || waiting.id !== data.id) return;
+                this.waiting = null;
+                waiting.done(data);
+            };
+            this.worker.postMessage({module});
+        });
     }
 
-    // Ends what runs; who waits for it gets null.
+    // Ends what runs; who waits for it gets null. Another worker starts at once, so that the next run need not wait for it.
     cancel() {
         this.count++;
         if (!this.waiting) return;
@@ -54,6 +56,7 @@ export class Runner {
         this.worker.terminate();
         this.worker = this.waiting = null;
         done(null);
+        this.start();
     }
 
     // {code, output, messages, texts: the wanted files of the folder `out`, files: with `all`, all of them as bytes}, or null
