@@ -12,6 +12,9 @@
 enum { FIRST_ITERATIONS = 8, MORE = 2 };
 /* Shorter runs are tried while they take no more of the whole. */
 static const double worthwhile = 0.5;
+/* Operations of all ranks that are simulated, times these ranks, up to which groups that are alike have turns: some
+ * seconds. */
+static const double operations_times_ranks = 4e7;
 /* Iterations of the slowest job after which others may come back to where they were. */
 enum { TOGETHER_MAX = 12 };
 
@@ -22,9 +25,11 @@ struct attempt {
     struct job_run *runs; /* built and simulated for `iterations` */
     uint32_t *iterations; /* [job] */
     double *pace;         /* [job]: seconds of an iteration */
+    uint32_t turns_most;  /* see struct class_turns */
     double lasts;         /* seconds that the whole takes without contention, about */
     uint64_t spent;       /* operations */
     const char *unfolded; /* see struct crowd */
+    bool even;
     struct fault *fault;
 };
 
@@ -49,13 +54,15 @@ static bool simulate(struct attempt *attempt)
             return false;
         run->timeline = NULL;
         run->lasts = attempt->lasts;
-        for (uint32_t position = 0; position < run->job->program->mesh->positions; position++)
-            attempt->spent +=
-                (uint64_t)run->job->program->positions[position].operation_count * run->job->program->mesh->replicas;
+        attempt->spent += job_run_operations(run);
     }
-    struct job_site site = {.whole = world->platform, .engine = world->engine, .fold = world->fold};
+    struct job_site site = {.whole = world->platform,
+                            .engine = world->engine,
+                            .rule = {world->fold, {.most = attempt->turns_most}},
+                            .notes = world->diag->out};
     bool done = job_runs_simulate(attempt->runs, attempt->count, &site, attempt->fault);
     attempt->unfolded = site.reason[0] ? arena_copy(world->arena, site.reason) : NULL;
+    attempt->even = site.rule.turns.even;
     return done;
 }
 
@@ -63,8 +70,11 @@ static struct crowd *crowd_of(const struct attempt *attempt, const struct cycle 
 {
     struct arena *arena = attempt->world->arena;
     struct crowd *crowd = arena_alloc(arena, sizeof *crowd);
-    *crowd = (struct crowd){
-        .count = attempt->count, .repeats = repeats, .simulated = attempt->spent, .unfolded = attempt->unfolded};
+    *crowd = (struct crowd){.count = attempt->count,
+                            .repeats = repeats,
+                            .simulated = attempt->spent,
+                            .unfolded = attempt->unfolded,
+                            .even = attempt->even};
     crowd->jobs = arena_array(arena, attempt->count, sizeof *crowd->jobs);
     if (repeats)
         crowd->cycle = *cycle;
@@ -317,6 +327,21 @@ static struct crowd *try_shorter(struct attempt *attempt)
 
 /* ---- all ---- */
 
+/* Ranks that may be simulated with turns: what that costs goes at least with the square of how many they are. */
+static uint32_t find_turns_most(const struct crowd_world *world, const struct job_run *const *runs, uint32_t count)
+{
+    double operations = 0, ranks = 0;
+    if (world->leads != LEADS_AUTO)
+        return world->leads == LEADS_EVEN ? 0 : CLASS_TURNS_ALL;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t all = runs[i]->described->iterations;
+        double share = all < FIRST_ITERATIONS ? 1 : (double)FIRST_ITERATIONS / all;
+        operations += share * (double)job_run_operations(runs[i]) * all / runs[i]->iterations;
+        ranks += runs[i]->part->host_count;
+    }
+    return (uint32_t)ceil(sqrt(operations_times_ranks * ranks / operations));
+}
+
 static bool may_extend(const struct crowd_world *world)
 {
     return world->steady && !(world->platform->host_count && world->platform->hosts[0].varies);
@@ -352,6 +377,7 @@ struct crowd *crowd_simulate(const struct crowd_world *world, const struct job_r
 {
     struct attempt attempt = {.world = world, .wanted = runs, .count = count, .fault = fault};
     unsigned errors = world->diag->errors;
+    attempt.turns_most = find_turns_most(world, runs, count);
     attempt.iterations = arena_array(world->arena, count, sizeof *attempt.iterations);
     attempt.pace = arena_array(world->arena, count, sizeof *attempt.pace);
     struct crowd *crowd = NULL;

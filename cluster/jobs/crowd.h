@@ -27,6 +27,7 @@ struct crowd {
     uint32_t repeats;     /* how many more times the jobs go through the cycle */
     uint64_t simulated;   /* operations, also of runs in vain */
     const char *unfolded; /* why no ranks stand for others; NULL: some do */
+    bool even;            /* groups that are alike had no turns, since that is cheaper */
 };
 
 /* What crowds are made of. */
@@ -35,6 +36,7 @@ struct crowd_world {
     const struct engine *engine;
     bool steady; /* iterations may be left out */
     bool fold;   /* ranks that are alike may be simulated once */
+    enum jobs_leads leads;
     struct arena *arena;
     struct diag *diag;
 };

@@ -3,9 +3,9 @@
 
 #include "base/arena.h"
 #include "base/isolate.h"
+#include "base/table.h"
 #include "cluster/jobs/job_platform.h"
 #include "simulator/engines/class_network.h"
-#include "simulator/run/folded_run.h"
 #include "studies/choice.h"
 
 #include <errno.h>
@@ -43,6 +43,15 @@ bool job_run_again(const struct job_run *run, uint32_t iterations, struct arena 
     return ok;
 }
 
+uint64_t job_run_operations(const struct job_run *run)
+{
+    const struct program *program = run->job->program;
+    uint64_t operations = 0;
+    for (uint32_t position = 0; position < program->mesh->positions; position++)
+        operations += (uint64_t)program->positions[position].operation_count * program->mesh->replicas;
+    return operations;
+}
+
 /* What the process of a simulation says beside the times, in memory shared with it. */
 struct outcome {
     bool ok;
@@ -77,7 +86,7 @@ static struct engine_job *list_jobs(struct job_run *runs, uint32_t count, struct
     struct engine_job *jobs = arena_array(arena, count, sizeof *jobs);
     for (uint32_t i = 0; i < count; i++)
         jobs[i] = job_of(&runs[i], site->whole);
-    folded_beside(site->engine, jobs, count, site->fold, arena, site->reason, sizeof site->reason);
+    folded_beside(site->engine, jobs, count, &site->rule, arena, site->reason, sizeof site->reason);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t like = jobs[i].folding ? jobs[i].folding->network->like : i;
         runs[i].like = like == i ? NULL : &runs[like];
@@ -165,6 +174,30 @@ static void copy_times(struct job_run *run, const struct folding *folding, const
     free(entry_of);
 }
 
+/* What a simulation costs of which no class of ranks is a part: measured on jobs of a tensor, a pipeline and a data
+ * axis at random places. Larger rings take up to ten times as long. */
+static void note_cost(const struct job_run *runs, const struct engine_job *jobs, uint32_t count,
+                      const struct job_site *site)
+{
+    static const double tell_from = 20, seconds = 13, ranks_then = 1024, operations_then = 1e5;
+    double ranks = 0, operations = 0;
+    char least[READABLE_MAX], most[READABLE_MAX];
+    for (uint32_t i = 0; i < count; i++) {
+        if (runs[i].like)
+            continue;
+        double own = jobs[i].folding ? jobs[i].folding->classes : runs[i].job->program->mesh->ranks;
+        ranks += own;
+        operations += (double)job_run_operations(&runs[i]) * own / runs[i].job->program->mesh->ranks;
+    }
+    double share = ranks / ranks_then,
+           takes = seconds * share * sqrt(share * sqrt(share)) * operations / operations_then;
+    if (site->notes && takes > tell_from)
+        fprintf(site->notes,
+                "stagesim: note: %.0f ranks that differ share links; to simulate them takes from %s to ten times that "
+                "(%s)\n",
+                ranks, readable_seconds(least, takes), readable_seconds(most, 10 * takes));
+}
+
 bool job_runs_simulate(struct job_run *runs, uint32_t count, struct job_site *site, struct fault *fault)
 {
     struct arena *arena = arena_create();
@@ -173,6 +206,7 @@ bool job_runs_simulate(struct job_run *runs, uint32_t count, struct job_site *si
     struct engine_job *jobs = list_jobs(runs, count, site, apart, arena);
     bool ok = outcome != MAP_FAILED || fault_set(fault, "there was no memory");
     if (ok && apart) {
+        note_cost(runs, jobs, count, site);
         run_apart(chain(runs, jobs, count), outcome);
         ok = !outcome->fault.text[0] || fault_set(fault, "%s", outcome->fault.text);
     } else if (ok) {

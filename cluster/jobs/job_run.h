@@ -6,6 +6,7 @@
 #include "cluster/jobs/jobs.h"
 #include "job/job.h"
 #include "simulator/engines/engine.h"
+#include "simulator/run/folded_run.h"
 
 struct arena;
 
@@ -24,11 +25,12 @@ struct job_run {
     const struct job_run *like; /* of those simulated together the one that was simulated for it; NULL: itself */
 };
 
-/* Where and how jobs are simulated. */
+/* Where and how jobs are simulated; with contention the rule says what is folded. */
 struct job_site {
     struct platform *whole;
     const struct engine *engine;
-    bool fold;        /* ranks that are alike may be simulated once */
+    struct folded_rule rule;
+    FILE *notes;      /* where it is said before a simulation that it takes long; NULL: nowhere */
     char reason[256]; /* filled by job_runs_simulate: why no ranks were; "": some were */
 };
 
@@ -40,6 +42,9 @@ bool job_run_create(const struct cluster_job *described, struct platform *whole,
 /* The same job on the same hosts for another number of iterations. */
 bool job_run_again(const struct job_run *run, uint32_t iterations, struct arena *arena, struct diag *diag,
                    struct job_run *again);
+
+/* Operations of all its ranks. */
+uint64_t job_run_operations(const struct job_run *run);
 
 /* Simulates jobs on one platform, in a process of its own. False with the fault filled when that fails: then there are
  * no timelines. */

@@ -28,10 +28,18 @@ struct cluster_job {
     uint32_t alike; /* the first job that is written in the same place: a copy; otherwise itself */
 };
 
+/* Of groups that are alike and share links. */
+enum jobs_leads {
+    LEADS_AUTO,  /* exact where that is cheap */
+    LEADS_EXACT, /* each has its turn */
+    LEADS_EVEN   /* none has: nobody gets ahead */
+};
+
 struct jobs {
     struct cluster_job *items;
     uint32_t count;
     bool interference; /* all pairs are simulated */
+    enum jobs_leads leads;
 };
 
 extern const struct scenario_kind jobs_kind;

@@ -104,7 +104,19 @@ static bool take(struct finding *finding, const uint32_t *members, const struct 
     return true;
 }
 
-static bool find_together(struct finding *finding, const uint32_t *component)
+/* Of the first set in which nobody gets ahead. */
+static bool find_leads_error(struct finding *finding, const struct job_link_sets *sets, const struct crowd *crowd,
+                             const uint32_t *members, uint32_t count)
+{
+    struct jobs_figures *figures = finding->figures;
+    bool known = figures->even_ranks > 0;
+    for (uint32_t i = 0; i < count; i++)
+        figures->even_ranks += figures->jobs[members[i]].ranks;
+    return known || finding->world->leads != LEADS_AUTO || crowd->count < 2 ||
+           leads_error_find(finding->world, finding->runs, sets, members, count, &figures->leads_error, finding->fault);
+}
+
+static bool find_together(struct finding *finding, const struct job_link_sets *sets, const uint32_t *component)
 {
     uint32_t count = finding->jobs->count;
     uint32_t *members = arena_array(finding->world->arena, count, sizeof *members);
@@ -126,6 +138,8 @@ static bool find_together(struct finding *finding, const uint32_t *component)
         }
         if (size && known->crowd->unfolded)
             finding->figures->unfolded = known->crowd->unfolded;
+        if (size && known->crowd->even && !find_leads_error(finding, sets, known->crowd, members, size))
+            return false;
     }
     return true;
 }
@@ -206,7 +220,7 @@ static bool find_all(struct finding *finding, uint32_t *const *hosts)
     uint32_t *component = components_find(&sets, count, arena);
     for (uint32_t i = 0; i < count && !finding->world->steady; i++)
         component[i] = 0;
-    if (!find_together(finding, component) || !find_alone(finding) ||
+    if (!find_together(finding, &sets, component) || !find_alone(finding) ||
         (finding->jobs->interference && !find_pairs(finding, &sets)))
         return false;
     report_all(finding);

@@ -5,6 +5,7 @@
 
 #include "analysis/figures/report.h"
 #include "cluster/jobs/crowd.h"
+#include "cluster/jobs/leads_error.h"
 
 enum { JOB_MEETINGS_MAX = 6, CLUSTER_LINKS_MAX = 20 };
 
@@ -56,6 +57,8 @@ struct jobs_figures {
     uint32_t components, simulated_components;
     uint32_t ranks, simulated_ranks; /* of all jobs; of these those that were simulated together */
     const char *unfolded;            /* where some jobs have no ranks that stand for others, why; NULL: all have */
+    uint32_t even_ranks;             /* simulated ones of sets in which nobody gets ahead, see crowd.even; 0: none */
+    struct leads_error leads_error;  /* of the largest of these sets, where `leads` is auto */
     uint32_t runs;                   /* simulations */
     double makespan;
     struct crowd **crowds; /* whose timelines these are */

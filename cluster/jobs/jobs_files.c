@@ -90,6 +90,19 @@ static void write_pairs(struct json_writer *json, const struct jobs_figures *fig
     json_object_end(json);
 }
 
+static void write_leads(struct json_writer *json, const struct jobs_figures *figures)
+{
+    const struct leads_error *error = &figures->leads_error;
+    json_object_begin(json, "even_leads", false);
+    json_integer(json, "ranks", figures->even_ranks);
+    json_integer(json, "checked_jobs", error->jobs);
+    if (error->jobs) {
+        json_number(json, "error_mean", error->mean);
+        json_number(json, "error_max", error->most);
+    }
+    json_object_end(json);
+}
+
 void jobs_summary_write(FILE *out, const struct jobs_figures *figures, const struct jobs_description *description)
 {
     struct json_writer json = json_writer_init(out);
@@ -106,6 +119,8 @@ void jobs_summary_write(FILE *out, const struct jobs_figures *figures, const str
     json_integer(&json, "simulated_ranks", figures->simulated_ranks);
     if (figures->unfolded)
         json_text(&json, "fold_reason", figures->unfolded);
+    if (figures->even_ranks)
+        write_leads(&json, figures);
     json_array_begin(&json, "jobs", true);
     for (uint32_t i = 0; i < figures->count; i++)
         write_job(&json, figures, &figures->jobs[i]);

@@ -45,8 +45,8 @@ static const char *const shared_keys[] = {"platform", "loader",  "what_if", "eng
 /* What a job's scenario has that is no part of it here. */
 static const char *const dropped_keys[] = {"name", "iterations", "search", "inputs", NULL};
 /* Keys of the top level: those, and the cluster's own. */
-const char *const jobs_keys[] = {"platform", "loader", "what_if", "engine",       "fold",   "steady", "simgrid",
-                                 "output",   "name",   "jobs",    "interference", "inputs", NULL};
+const char *const jobs_keys[] = {"platform", "loader", "what_if", "engine",       "fold",  "steady", "simgrid",
+                                 "output",   "name",   "jobs",    "interference", "leads", "inputs", NULL};
 
 struct reading {
     const struct scenario_request *request;
@@ -231,14 +231,21 @@ static bool read_job(struct reading *reading, struct node *node)
 
 /* ---- the cluster ---- */
 
-static const struct stagesim_field interference_field = {
-    "interference", STAGESIM_FIELD_FLAG, offsetof(struct jobs, interference),
-    .doc = "whether each pair of jobs is simulated as well; default false"};
+static const char *const leads_names[] = {"auto", "exact", "even", NULL}; /* as enum jobs_leads */
+static const struct stagesim_field cluster_fields[] = {
+    {"interference", STAGESIM_FIELD_FLAG, offsetof(struct jobs, interference),
+     .doc = "whether each pair of jobs is simulated as well; default false"},
+    {"leads", STAGESIM_FIELD_NAME, offsetof(struct jobs, leads), .names = leads_names,
+     .doc = "whether groups that are alike get ahead of each other: exact, even (they share evenly), or auto: exact "
+            "where that is cheap; default auto"},
+    {0},
+};
 
 /* A job's scenario is a file, or its keys. */
 void jobs_schema(struct json_writer *json)
 {
-    schema_value(json, interference_field.key, &interference_field);
+    for (const struct stagesim_field *field = cluster_fields; field->key; field++)
+        schema_value(json, field->key, field);
     json_object_begin(json, "jobs", true);
     json_text(json, "type", "object");
     json_integer(json, "minProperties", 1);
@@ -263,9 +270,11 @@ static void read_own(struct reading *reading)
 {
     struct fields_reader reader = {reading->directory, reading->arena, reading->diag, NULL, NULL};
     scenario_check_keys(&reader, reading->root, jobs_keys, "the cluster");
-    const struct node *node = node_get(reading->root, "interference");
-    if (node)
-        fields_read_value(&reader, &interference_field, "interference", node, reading->jobs);
+    for (const struct stagesim_field *field = cluster_fields; field->key; field++) {
+        const struct node *node = node_get(reading->root, field->key);
+        if (node)
+            fields_read_value(&reader, field, field->key, node, reading->jobs);
+    }
     const struct node *engine = node_get(reading->root, "engine");
     if (engine && engine->kind == NODE_SCALAR && !strcmp(engine->text, "both"))
         diag_error(reading->diag, engine->at,

@@ -31,14 +31,6 @@ const struct scenario_kind jobs_kind = {
 
 /* ---- check ---- */
 
-static uint64_t operations_of(const struct program *program)
-{
-    uint64_t operations = 0;
-    for (uint32_t position = 0; position < program->mesh->positions; position++)
-        operations += (uint64_t)program->positions[position].operation_count * program->mesh->replicas;
-    return operations;
-}
-
 static uint32_t nodes_of(const struct platform *platform)
 {
     uint32_t nodes = 0;
@@ -73,7 +65,7 @@ static bool check_one(struct simulation_context *context, const struct cluster_j
     table_cell(table, "%u", nodes_of(run.part));
     table_cell(table, "%s", readable_seconds(text, job->start));
     table_cell(table, "%u", job->iterations);
-    table_cell(table, "%llu", (unsigned long long)operations_of(run.job->program));
+    table_cell(table, "%llu", (unsigned long long)job_run_operations(&run));
     table_cell(table, "%s%s", report->peak_bytes > 0 ? readable_binary_bytes(text, report->peak_bytes) : "-",
                report->capacity_bytes > 0 && !report->fits ? ", does not fit" : "");
     job_runs_finish(&run, 1);
@@ -189,6 +181,7 @@ int jobs_run(struct simulation_context *context)
                                     context->scenario->engine == ENGINE_ANALYTIC ? &engine_analytic : &engine_simgrid,
                                 .steady = context->scenario->steady == STEADY_AUTO,
                                 .fold = context->scenario->fold == FOLD_AUTO,
+                                .leads = jobs->leads,
                                 .arena = context->arena,
                                 .diag = &context->diag};
     if (!jobs_place(jobs, context->platform, &hosts, context->arena, &context->diag))

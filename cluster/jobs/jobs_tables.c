@@ -122,6 +122,20 @@ static void put_cycle(FILE *out, const struct jobs_figures *figures, uint32_t fi
             readable_seconds(start, job->cycle.start), job->repeats);
 }
 
+/* Times are not exact. */
+static void put_leads(FILE *out, const struct jobs_figures *figures)
+{
+    const struct leads_error *error = &figures->leads_error;
+    char mean[READABLE_MAX], most[READABLE_MAX];
+    fputs("Groups that are alike share links evenly, none gets ahead (leads: even).", out);
+    if (error->jobs)
+        fprintf(out, " %u of the jobs, simulated both ways: iterations are %s off on average, %s at most.", error->jobs,
+                readable_percent(mean, error->mean), readable_percent(most, error->most));
+    else
+        fputs(" How far iterations are off is not known; leads: exact says it.", out);
+    fputs("\n", out);
+}
+
 void jobs_remarks(FILE *out, const struct jobs_figures *figures, const struct jobs_description *description)
 {
     if (description->engine == &engine_analytic)
@@ -141,6 +155,8 @@ void jobs_remarks(FILE *out, const struct jobs_figures *figures, const struct jo
     else if (description->engine != &engine_analytic && description->scenario->fold == FOLD_AUTO)
         fprintf(out, "All %u ranks simulated: %s.\n", figures->ranks,
                 figures->unfolded ? figures->unfolded : "no two are alike");
+    if (figures->even_ranks)
+        put_leads(out, figures);
     for (uint32_t i = 0, said = 0; i < figures->count && said < 4; i++) {
         const struct job_figures *job = &figures->jobs[i];
         if (job->component != i || job->like != i || !job->repeats)

@@ -47,7 +47,7 @@ static bool simulate(struct platform *platform, const struct footprint *const *m
 {
     struct arena *arena = arena_create();
     struct job_run *runs = arena_array(arena, count, sizeof *runs);
-    struct job_site site = {.whole = platform, .engine = &engine_simgrid, .fold = true};
+    struct job_site site = {.whole = platform, .engine = &engine_simgrid, .rule = {true, {.most = CLASS_TURNS_ALL}}};
     struct fault fault = {""};
     struct diag silent = {0};
     bool done = true;

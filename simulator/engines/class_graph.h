@@ -54,6 +54,7 @@ struct class_graph {
     char *reason;
     size_t reason_size;
     bool latencies; /* routes that differ in one are not alike */
+    bool even;      /* groups that are alike have no turns (precedence.h) */
 };
 
 /* Classes of nodes that follow each other, numbered as they come. */

@@ -363,13 +363,35 @@ static bool find_classes(struct builder *builder)
     }
 }
 
+static bool find_again(struct builder *builder, bool even)
+{
+    builder->graph->even = even;
+    precedence_find(builder->graph);
+    forget_classes(builder);
+    return find_classes(builder);
+}
+
+/* Fewer turns, fewer classes. */
+static bool find_few(struct builder *builder, struct class_turns *turns)
+{
+    struct class_graph *graph = builder->graph;
+    graph->even = !turns->most;
+    bool found = class_graph_list(graph) && find_classes(builder);
+    uint32_t before = found ? builder->ranks.count : 0;
+    if (found && !graph->even && before > turns->most)
+        found = find_again(builder, true) && (builder->ranks.count < before / 2 || find_again(builder, false));
+    turns->even = graph->even && (found || !turns->most);
+    return found;
+}
+
 struct class_network *class_network_create(const struct class_part *parts, uint32_t count, struct platform *platform,
-                                           struct arena *arena, char *reason, size_t size, bool *distinct)
+                                           struct class_turns *turns, struct arena *arena, char *reason, size_t size,
+                                           bool *distinct)
 {
     struct class_graph graph = class_graph_begin(parts, count, platform, arena, reason, size);
     graph.latencies = true;
     struct builder builder = {.graph = &graph, .networks = arena_array(arena, count, sizeof *builder.networks)};
-    bool found = class_graph_list(&graph) && find_classes(&builder);
+    bool found = find_few(&builder, turns);
     *distinct = found && builder.ranks.count == graph.rank_count;
     if (*distinct)
         class_graph_refuse(&graph, "no two ranks are alike: hosts or routes differ");

@@ -42,10 +42,19 @@ struct class_network {
     struct class_instance ***instances; /* [group][instance], NULL: another one stands for it */
 };
 
+/* Whether groups that are alike and share links have turns (precedence.h). */
+struct class_turns {
+    uint32_t most; /* with more classes of ranks than this none has one, where that leaves less than half of them; 0:
+                      none has one, CLASS_TURNS_ALL: all have */
+    bool even;     /* filled: none had */
+};
+#define CLASS_TURNS_ALL UINT32_MAX
+
 /* [count], one for each of the parts that run side by side. NULL where this is no gain or cannot be, and
  * reason[0 .. size) says why; no two ranks are alike: `distinct`. Memory from the arena. */
 struct class_network *class_network_create(const struct class_part *parts, uint32_t count, struct platform *platform,
-                                           struct arena *arena, char *reason, size_t size, bool *distinct);
+                                           struct class_turns *turns, struct arena *arena, char *reason, size_t size,
+                                           bool *distinct);
 
 /* Classes of ranks that there would be if routes that differ in nothing but a latency were equal; 0: not known. */
 uint32_t class_network_count(const struct class_part *part, struct platform *platform, struct arena *arena);

@@ -79,7 +79,7 @@ static void find_turns(const struct class_graph *graph, struct users *users, str
 /* Whether owners that are alike may keep a lead, and so need turns. */
 static bool may_lead(const struct class_graph *graph, const struct graph_owner *owner)
 {
-    return !group_waits(graph->parts[owner->part].program, owner->group);
+    return !graph->even && !group_waits(graph->parts[owner->part].program, owner->group);
 }
 
 /* Owners of one group of one part follow each other. */
@@ -97,8 +97,10 @@ void precedence_find(struct class_graph *graph)
         if (may_lead(graph, &owners[first]))
             find_turns(graph, &users, owners, first, end);
         else
-            for (size_t owner = first; owner < end; owner++)
+            for (size_t owner = first; owner < end; owner++) {
+                owners[owner].turn = 0;
                 owners[owner].turns = 1;
+            }
     }
     free(users.first);
     free(users.newest);

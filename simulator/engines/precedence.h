@@ -8,7 +8,7 @@
  * does is the latter, for no two GPUs are equal. So groups that are alike are given weights that differ a little, as
  * flows of other latencies have (CM02 shares in inverse proportion to latencies): who leads then follows from the mesh,
  * and not from roundings. The weights of the flows of a link are 1 on average, so it carries what it did: where groups
- * wait for each other after each collective nothing changes. */
+ * wait for each other after each collective nothing changes. A graph may be `even`: then no group has a turn. */
 #ifndef STAGESIM_PRECEDENCE_H
 #define STAGESIM_PRECEDENCE_H
 

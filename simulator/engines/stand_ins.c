@@ -114,12 +114,13 @@ static bool has_known_links(const struct platform *platform)
     return true;
 }
 
-struct stand_ins *stand_ins_create(const struct class_part *parts, uint32_t count, struct platform *platform,
+struct stand_ins *stand_ins_create(const struct class_part *parts, uint32_t count, struct platform *platform, bool even,
                                    struct arena *arena)
 {
     char reason[256];
     struct class_graph graph = class_graph_begin(parts, count, platform, arena, reason, sizeof reason);
     size_t members = 0;
+    graph.even = even;
     if (!class_graph_list(&graph))
         graph.owner_count = 0;
     for (size_t i = 0; i < graph.owner_count; i++) {

@@ -17,8 +17,9 @@ struct stand_ins {
 };
 
 /* [count], one for each of the parts that run side by side, which share the platform. NULL: there are links of which
- * nobody knows how they are shared. The platform has to live as long; memory from the arena. */
-struct stand_ins *stand_ins_create(const struct class_part *parts, uint32_t count, struct platform *platform,
+ * nobody knows how they are shared. `even`: no group has a turn. The platform has to live as long; memory from the
+ * arena. */
+struct stand_ins *stand_ins_create(const struct class_part *parts, uint32_t count, struct platform *platform, bool even,
                                    struct arena *arena);
 
 #endif

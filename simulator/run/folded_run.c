@@ -135,7 +135,7 @@ static bool has_profiles(const struct engine_job *job)
 
 /* Of the groups of jobs that run on their platform, and not on a network of classes. */
 static struct stand_ins *find_stand_ins(const struct engine *engine, const struct engine_job *jobs, uint32_t count,
-                                        struct arena *arena)
+                                        bool even, struct arena *arena)
 {
     bool may = engine->weighs && !engine->weighs();
     struct class_part *parts = arena_array(arena, count, sizeof *parts);
@@ -143,7 +143,7 @@ static struct stand_ins *find_stand_ins(const struct engine *engine, const struc
         parts[i] = (struct class_part){jobs[i].program, jobs[i].hosts, jobs[i].begins};
         may = !has_profiles(&jobs[i]) && !program_offloads(jobs[i].program);
     }
-    return may ? stand_ins_create(parts, count, jobs->platform, arena) : NULL;
+    return may ? stand_ins_create(parts, count, jobs->platform, even, arena) : NULL;
 }
 
 /* Why flows of the engine cannot be classed on a platform; NULL: they can. */
@@ -163,11 +163,12 @@ static void find_network(const struct engine *engine, const struct engine_job *j
 {
     const char *refuses = refuses_classes(engine, job->platform);
     struct class_part part = {job->program, job->hosts, 0};
+    struct class_turns turns = {.most = CLASS_TURNS_ALL};
     if (refuses)
         snprintf(folding->reason, sizeof folding->reason, "%s", refuses);
     else
-        folding->network = class_network_create(&part, 1, job->platform, arena, folding->reason, sizeof folding->reason,
-                                                &folding->distinct);
+        folding->network = class_network_create(&part, 1, job->platform, &turns, arena, folding->reason,
+                                                sizeof folding->reason, &folding->distinct);
     if (!folding->network)
         return;
     folding->classes = folding->network->count;
@@ -176,7 +177,7 @@ static void find_network(const struct engine *engine, const struct engine_job *j
 
 /* NULL where nothing is folded. */
 static struct folding *fold_beside(const struct engine *engine, const struct engine_job *jobs, uint32_t count,
-                                   struct arena *arena, char *reason, size_t size)
+                                   struct class_turns *turns, struct arena *arena, char *reason, size_t size)
 {
     struct class_part *parts = arena_array(arena, count, sizeof *parts);
     const char *refuses = engine->weighs ? refuses_classes(engine, jobs->platform) : "there is no contention";
@@ -192,7 +193,7 @@ static struct folding *fold_beside(const struct engine *engine, const struct eng
     if (refuses)
         snprintf(reason, size, "%s", refuses);
     else
-        networks = class_network_create(parts, count, jobs->platform, arena, reason, size, &distinct);
+        networks = class_network_create(parts, count, jobs->platform, turns, arena, reason, size, &distinct);
     if (!networks)
         return NULL;
     struct folding *foldings = arena_array(arena, count, sizeof *foldings);
@@ -204,14 +205,15 @@ static struct folding *fold_beside(const struct engine *engine, const struct eng
     return foldings;
 }
 
-void folded_beside(const struct engine *engine, struct engine_job *jobs, uint32_t count, bool fold, struct arena *arena,
-                   char *reason, size_t size)
+void folded_beside(const struct engine *engine, struct engine_job *jobs, uint32_t count, struct folded_rule *rule,
+                   struct arena *arena, char *reason, size_t size)
 {
     struct folding *foldings = NULL;
-    snprintf(reason, size, "%s", fold ? "" : "the scenario says fold: off");
-    if (fold)
-        foldings = fold_beside(engine, jobs, count, arena, reason, size);
-    struct stand_ins *stand_ins = foldings ? NULL : find_stand_ins(engine, jobs, count, arena);
+    snprintf(reason, size, "%s", rule->fold ? "" : "the scenario says fold: off");
+    rule->turns.even = !rule->turns.most;
+    if (rule->fold)
+        foldings = fold_beside(engine, jobs, count, &rule->turns, arena, reason, size);
+    struct stand_ins *stand_ins = foldings ? NULL : find_stand_ins(engine, jobs, count, !rule->turns.most, arena);
     for (uint32_t i = 0; i < count; i++) {
         jobs[i].number = i;
         jobs[i].folding = foldings ? &foldings[i] : NULL;
@@ -288,13 +290,13 @@ bool folded_run(const struct engine *engine, const struct engine_job *job, bool 
     if (fold && engine == &engine_simgrid && !run->folding->classes && !program_offloads(job->program))
         run->folding = folding_of_replicas(job, run->folding->distinct, arena);
     if (run->folding->classes && !run->folding->network)
-        here.stand_ins = find_stand_ins(engine, job, 1, arena);
+        here.stand_ins = find_stand_ins(engine, job, 1, false, arena);
     bool ok = run->folding->classes && run_folded(engine, &here, run, fault);
     folding_finish(run->folding);
     if (!ok && !fault->text[0]) {
         if (run->folding->classes)
             run->folding = folding_none("replicas turned out to disturb each other in too many different ways", arena);
-        here.stand_ins = find_stand_ins(engine, job, 1, arena);
+        here.stand_ins = find_stand_ins(engine, job, 1, false, arena);
         ok = here.apart ? run_apart(engine, &here, run) : run_all_ranks(engine, &here, run, fault);
     }
     return ok;

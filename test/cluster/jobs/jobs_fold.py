@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """jobs_fold.py STAGESIM [CASES [SEED]]: ranks of all jobs of a cluster in classes, against every rank of every job, on
-random clusters; which jobs are simulated for which; what is refused."""
+random clusters; which jobs are simulated for which; groups that do not get ahead of each other; what is refused."""
 import json
 import os
 import random
@@ -70,6 +70,37 @@ def draw_cluster(draw):
 FIGURES = ("iteration_s", "iteration_alone_s", "end_s", "iteration_shortest_s", "iteration_longest_s", "bubble_ratio")
 
 
+def check_leads(folder):
+    """Jobs at random places: without turns ranks are alike, and folding them changes nothing; times are near those with
+    turns; the run says how far off they are where it leaves turns out of itself."""
+    scenario = {"workload": "transformer", "schedule": "gpipe",
+                "model": {"layers": 4, "hidden": 1024, "heads": 16, "sequence": 1024, "vocabulary": 32000},
+                "parallel": {"tensor": 8, "data": 4}, "batch": {"micro_batches": 1, "micro": 1}}
+
+    def cluster(copies, **keys):
+        return {"platform": {"preset": "dgx-h100", "nodes": 4 * copies, "pod": 4, "oversubscription": 4}, **keys,
+                "jobs": {"j": {"scenario": scenario, "copies": copies, "placement": "random", "iterations": 1}}}
+
+    for copies in (3, 4):
+        even, all_ranks, exact = (summary_of(folder, cluster(copies, leads=leads, fold=fold))
+                                  for leads, fold in (("even", "auto"), ("even", "off"), ("exact", "auto")))
+        if not even or not all_ranks or not exact:
+            return
+        compare("leads", cluster(copies), even, all_ranks)
+        check.that(2 * even["simulated_ranks"] <= exact["simulated_ranks"], f"even folds: {even['simulated_ranks']}")
+        check.that("even_leads" in even and "even_leads" not in exact, "what was even is said")
+        for one, other in zip(even["jobs"], exact["jobs"]):
+            error = abs(one["iteration_s"] / other["iteration_s"] - 1)
+            check.that(error < 0.01, f"{one['name']}: even is off by {error}")
+    larger = {**scenario, "schedule": "1f1b", "model": {**scenario["model"], "layers": 24, "hidden": 2048},
+              "parallel": {"tensor": 8, "pipeline": 2, "data": 4}, "batch": {"micro_batches": 4, "micro": 1}}
+    many = summary_of(folder, {"platform": {"preset": "dgx-h100", "nodes": 112, "pod": 8, "oversubscription": 2},
+                               "jobs": {"j": {"scenario": larger, "copies": 14, "placement": "random",
+                                              "iterations": 1}}})
+    said = many.get("even_leads", {}) if many else {}
+    check.that(said.get("checked_jobs", 0) > 2 and 0 < said["error_mean"] <= said["error_max"] < 0.01, f"said: {said}")
+
+
 def compare(case, cluster, short, long):
     for one, other in zip(short["jobs"], long["jobs"]):
         for figure in FIGURES:
@@ -121,6 +152,7 @@ def main():
     cases = range(int(sys.argv[2])) if len(sys.argv) > 2 else tool.sampled(range(32))
     with tempfile.TemporaryDirectory() as folder:
         check_chain(folder)
+        check_leads(folder)
         check_random(folder, cases, sys.argv[3] if len(sys.argv) > 3 else "folding")
     return check.done()
 
