@@ -45,6 +45,13 @@ static enum arrival_format format_of(const char *text, size_t size)
     return memmem(text + i, line, "submit_time", strlen("submit_time")) ? ARRIVALS_HELIOS : ARRIVALS_CSV;
 }
 
+/* Windows begins texts in UTF-8 with a mark of three bytes. */
+static struct arrival_text without_mark(const struct arrival_text *text)
+{
+    bool marked = text->size >= 3 && !memcmp(text->text, "\xef\xbb\xbf", 3);
+    return (struct arrival_text){text->name, text->text + (marked ? 3 : 0), text->size - (marked ? 3 : 0)};
+}
+
 static int by_submit(const void *left, const void *right)
 {
     const struct arrival *a = left, *b = right;
@@ -63,10 +70,15 @@ struct arrival_log *arrival_log_parse(const struct arrival_text *text, const str
         [ARRIVALS_LINGJUN] = arrival_read_lingjun};
     unsigned errors = diag->errors;
     struct arrival_log *log = arena_alloc(arena, sizeof *log);
-    struct arrival_reader reader = {
-        .log = log, .text = text->text, .end = text->text + text->size, .beside = beside, .arena = arena, .diag = diag};
-    *log = (struct arrival_log){.file = text->name,
-                                .format = format == ARRIVALS_UNKNOWN ? format_of(text->text, text->size) : format};
+    const struct arrival_text own = without_mark(text), other = beside ? without_mark(beside) : own;
+    struct arrival_reader reader = {.log = log,
+                                    .text = own.text,
+                                    .end = own.text + own.size,
+                                    .beside = beside ? &other : NULL,
+                                    .arena = arena,
+                                    .diag = diag};
+    *log = (struct arrival_log){.file = own.name,
+                                .format = format == ARRIVALS_UNKNOWN ? format_of(own.text, own.size) : format};
     if (log->format != ARRIVALS_UNKNOWN)
         readers[log->format](&reader);
     struct arrival *found = log->arrivals;
@@ -111,7 +123,8 @@ struct arrival_log *arrival_log_load(const char *file, struct place at, enum arr
     char *loaded = load(&text, at, diag), *second = NULL;
     if (!loaded)
         return NULL;
-    enum arrival_format told = format == ARRIVALS_UNKNOWN ? format_of(loaded, text.size) : format;
+    const struct arrival_text unmarked = without_mark(&text);
+    enum arrival_format told = format == ARRIVALS_UNKNOWN ? format_of(unmarked.text, unmarked.size) : format;
     if (told == ARRIVALS_PAI || told == ARRIVALS_LINGJUN) {
         beside.name = named_beside(file, told == ARRIVALS_PAI ? "task" : "worker", arena);
         second = beside.name ? load(&beside, at, diag) : NULL;

@@ -4,7 +4,12 @@
 #include <ctype.h>
 #include <math.h>
 
-static const int month_days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+static bool is_day(int year, int month, int day)
+{
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    return year >= 1970 && month >= 1 && month <= 12 && day >= 1 && day <= days[month - 1] + (month == 2 && leap);
+}
 
 /* Days from 1970-01-01 to a day of the Gregorian calendar; years begin in March, so that leap days come last. */
 static int64_t days_of(int year, int month, int day)
@@ -25,9 +30,27 @@ static int digits(const char *text, int count)
     return value;
 }
 
-/* "+08:00": seconds; false where it is none. */
+/* ".25": a fraction of a second; how many characters it has. */
+static size_t read_fraction(const char *text, size_t size, double *seconds)
+{
+    size_t count = 1;
+    double unit = 1;
+    if (size < 2 || text[0] != '.')
+        return 0;
+    for (; count < size && isdigit((unsigned char)text[count]); count++) {
+        unit /= 10;
+        *seconds += unit * (text[count] - '0');
+    }
+    return count > 1 ? count : 0;
+}
+
+/* "+08:00", or Z: seconds; false where it is none. */
 static bool read_zone(const char *text, size_t size, double *seconds)
 {
+    if (size == 1 && *text == 'Z') {
+        *seconds = 0;
+        return true;
+    }
     int hours = size == 6 && text[3] == ':' ? digits(text + 1, 2) : -1;
     int minutes = hours >= 0 ? digits(text + 4, 2) : -1;
     *seconds = (text[0] == '-' ? -60 : 60) * (60.0 * hours + minutes);
@@ -37,17 +60,17 @@ static bool read_zone(const char *text, size_t size, double *seconds)
 bool arrival_time(const char *text, size_t size, char middle, bool zone, double *seconds)
 {
     enum { LENGTH = 19 };
-    double off = 0;
+    double off = 0, fraction = 0;
     if (size < LENGTH || text[4] != '-' || text[7] != '-' || text[10] != middle || text[13] != ':' || text[16] != ':')
         return false;
-    if (size > LENGTH && !(zone && read_zone(text + LENGTH, size - LENGTH, &off)))
+    size_t rest = LENGTH + (zone ? read_fraction(text + LENGTH, size - LENGTH, &fraction) : 0);
+    if (size > rest && !(zone && read_zone(text + rest, size - rest, &off)))
         return false;
     int year = digits(text, 4), month = digits(text + 5, 2), day = digits(text + 8, 2);
     int hour = digits(text + 11, 2), minute = digits(text + 14, 2), second = digits(text + 17, 2);
-    if (year < 1970 || month < 1 || month > 12 || day < 1 || day > month_days[month - 1] || hour < 0 || hour > 23 ||
-        minute < 0 || minute > 59 || second < 0 || second > 60)
+    if (!is_day(year, month, day) || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60)
         return false;
-    *seconds = (double)((days_of(year, month, day) * 24 + hour) * 3600 + minute * 60 + second) - off;
+    *seconds = (double)((days_of(year, month, day) * 24 + hour) * 3600 + minute * 60 + second) + fraction - off;
     return true;
 }
 
@@ -68,8 +91,7 @@ bool arrival_minute(const char *text, size_t size, double *seconds)
     int year = number_before(&at, end, 4, '/'), month = number_before(&at, end, 2, '/');
     int day = number_before(&at, end, 2, ' '), hour = number_before(&at, end, 2, ':');
     int minute = number_before(&at, end, 2, '\0');
-    if (year < 1970 || month < 1 || month > 12 || day < 1 || day > month_days[month - 1] || hour < 0 || hour > 23 ||
-        minute < 0 || minute > 59)
+    if (!is_day(year, month, day) || hour < 0 || hour > 23 || minute < 0 || minute > 59)
         return false;
     *seconds = (double)((days_of(year, month, day) * 24 + hour) * 3600 + minute * 60);
     return true;

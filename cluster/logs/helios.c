@@ -6,6 +6,7 @@
 #include "cluster/logs/arrival_time.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Those that are read, and those that are there as well. */
 enum { JOB_ID, GPUS, SUBMIT, START, END, USER, STATE };
@@ -28,19 +29,29 @@ static bool read_time(struct csv *csv, size_t column, double *seconds)
                        column_names[column]);
 }
 
+/* Nothing, or what pandas and SQL write for it. */
+static bool is_empty(struct csv_field field)
+{
+    static const char *const words[] = {"None", "NaT", "NaN", "nan", "NULL", "null"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (field.size == strlen(words[i]) && !memcmp(field.text, words[i], field.size))
+            return true;
+    return field.size == 0;
+}
+
 /* Jobs that never had a GPU are passed over. */
 static void read_row(struct arrival_reader *reader, struct csv *csv)
 {
     struct arrival_log *log = reader->log;
     double gpus = 0, submit, start, end;
     struct csv_field user = csv_get(csv, USER), state = csv_get(csv, STATE);
-    if (csv_get(csv, GPUS).size > 0 && !csv_number(csv, GPUS, &gpus))
+    if (!is_empty(csv_get(csv, GPUS)) && !csv_number(csv, GPUS, &gpus))
         return;
-    if (!(gpus >= 1) || csv_get(csv, START).size == 0 || csv_get(csv, END).size == 0) {
+    if (gpus == 0 || is_empty(csv_get(csv, START)) || is_empty(csv_get(csv, END))) {
         log->passed_over++;
         return;
     }
-    if (gpus > 1e9 || gpus != floor(gpus)) {
+    if (gpus < 0 || gpus > 1e9 || gpus != floor(gpus)) {
         csv_mistake(csv, GPUS, "gpu_num is %g; expected a whole number", gpus);
         return;
     }

@@ -52,13 +52,15 @@ static bool more(struct json_reader *json, enum json_piece wanted, const char *w
     return piece == wanted;
 }
 
+/* NULL: null, or nothing. */
 static const char *text_of(struct json_reader *json, struct arena *arena)
 {
     size_t size;
-    if (json_next(json) != JSON_STRING) {
-        json_refuse(json, "expected a text");
+    enum json_piece piece = json_next(json);
+    if (piece != JSON_STRING && piece != JSON_NULL)
+        json_refuse(json, "expected a text, or null");
+    if (piece != JSON_STRING)
         return NULL;
-    }
     const char *text = json_piece_text(json, &size);
     return size ? arena_print(arena, "%.64s", text) : NULL;
 }
@@ -134,7 +136,11 @@ static void read_key(struct arrival_reader *reader, struct json_reader *json, st
 /* Jobs without an attempt that ran, or without GPUs, and those that still ran are passed over. */
 static void take(struct arrival_reader *reader, const struct job *job, unsigned line)
 {
-    if (job->submit < 0 || !(job->run > 0) || job->open || job->gpus == 0) {
+    if (job->submit < 0) {
+        diag_error(reader->diag, (struct place){reader->log->file, line, 1}, "the job has no submitted_time");
+        return;
+    }
+    if (!(job->run > 0) || job->open || job->gpus == 0) {
         reader->log->passed_over++;
         return;
     }

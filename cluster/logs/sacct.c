@@ -143,11 +143,24 @@ static bool read_limit(const struct sacct *sacct, double *seconds)
     return true;
 }
 
-/* The number behind "KEY=" among those between commas; `typed`: behind "KEY:...=", added up. */
-static uint64_t tres(struct sacct_field field, const char *key, bool typed)
+/* A whole number; false with the mistake reported. */
+static bool read_count(const struct sacct *sacct, struct sacct_field field, const char *what, uint64_t *count)
+{
+    uint64_t value = 0;
+    bool good = field.size > 0;
+    for (size_t i = 0; i < field.size && good; i++) {
+        good = isdigit((unsigned char)field.text[i]);
+        value = value < UINT32_MAX ? value * 10 + (uint64_t)(field.text[i] - '0') : value;
+    }
+    *count = value < UINT32_MAX ? value : UINT32_MAX;
+    return good || mistake(sacct, field, what, "a whole number");
+}
+
+/* Adds to *sum the number behind "KEY=" among those between commas; `typed`: those behind "KEY:...=". */
+static bool read_tres(const struct sacct *sacct, const char *key, bool typed, uint64_t *sum)
 {
     size_t length = strlen(key);
-    uint64_t sum = 0;
+    struct sacct_field field = get(sacct, TRES);
     for (size_t i = 0; i < field.size;) {
         const char *item = field.text + i, *comma = memchr(item, ',', field.size - i);
         size_t size = comma ? (size_t)(comma - item) : field.size - i;
@@ -155,20 +168,33 @@ static uint64_t tres(struct sacct_field field, const char *key, bool typed)
         bool named = equals && (size_t)(equals - item) >= length && memcmp(item, key, length) == 0 &&
                      (typed ? item[length] == ':' : (size_t)(equals - item) == length);
         uint64_t value = 0;
-        for (const char *c = named ? equals + 1 : item + size; c < item + size && isdigit((unsigned char)*c); c++)
-            value = value < UINT32_MAX ? value * 10 + (uint64_t)(*c - '0') : value;
-        sum += value;
+        struct sacct_field number = {equals + 1, named ? (size_t)(item + size - equals) - 1 : 0};
+        if (named && !read_count(sacct, number, key, &value))
+            return false;
+        *sum += value;
         i += size + 1;
     }
-    return sum < UINT32_MAX ? sum : UINT32_MAX;
+    *sum = *sum < UINT32_MAX ? *sum : UINT32_MAX;
+    return true;
 }
 
-static uint32_t count_in(struct sacct_field field)
+/* What AllocTRES says, or where that says nothing the column. */
+static bool read_either(const struct sacct *sacct, const char *key, unsigned column, uint64_t *count)
 {
-    uint64_t value = 0;
-    for (size_t i = 0; i < field.size && isdigit((unsigned char)field.text[i]) && value < UINT32_MAX; i++)
-        value = value * 10 + (uint64_t)(field.text[i] - '0');
-    return value < UINT32_MAX ? (uint32_t)value : 0;
+    struct sacct_field field = get(sacct, column);
+    return read_tres(sacct, key, false, count) &&
+           (*count || field.size == 0 || read_count(sacct, field, column_names[column], count));
+}
+
+static bool read_resources(const struct sacct *sacct, struct arrival *arrival)
+{
+    uint64_t gpus = 0, typed = 0, nodes = 0, cpus = 0;
+    if (!read_tres(sacct, "gres/gpu", false, &gpus) || !read_tres(sacct, "gres/gpu", true, &typed) ||
+        !read_either(sacct, "node", NODES, &nodes) || !read_either(sacct, "cpu", CPUS, &cpus))
+        return false;
+    arrival->nodes = (uint32_t)nodes;
+    arrival->processors = (uint32_t)(gpus ? gpus : typed ? typed : cpus);
+    return true;
 }
 
 /* What has not begun or not ended. */
@@ -182,7 +208,7 @@ static bool is_open(const struct sacct *sacct)
 static void read_job(struct sacct *sacct)
 {
     struct arrival_log *log = sacct->reader->log;
-    struct sacct_field id = get(sacct, JOB_ID), resources = get(sacct, TRES);
+    struct sacct_field id = get(sacct, JOB_ID);
     double submit, start, end;
     if (sacct->count == 1 && sacct->fields[0].size == 0)
         return;
@@ -194,14 +220,8 @@ static void read_job(struct sacct *sacct)
     }
     struct arrival *arrival = arrival_log_room(sacct->reader, sacct->line);
     if (!read_time(sacct, SUBMIT, &submit) || !read_time(sacct, START, &start) || !read_time(sacct, END, &end) ||
-        !read_limit(sacct, &arrival->limit))
+        !read_limit(sacct, &arrival->limit) || !read_resources(sacct, arrival))
         return;
-    uint64_t gpus = tres(resources, "gres/gpu", false), typed = tres(resources, "gres/gpu", true);
-    uint64_t nodes = tres(resources, "node", false), cpus = tres(resources, "cpu", false);
-    arrival->nodes = nodes ? (uint32_t)nodes : count_in(get(sacct, NODES));
-    arrival->processors = gpus ? (uint32_t)gpus : typed ? (uint32_t)typed : (uint32_t)cpus;
-    if (!arrival->processors)
-        arrival->processors = count_in(get(sacct, CPUS));
     if (end <= start || (!arrival->nodes && !arrival->processors)) {
         log->passed_over++; /* cancelled before it had anything */
         return;

@@ -295,6 +295,42 @@ Test(arrival_log, statuses)
     arena_destroy(arena);
 }
 
+/* What editors, pandas and SQL make of logs: marks before the text, ends of lines, fractions of seconds, words for
+ * nothing. */
+Test(arrival_log, marks_and_words)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    const char *const texts[] = {swf, sacct, table, helios, acme, philly};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct arena *arena = arena_create();
+        char marked[4000];
+        snprintf(marked, sizeof marked, "%s%s", mark, texts[i]);
+        const struct arrival_log *plain = parse(texts[i], arena), *log = parse(marked, arena);
+        cr_assert(log->format == plain->format && log->count == plain->count, "text %zu", i);
+        arena_destroy(arena);
+    }
+    struct arena *arena = arena_create();
+    const struct arrival_log *log =
+        parse("job_id,gpu_num,submit_time,start_time,end_time\r\n"
+              "a,8.0,2023-03-01 00:00:00.5,2023-03-01 00:00:01Z,2023-03-01 08:00:02.25+08:00\r\n"
+              "b,NaN,2023-03-01 00:00:00,2023-03-01 00:00:01,2023-03-01 00:00:02\r\n"
+              "c,8,2023-03-01 00:00:00,None,2023-03-01 00:00:02\r\nd,8,2023-03-01 00:00:00,NaT,NaT\r\n",
+              arena);
+    cr_assert(log->count == 1 && log->passed_over == 3);
+    cr_assert(log->arrivals[0].wait == 0.5 && log->arrivals[0].run == 1.25);
+    char first[500], second[500];
+    snprintf(first, sizeof first, "%s%s", mark, jobs);
+    snprintf(second, sizeof second, "%s%s", mark, tasks);
+    log = parse_pai(first, second, arena, stderr);
+    cr_assert(log && log->format == ARRIVALS_PAI && log->count == 2);
+    log = parse("[{\"jobid\": null, \"user\": null, \"submitted_time\": \"2017-10-07 00:00:00\", \"attempts\": "
+                "[{\"start_time\": \"2017-10-07 00:00:01\", \"end_time\": \"2017-10-07 00:00:02\", "
+                "\"detail\": [{\"gpus\": [\"gpu0\"]}]}]}]",
+                arena);
+    cr_assert(log->count == 1 && !log->arrivals[0].user && strcmp(log->arrivals[0].name, "1") == 0);
+    arena_destroy(arena);
+}
+
 static void refuse(const char *text, const char *message)
 {
     struct arena *arena = arena_create();
@@ -339,4 +375,15 @@ Test(arrival_log, mistakes)
            "log:2:5: error: submit_time is no time; expected one such as 2020-06-09 18:41:01");
     refuse("job_id,gpu_num,submit_time,start_time,end_time\n1,1.5,2020-06-09 18:41:01,2020-06-09 18:41:01,x\n",
            "log:2:3: error: gpu_num is 1.5; expected a whole number");
+    refuse("job_id,gpu_num,submit_time,start_time,end_time\n1,-8,2020-06-09 18:41:01,2020-06-09 18:41:01,x\n",
+           "log:2:3: error: gpu_num is -8; expected a whole number");
+    refuse("job_id,gpu_num,submit_time,start_time,end_time\n1,8,2019-02-29 18:41:01,2020-06-09 18:41:01,x\n",
+           "log:2:5: error: submit_time is no time");
+    refuse("[{\"jobid\": \"a\", \"attempts\": []}]", "log:1:1: error: the job has no submitted_time");
+    refuse("JobID|Submit|Start|End|AllocTRES\n"
+           "1|2024-01-01T00:00:00|2024-01-01T00:00:00|2024-01-01T00:00:01|cpu=1,gres/gpu=2x\n",
+           "log:2:78: error: gres/gpu '2x'; expected a whole number");
+    refuse("JobID|Submit|Start|End|AllocTRES|NNodes\n"
+           "1|2024-01-01T00:00:00|2024-01-01T00:00:00|2024-01-01T00:00:01|cpu=1|1.5K\n",
+           "log:2:69: error: NNodes '1.5K'; expected a whole number");
 }
