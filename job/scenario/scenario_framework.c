@@ -120,21 +120,26 @@ static void check_rule(const struct loader *loader, const struct node *rule, boo
 
 /* ---- conditions ---- */
 
-/* The word that the scenario has at a path; NULL: none. */
+/* The word that the scenario has at a path; NULL: none. A platform's is the name of its preset. */
 static const char *given_word(const struct loader *loader, const char *path)
 {
     const char *replacement = loader->scenario->request.schedule;
     const struct node *node = node_find(loader->root, path);
     if (replacement && !strcmp(path, "schedule.name"))
         return replacement;
+    if (node && node->kind == NODE_MAP && !strcmp(path, "platform"))
+        node = node_get(node, "preset");
     return node && node->kind == NODE_SCALAR ? node->text : NULL;
 }
 
-/* ">1" is any larger number, all else a word. */
+/* ">1" is any larger number, "dgx-h100*" any word that begins so, all else a word. */
 static bool is_word(const struct node *expected, const char *given)
 {
     if (expected->kind == NODE_SCALAR && expected->text[0] == '>')
         return strtod(given, NULL) > strtod(expected->text + 1, NULL);
+    size_t length = expected->kind == NODE_SCALAR ? strlen(expected->text) : 0;
+    if (length && expected->text[length - 1] == '*')
+        return !strncmp(expected->text, given, length - 1);
     if (expected->kind == NODE_SCALAR)
         return !strcmp(expected->text, given);
     for (const struct node *entry = expected->kind == NODE_LIST ? expected->first : NULL; entry; entry = entry->next)

@@ -20,7 +20,7 @@ DERIVED = {"A100-SXM4-40GB": ("A100-SXM4-80GB", 1, 1, 1, 1555 / 2039),
            "GH200-96GB": ("H100-SXM5-80GB", 1, 828.6 / 794.5, 1, 4000 / 3350),
            "B200-180GB": ("H100-SXM5-80GB", 2250 / 989, 0.776 / 0.803, 1, 8000 / 3350, FASTER / 2),
            "GB200-186GB": ("H100-SXM5-80GB", 2500 / 989, 0.729 / 0.803, 1, 8000 / 3350, FASTER / 2),
-           "GB300-279GB": ("H100-SXM5-80GB", 2500 / 989, 0.786 / 0.803, 1, 8000 / 3350, FASTER / 3),
+           "GB300-279GB": ("H100-SXM5-80GB", 2500 / 989, 0.786 / 0.803, 1, 8000 / 3350, FASTER / 3, 0.55),
            "MI250X-GCD": ("A100-SXM4-80GB", 191.5 / 312, 0.545, 1, 1600 / 2039),
            "MI300X": ("H100-SXM5-80GB", 1.322, 0.511 / 0.803, 1, 5300 / 3350),
            "MI325X": ("H100-SXM5-80GB", 1.322, 0.601 / 0.803, 1, 6000 / 3350),
@@ -37,11 +37,11 @@ def rows(path):
         return list(csv.DictReader(line for line in file if line[0] != "#"))
 
 
-def check(name, folder, source, peak, ceiling, ceiling_fp8, bandwidth, fp4=None):
+def check(name, folder, source, peak, ceiling, ceiling_fp8, bandwidth, fp4=None, flash=None):
     made = folder / f"{name}.csv"
     subprocess.run([ROOT / "tools" / "derive-efficiency", TABLES / f"{source}.csv", "-o", made, "--peak", str(peak),
                     "--ceiling", str(ceiling), "--ceiling-fp8", str(ceiling_fp8), "--bandwidth", str(bandwidth),
-                    *(["--fp4", str(fp4)] if fp4 else [])], check=True)
+                    *(["--fp4", str(fp4)] if fp4 else []), *(["--flash", str(flash)] if flash else [])], check=True)
     if rows(made) != rows(TABLES / f"{name}.csv"):
         faults.append(f"{name}: the installed table is another; run tools/derive-efficiency again")
     sixteen = [float(row["value"]) for row in rows(made) if row["what"] == "matrix"]
@@ -49,6 +49,8 @@ def check(name, folder, source, peak, ceiling, ceiling_fp8, bandwidth, fp4=None)
     if len(four) != (len(sixteen) if fp4 else 0) or any(abs(b / (a * fp4) - 1) > 2e-4 for a, b in zip(sixteen, four)):
         faults.append(f"{name}: rows of 4 bits {four}")
     for old, new in zip(rows(TABLES / f"{source}.csv"), rows(made)):
+        if old["what"] == "flash" and flash:
+            old = {**old, "value": str(flash)}
         scale = {"matrix": (peak, ceiling), "matrix_fp8": (peak, ceiling_fp8),
                  "memory": (bandwidth, 1)}.get(old["what"], (1, 1))
         for key, factor in (("size", scale[0]), ("value", scale[1])):

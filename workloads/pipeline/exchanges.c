@@ -16,7 +16,8 @@ bool lowering_merge_exchanges(struct stagesim_exchanges *sum, const struct stage
         const struct stagesim_exchange *from = &more->items[i];
         unsigned k = 0;
         while (exists(sum, k) && !(sum->items[k].collective == from->collective && sum->items[k].kind == from->kind &&
-                                   sum->items[k].moment == from->moment && !strcmp(sum->items[k].axes, from->axes)))
+                                   sum->items[k].moment == from->moment && sum->items[k].hidden == from->hidden &&
+                                   !strcmp(sum->items[k].axes, from->axes)))
             k++;
         if (k == STAGESIM_EXCHANGES_MAX)
             return false;

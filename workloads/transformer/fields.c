@@ -45,7 +45,7 @@ const struct transformer_parameters transformer_defaults = {
     .outer_momentum = true,
     .logits_bytes = 4,
     .tensor_overlap = OVERLAP_GATHER | OVERLAP_SCATTER | OVERLAP_INPUT | OVERLAP_DATA,
-    .routing = {.context_balance = true, .expert_imbalance = 1},
+    .routing = {.context_balance = true, .expert_imbalance = 1, .expert_hidden = 1},
 };
 
 #define MODEL_COUNT(key, need, low, high, text)                                                                        \
@@ -181,6 +181,9 @@ const struct stagesim_field transformer_fields[] = {
     {"expert_seed", STAGESIM_FIELD_COUNT, offsetof(struct transformer_parameters, routing.expert_seed), false, 0, 1e15,
      NULL, "with expert_skew: seed by which experts are put into the order of their tokens; default 0"},
     FLAG("expert_overlap", routing.expert_overlap, "whether tokens travel while shared experts compute; default false"),
+    RATIO("expert_hidden", routing.expert_hidden, 0, 1,
+          "with schedules that run a forward and a backward as one block: share of tokens' bytes that travel while the "
+          "block computes; the others travel behind it; default 1"),
     {"expert_node", STAGESIM_FIELD_COUNT, offsetof(struct transformer_parameters, routing.expert_node), false, 1,
      1 << 16, NULL,
      "number of expert-parallel ranks in a node; a token then travels once to each node; default: once to each of its "

@@ -284,13 +284,13 @@ static double holders_of_token(const struct transformer_model *m, double nodes)
 /* All-to-alls to the experts' ranks, or back. Between nodes a token travels once to each node that has some of its
  * experts, and within the node to each of them (DeepSeek-V3, section 3.2.2). DeepEP and Hybrid-EP send it once to each
  * rank, between nodes and within them at the same time. */
-static void add_all_to_all(const struct transformer_job *j, struct stagesim_exchanges *exchanges,
-                           enum stagesim_moment moment, double element)
+static void add_tokens(const struct transformer_job *j, struct stagesim_exchanges *exchanges,
+                       enum stagesim_moment moment, double element, bool hidden)
 {
     bool deepep = j->parameters->routing.exchange == EXCHANGE_DEEPEP;
     double copies = deepep ? holders_of_token(&j->model, j->layout.expert) : (double)j->model.top_k;
     struct stagesim_exchange exchange = {
-        STAGESIM_ALL_TO_ALL, STAGESIM_EXPERT, moment, "expert", element * routed_elements(j, copies, false), 1, true};
+        STAGESIM_ALL_TO_ALL, STAGESIM_EXPERT, moment, "expert", element * routed_elements(j, copies, false), 1, hidden};
     if (j->parameters->routing.expert_node) {
         double nodes = (double)j->layout.expert / (double)j->parameters->routing.expert_node;
         exchange.axes = j->division.nodes;
@@ -301,6 +301,17 @@ static void add_all_to_all(const struct transformer_job *j, struct stagesim_exch
         exchange.bytes = element * routed_elements(j, copies, false);
     }
     add_exchange(exchanges, exchange);
+}
+
+/* In blocks of a forward and a backward a part of them hides. */
+static void add_all_to_all(const struct transformer_job *j, struct stagesim_exchanges *exchanges,
+                           enum stagesim_moment moment, double element)
+{
+    double hidden = j->parameters->routing.expert_hidden;
+    if (hidden < 1)
+        add_tokens(j, exchanges, moment, element * (1 - hidden), false);
+    if (hidden > 0)
+        add_tokens(j, exchanges, moment, element * hidden, true);
 }
 
 static void dispatch(const struct transformer_job *j, struct stagesim_exchanges *exchanges, enum stagesim_moment moment)

@@ -28,6 +28,7 @@ struct transformer_routing {
     unsigned context_method, dispatch, exchange; /* enum context_method, dispatch_precision, expert_exchange */
     bool context_balance; /* each rank has a chunk of the beginning and the one as far from the end */
     bool expert_overlap;  /* tokens travel to their experts while shared experts compute */
+    double expert_hidden; /* share of their bytes that travels beside a block of a forward and a backward */
     double capacity_factor, expert_imbalance;
     struct stagesim_list expert_tokens; /* of each rank of an expert group; count 0: not given */
     double expert_skew;                 /* tokens of the k-th expert: k to the power of minus this */

@@ -94,6 +94,11 @@ def conditions(folder):
     chunks = JOB.replace("1f1b", "{name: interleaved, chunks: 2}")
     note("  messages: queued\n" in run(folder, chunks, *sets("framework=nemo"))[1], "messages block with chunks")
     short = folder / "mine.yaml"
+    # A platform by the beginning of its preset's name; one of no such name, and a file, are none.
+    short.write_text("when:\n  - {if: {platform: [dgx-h200*, dgx-h1*]}, communication: {messages: pipelined}}\n")
+    preset = JOB.replace("dgx-h100:2", "{preset: dgx-h100, nodes: 2}")
+    for job, expected in ((JOB, "pipelined"), (preset, "pipelined"), (JOB.replace("h100", "b200"), "queued")):
+        note(f"  messages: {expected}\n" in run(folder, job, *sets("framework=mine.yaml"))[1], f"{job}: not {expected}")
     short.write_text("when:\n  - {if: {schedule.name: [gpipe, 1f1b], parallel.data: '>3'},"
                      " communication: {messages: pipelined}}\n")
     for job, expected in ((JOB, "pipelined"), (JOB.replace("data: 4", "data: 2"), "queued")):
@@ -111,11 +116,11 @@ def other_workloads(folder):
 
 def releases(folder):
     """A release has its own profile, a patch of it the same, the name alone the newest; runs say which it was."""
-    (folder / "job.yaml").write_text(JOB.replace("data: 4", "data: 4, expert: 2").replace(
+    (folder / "job.yaml").write_text(JOB.replace("data: 4", "data: 4, expert: 2").replace("h100", "b200").replace(
         "model: llama3-8b", "model: {layers: 4, hidden: 512, heads: 8, vocabulary: 1024, sequence: 512, experts: 8}"))
     wanted = {"nemo": ("nemo@26.08", "0s"), "nemo@26.06": ("nemo@26.06", "0s"), "nemo@26.02.01":
               ("nemo@26.02.01", "0.00018s"), "nemo@26.04": ("nemo@26.04", "0.00018s"), "nemo@25.09":
-              ("nemo@25.09", "0.3ms"), "megatron": ("megatron@0.20", None),
+              ("nemo@25.09", "0.25ms"), "megatron": ("megatron@0.20", None),
               "megatron@0.15": ("megatron@0.15", None), "megatron@0.15.2": ("megatron@0.15.2", None)}
     for name, (release, dispatch) in wanted.items():
         done = subprocess.run([STAGESIM, "run", "job.yaml", "--set", f"framework={name}", "-o", "out"], cwd=folder,

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """framework_costs.py STAGESIM: keys that say what a framework's way of working costs, each against what `stagesim
 kernel` says of the operators that it adds, from formulas written here: recompute: operators, compute.flash, cast_bytes,
-unfused, expert_dispatch, transformer.tensor_copies, tensor_gathers, tensor_overlap_hidden, shard_copies,
+unfused, expert_dispatch, transformer.expert_hidden, tensor_copies, tensor_gathers, tensor_overlap_hidden, shard_copies,
 optimizer_unfused, logits_bytes and extra_memory."""
 import json
 import pathlib
@@ -21,16 +21,17 @@ MODEL = f"layers: {LAYERS}, hidden: {H}, heads: {HEADS}, kv_heads: {KV}, ffn: {F
 PRODUCTS = ((H, H + 2 * KEY), (H, H), (H, 2 * FFN), (FFN, H))
 
 
-def job(folder, compute="", transformer="", parallel="{data: 1}", recompute="none", model=MODEL):
+def job(folder, compute="", transformer="", parallel="{data: 1}", recompute="none", model=MODEL, batch=None,
+        schedule="1f1b"):
     path = folder / "job.yaml"
     path.write_text(f"""platform: {{preset: dgx-b200, nodes: 1}}
 workload: transformer
 model: {{{model}}}
 parallel: {parallel}
-batch: {{global: {8 if "8" in parallel else 1}, micro: 1}}
+batch: {{global: {batch or (8 if "8" in parallel else 1)}, micro: 1}}
 transformer: {{sequence_parallel: {"true" if "tensor" in parallel else "false"}{transformer}}}
 compute: {{kernels: measured{compute}}}
-schedule: {{name: 1f1b, recompute: {recompute}}}
+schedule: {{name: {schedule}, recompute: {recompute}}}
 engine: analytic
 """)
     tool.run(STAGESIM, "run", path, "-o", folder / "out", "--quiet")
@@ -126,6 +127,27 @@ def experts(folder):
     check.that(narrow > ways, "tokens that travel for a shorter time hide less")
 
 
+def hidden(folder):
+    """Blocks of a forward and a backward that compute for longer than tokens travel: what does not hide adds its time.
+    """
+    micro_batches, chunks, warm = 6, LAYERS, 2  # of one worker with chunks of a layer (schedules/combined_1f1b.c)
+    routed = {"model": MODEL + ", experts: 32, top_k: 4", "parallel": "{data: 8, expert: 8}",
+              "schedule": f"combined-1f1b, chunks: {chunks}", "batch": 8 * micro_batches}
+    times = [job(folder, ", matrix_time: 20, grouped_time: 20", word, **routed)["time"]["iteration_s"]
+             for word in (", expert_hidden: 0", ", expert_hidden: 0.5", ", expert_hidden: 1", "")]
+    check.near(times[2], times[3], "all of it hides where nothing is said", 1e-12)
+
+    def sent(size):
+        rows = tool.run(STAGESIM, "collective", "all-to-all", "--platform", "dgx-b200:1", "--engine", "analytic",
+                        "--sizes", f"{size}:{size}:2", "--format", "json").stdout
+        return json.loads(rows)["rows"][0]["time_us"] * 1e-6
+    whole, half = sent(S * H * 2 * 4), sent(S * H * 4)
+    blocks = micro_batches * chunks - warm
+    check.near(times[0] - times[2], 4 * blocks * whole, "four exchanges of a block", 1e-6)
+    # The slots before and behind the blocks send both halves one after the other.
+    check.near(times[1] - times[2], 4 * blocks * half + 4 * warm * (2 * half - whole), "half of each", 1e-6)
+
+
 def tensor(folder):
     shared = {"parallel": "{tensor: 2}"}
     plain, copied = busy(folder, **shared), busy(folder, "", ", tensor_copies: true", **shared)
@@ -180,6 +202,6 @@ def memory(folder):
 
 
 with tempfile.TemporaryDirectory() as scratch:
-    for part in (operators, attention, casts, unfused, experts, tensor, gathered_casts, shards, step, memory):
+    for part in (operators, attention, casts, unfused, experts, hidden, tensor, gathered_casts, shards, step, memory):
         part(pathlib.Path(scratch))
 sys.exit(check.done())
