@@ -78,22 +78,23 @@ def sums(errors):
 
 # Mean and bias after calibration when they were last looked at. A change that moves one has to say why.
 MEASURED = {
-    ("simumax", "B200-180GB", "MoE"): (0.041, 0.027), ("simumax", "B200-180GB", "dense"): (0.031, 0.017),
-    ("torchtitan", "H100-96GB-HBM2e-500W", "dense"): (0.105, -0.101),
-    ("bridge", "B200", "MoE, before 26.06"): (0.128, -0.128), ("bridge", "B200", "dense"): (0.018, 0.018),
-    ("bridge", "GB200", "MoE, before 26.06"): (0.078, -0.016), ("bridge", "GB200", "MoE, 26.06 and later"):
-    (0.093, -0.093), ("bridge", "GB200", "dense"): (0.053, 0.038),
-    ("bridge", "GB300", "dense"): (0.050, 0.017), ("bridge", "GB300", "MoE, before 26.06"): (0.088, -0.078),
-    ("bridge", "GB300", "MoE, 26.06 and later"): (0.185, -0.092),
-    ("bridge", "H100", "MoE, before 26.06"): (0.300, 0.188),
-    ("bridge", "H100", "dense"): (0.080, 0.080), ("nemo", "H100", "dense"): (0.015, 0.015),
+    ("simumax", "B200-180GB", "MoE"): (0.041, 0.027), ("simumax", "B200-180GB", "dense"): (0.031, 0.016),
+    ("torchtitan", "H100-96GB-HBM2e-500W", "dense"): (0.088, -0.084),
+    ("bridge", "B200", "MoE, before 26.06"): (0.171, -0.171), ("bridge", "B200", "dense"): (0.018, 0.018),
+    ("bridge", "GB200", "MoE, before 26.06"): (0.110, -0.074), ("bridge", "GB200", "MoE, 26.06 and later"):
+    (0.042, 0.008), ("bridge", "GB200", "dense"): (0.053, 0.038),
+    ("bridge", "GB300", "dense"): (0.052, 0.048), ("bridge", "GB300", "MoE, before 26.06"): (0.103, -0.103),
+    ("bridge", "GB300", "MoE, 26.06 and later"): (0.004, -0.004),
+    ("bridge", "H100", "MoE, before 26.06"): (0.115, 0.057),
+    ("bridge", "H100", "dense"): (0.093, 0.093), ("nemo", "H100", "dense"): (0.015, 0.015),
 }
 BARS = {"dense": 0.08, "MoE": 0.15}  # of the mean that is aimed at; no row beyond WORST
 WORST = 0.35
-# Where that is missed, and why: bf16 and fp8 share a profile; recipes of several releases do. Of GB300 from 26.06 on,
-# Kimi K2 is 20 % too fast beside DeepSeek-V3.
+# Where that is missed, and why: bf16 and fp8 share a profile. The row that calibrates the B200 waits for the network,
+# the others for the host. One row of the H100 with experts takes twice as long as predicted (Qwen3 30B of 25.11), and
+# its dense rows of two and of one context-parallel ranks are not alike.
 MISSED = {("torchtitan", "H100-96GB-HBM2e-500W", "dense"), ("bridge", "H100", "MoE, before 26.06"),
-          ("bridge", "GB300", "MoE, 26.06 and later")}
+          ("bridge", "B200", "MoE, before 26.06"), ("bridge", "H100", "dense")}
 
 
 def main():

@@ -198,7 +198,8 @@ static void megatron_beside(const struct transformer_tensor *t, const struct tra
     double bytes = transformer_exchange_forward(model, layout, block).bytes;
     double gathered = 1 - t->spared, forward = by_columns(block) ? gathered : 1;
     double buffers = !backward ? forward : gathered + by_columns(block);
-    buffers += backward && layout->recompute == TRANSFORMER_FULL ? forward : 0;
+    if (backward && layout->recompute == TRANSFORMER_FULL && !transformer_stops_early(model, layout, block))
+        buffers += forward;
     const double shares[] = {1 - t->exposed, t->exposed};
     for (unsigned i = 0, count = 0; i < 2; i++) {
         if (!(shares[i] > 0))

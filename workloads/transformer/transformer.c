@@ -123,6 +123,7 @@ static void describe_job(struct transformer_job *j)
         .padding = p->routing.capacity_factor > 0 ? p->routing.capacity_factor : 1,
         .recompute = (enum transformer_recompute)j->api->recompute(j->job),
         .copies = p->tensor_copies,
+        .stops_early = p->recompute_stops_early,
         .shard_copies = p->shard_copies && j->zero == 3,
         .gathers_again = p->reshard};
     tensor_set_layout(&j->tensor, &j->layout);

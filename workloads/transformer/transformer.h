@@ -63,6 +63,7 @@ struct transformer_parameters {
     double unfused;                       /* times the bytes of operators that only move memory */
     bool tensor_copies;                   /* what tensor-parallel ranks gather or scatter is copied once more */
     unsigned tensor_gathers;              /* enum dispatch_precision */
+    bool recompute_stops_early;           /* layers that are computed again are so up to their last product */
     bool shard_copies; /* shared weights are copied once gathered, gradients before they are scattered */
     /* Share of the optimizer that is the host's; bytes per second between a GPU and its host, and of the host's memory
      * for a GPU. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """framework_costs.py STAGESIM: keys that say what a framework's way of working costs, each against what `stagesim
-kernel` says of the operators that it adds, from formulas written here: recompute: operators, compute.flash, cast_bytes,
+kernel` says of the operators that it adds, from formulas written here: recompute: operators, recompute_stops_early, compute.flash, cast_bytes,
 unfused, expert_dispatch, transformer.expert_hidden, tensor_copies, tensor_gathers, tensor_overlap_hidden, shard_copies,
 optimizer_unfused, logits_bytes and extra_memory."""
 import json
@@ -92,6 +92,18 @@ def operators(folder):
     peaks = [job(folder, f", precision: {precision}", recompute="operators")["memory"]["peak_bytes"]
              for precision in ("bf16", "fp8")]
     check.near(peaks[1], peaks[0], "in fp8 as much memory", 1e-12)
+
+
+def early(folder):
+    """The last product of a feed-forward block is not computed again, nor is its sum among tensor-parallel ranks."""
+    for parallel, share in (("{data: 1}", 1), ("{tensor: 2}", 2)):
+        whole, short = (job(folder, "", word, parallel, "full") for word in ("", ", recompute_stops_early: true"))
+        busy_less = max(w["busy_s"] for w in whole["workers"]) - max(w["busy_s"] for w in short["workers"])
+        last = kernel("matmul", "forward", "simumax-b200", "-m", S, "-n", H, "-k", FFN // share, "--type", "bf16")
+        check.near(busy_less, LAYERS * (last + moving("add", 6 * S * H // share)), f"stops early, {parallel}", 1e-6)
+        less = whole["communication"]["sent_bytes"] - short["communication"]["sent_bytes"]
+        # Two ranks each send half of what is summed and scattered.
+        check.near(less, (share - 1) * LAYERS * 2 * 2 * S * H / 2, f"bytes that are not sent again, {parallel}", 1e-9)
 
 
 def attention(folder):
@@ -202,6 +214,7 @@ def memory(folder):
 
 
 with tempfile.TemporaryDirectory() as scratch:
-    for part in (operators, attention, casts, unfused, experts, hidden, tensor, gathered_casts, shards, step, memory):
+    for part in (operators, early, attention, casts, unfused, experts, hidden, tensor, gathered_casts, shards, step,
+                 memory):
         part(pathlib.Path(scratch))
 sys.exit(check.done())

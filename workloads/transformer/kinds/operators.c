@@ -146,12 +146,30 @@ static void ffn_forward(const struct transformer_model *m, const struct transfor
     }
 }
 
+/* Nothing needs the result of the last product again, unless a normalisation follows. */
+bool transformer_stops_early(const struct transformer_model *model, const struct transformer_layout *layout,
+                             enum transformer_block block)
+{
+    return layout->stops_early && layout->recompute == TRANSFORMER_FULL &&
+           (block == BLOCK_FFN || block == BLOCK_SECOND) && !(transformer_norms_of(model).behind > 0);
+}
+
+/* What of a forward is computed again where layers are as a whole. */
+static void ffn_whole(const struct transformer_model *m, const struct transformer_layout *l,
+                      enum transformer_block block, const struct operator_shape *s, struct transformer_operators *out)
+{
+    if (!transformer_stops_early(m, l, block))
+        ffn_forward(m, l, block, s, out);
+    else if (block == BLOCK_FFN)
+        ffn_forward(m, l, BLOCK_FIRST, s, out);
+}
+
 static void ffn_backward(const struct transformer_model *m, const struct transformer_layout *l,
                          enum transformer_block block, const struct operator_shape *s,
                          struct transformer_operators *out)
 {
     if (l->recompute == TRANSFORMER_FULL)
-        ffn_forward(m, l, block, s, out);
+        ffn_whole(m, l, block, s, out);
     else if (l->recompute == TRANSFORMER_OPERATORS)
         ffn_again(m, block, s, out);
     add_copies(l, s, block == BLOCK_FFN ? 3 : block == BLOCK_FIRST ? 2 : 1, out);
@@ -356,7 +374,8 @@ struct transformer_exchange transformer_exchange_backward(const struct transform
     bool layer = block == BLOCK_ATTENTION || block == BLOCK_FFN;
     exchange.buffers = block == BLOCK_INPUT ? 0 : 1;
     /* Of a layer that is computed again only the last sum is not needed, but Megatron-LM does it as well. */
-    exchange.buffers += layer && layout->recompute == TRANSFORMER_FULL;
-    exchange.gathers = layer && layout->sequence_parallel;
+    bool again = layer && layout->recompute == TRANSFORMER_FULL, early = transformer_stops_early(model, layout, block);
+    exchange.buffers += again && !early;
+    exchange.gathers = (layer && layout->sequence_parallel) + (early && layout->sequence_parallel);
     return exchange;
 }

@@ -34,6 +34,7 @@ struct transformer_layout {
     double gradient_copy;   /* of one beside it, which is added to it behind each micro-batch; 0: there is none */
     enum transformer_recompute recompute;
     bool copies;        /* what is gathered or scattered is copied once more */
+    bool stops_early;   /* a layer that is computed again is so up to the input of its last product */
     double cast_share;  /* of the rows of gathered operands, those that a rank casts to fp8 */
     bool shard_copies;  /* gathered weights are copied to their places, and gradients before they are scattered */
     bool gathers_again; /* weights are gathered for the backward, too */
@@ -108,6 +109,9 @@ double transformer_repeated_flops(const struct transformer_model *model, const s
 /* Flop of products that recomputation of single operators runs again, of all layers and one sample. */
 double transformer_again_flops(const struct transformer_model *model);
 
+/* Whether the block is one whose last product is not computed again where its layer is: layout.stops_early. */
+bool transformer_stops_early(const struct transformer_model *model, const struct transformer_layout *layout,
+                             enum transformer_block block);
 /* Tensor-parallel communication of a block in one direction: buffers of `bytes` that are all-reduced one after the
  * other (with sequence parallelism each is gathered and scattered instead, which moves as much; the backward gathers
  * inputs once more). */
