@@ -22,8 +22,10 @@ jobs.PRESETS |= {"H100-SXM5-80GB": "dgx-h100", "GB200-186GB": "gb200-nvl72"}
 MARGIN = 0.01
 # Spearman when it was last looked at: of all rows of a model on three platforms; of all rows of all models; of the
 # means of a model, a precision and a platform.
-MEASURED = {"DeepSeek-V3": 0.835, "GPT-OSS-120B": 0.845, "Llama3-70B": 0.695, "Llama3-8B": 0.894,
-            "Llama3.1-405B": 0.978, "Qwen3-235B-A22B": 0.900, "Qwen3-30B-A3B": 0.928, "rows": 0.984, "means": 0.969}
+# Llama3.1-405B had 0.978 before its two context-parallel ranks sent keys and values around a ring: rows in MXFP8 with
+# these are as fast as rows in fp8 without now, while fp8 was 4 to 8 % faster.
+MEASURED = {"DeepSeek-V3": 0.948, "GPT-OSS-120B": 0.845, "Llama3-70B": 0.951, "Llama3-8B": 0.894,
+            "Llama3.1-405B": 0.852, "Qwen3-235B-A22B": 0.900, "Qwen3-30B-A3B": 0.950, "rows": 0.989, "means": 0.991}
 # Pairs of platforms in the right order, of one model and precision.
 RIGHT, PAIRS = 20, 21
 

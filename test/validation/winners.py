@@ -400,8 +400,9 @@ WRONG = {
                  "Table 2, 96 layers, 768 GPUs", "Table 2, 96 layers, 1536 GPUs", "Table 2, 105 layers, 560 GPUs",
                  "Table 2, 105 layers, 1120 GPUs", "Table 2, 105 layers, 2240 GPUs"),
     "torchtitan": ("torchtitan: Llama3.1-8B on 64, titan-2506",),
-    "bridge": ("bridge: Qwen3_30B_a3B, bridge-25.09", "bridge: LLAMA3_70B, bridge-26.02",
-               "bridge: LLAMA3_70B, bridge-26.04", "bridge: LLAMA3_70B, bridge-26.04.01"),
+    "bridge": ("bridge: Qwen3_30B_a3B, bridge-25.09", "bridge: LLAMA3.1_405B, bridge-26.02",
+               "bridge: LLAMA3.1_405B, bridge-26.04", "bridge: LLAMA3.1_405B, bridge-26.04.01",
+               "bridge: LLAMA3.1_405B, bridge-26.06"),
 }
 SHARE = 0.87  # of all winners, at least
 ORDERED = 0.84  # of pairs whose printed values differ by more than 1 %, at least
