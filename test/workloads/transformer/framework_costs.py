@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """framework_costs.py STAGESIM: keys that say what a framework's way of working costs, each against what `stagesim
-kernel` says of the operators that it adds, from formulas written here: recompute: operators, recompute_stops_early, compute.flash, cast_bytes,
-unfused, expert_dispatch, transformer.expert_hidden, tensor_copies, tensor_gathers, tensor_overlap_hidden, shard_copies,
-optimizer_unfused, logits_bytes and extra_memory."""
+kernel` says of the operators that it adds, from formulas written here: recompute: operators, compute.flash, cast_bytes,
+unfused, expert_dispatch, transformer.recompute_stops_early, expert_hidden, tensor_copies, tensor_gathers,
+tensor_overlap_hidden, shard_copies, optimizer_unfused, logits_bytes and extra_memory."""
 import json
 import pathlib
 import sys
