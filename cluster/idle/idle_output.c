@@ -315,6 +315,8 @@ bool idle_files_write(const struct run_files *files, const struct idle_study *st
             writers[i](files->tables[i], study);
     if (files->paje)
         idle_paje_write(files->paje, study);
+    if (files->chrome)
+        idle_chrome_write(files->chrome, study, scenario->name);
     for (int format = 0; format < PICTURE_FORMATS; format++)
         if (files->pictures[format] && !idle_picture(study, scenario->name, (enum canvas_format)format, &files->form,
                                                      files->pictures[format], fault))

@@ -28,6 +28,7 @@ void idle_decisions_write(FILE *out, const struct idle_study *study);
 void idle_sizes_write(FILE *out, const struct idle_study *study);
 void idle_jobs_write(FILE *out, const struct idle_study *study);
 void idle_paje_write(FILE *out, const struct idle_study *study);
+void idle_chrome_write(FILE *out, const struct idle_study *study, const char *name);
 /* Nodes over time by job, and below it how much of the best was reached. False with the fault filled. */
 bool idle_picture(const struct idle_study *study, const char *name, enum canvas_format format,
                   const struct picture_form *form, FILE *out, struct fault *fault);

@@ -416,8 +416,9 @@ struct scenario *idle_read(const struct scenario_request *request, struct node *
     scenario->whole = reading.nodes;
     scenario_check_keys(&reading.fields, root, idle_keys, "a scenario of idle nodes");
     scenario_read_output(scenario, root, &reading.fields);
-    if (scenario->traces & ~(unsigned)(TRACE_CSV | TRACE_PAJE))
-        diag_error(diag, node_place(root, "output.trace"), "idle nodes have no operations; expected csv or paje");
+    if (scenario->traces & ~(unsigned)(TRACE_CSV | TRACE_PAJE | TRACE_CHROME))
+        diag_error(diag, node_place(root, "output.trace"),
+                   "idle nodes have no operations; expected csv, paje or chrome");
     if (reading.section->kind != NODE_MAP) {
         if (reading.section->kind != NODE_REFUSED)
             diag_error(diag, reading.section->at, "idle_nodes is %s; expected a map such as {log: idle.csv, jobs: ...}",

@@ -221,6 +221,25 @@ def check_paje(folder, jobs):
     check.near(free, summary(folder)["idle_node_s"], "Paje: idle node time", 1e-9)
 
 
+def check_chrome(folder, jobs):
+    """Slices of jobs lie within those of idle nodes, and last as long as jobs had nodes."""
+    with open(os.path.join(folder, "out", "timeline.chrome.json"), encoding="utf-8") as file:
+        events = json.load(file)["traceEvents"]
+    held, idle = {}, {}
+    for event in (event for event in events if event["ph"] == "X"):
+        span = (event["ts"] / 1e6, (event["ts"] + event["dur"]) / 1e6)
+        if event["cat"] == "idle":
+            idle.setdefault(event["tid"], []).append(span)
+            continue
+        held[event["name"]] = held.get(event["name"], 0) + span[1] - span[0]
+        check.that(any(begin <= span[0] + 1e-6 and span[1] <= end + 1e-6 for begin, end in idle.get(event["tid"], [])),
+                   f"Chrome: {event} on a node that is not idle")
+    for job in jobs:
+        check.near(held.get(job["name"], 0), job["node_s"], f"Chrome: node time of {job['name']}", 1e-9)
+    check.near(sum(end - begin for spans in idle.values() for begin, end in spans), summary(folder)["idle_node_s"],
+               "Chrome: idle node time", 1e-9)
+
+
 def contents(folder, names):
     """Without the time that the run took."""
     found = {name: open(os.path.join(folder, "out", name), "rb").read() for name in names}
@@ -235,15 +254,16 @@ def check_files(folder):
     write_log(folder, draw_log(rng, 10, 2000.0))
     write(folder, scenario({"log": "idle.csv", "duration": "2000s", "jobs": {job["name"]: entry(job) for job in jobs},
                             "decide": {"method": ["optimal", "greedy", "equal", "first"]}}))
-    options = ["--trace", "csv,paje", "--picture", "svg", "--report", "--quiet"]
+    options = ["--trace", "csv,paje,chrome", "--picture", "svg", "--report", "--quiet"]
     tool.run(binary, "run", "t.yaml", "-o", "out", *options, cwd=folder)
     names = sorted(os.listdir(os.path.join(folder, "out")))
     check.that(names == ["about.json", "decisions.csv", "jobs.csv", "report.html", "scenario.yaml", "sizes.csv",
-                         "summary.json", "timeline.paje", "timeline.svg"], f"files: {names}")
+                         "summary.json", "timeline.chrome.json", "timeline.paje", "timeline.svg"], f"files: {names}")
     first = contents(folder, names)
     policies = summary(folder)["policies"]
     check.that(len(policies) == 4 and all(p["work"] <= p["best_work"] for p in policies), "four policies")
     check_paje(folder, policies[0]["jobs"])
+    check_chrome(folder, policies[0]["jobs"])
     for policy in policies:
         mine = [row for row in read_table(folder, "decisions.csv") if row["method"] == policy["method"]]
         check.that(len(mine) == policy["decisions"], f"{policy['method']}: decisions.csv")
