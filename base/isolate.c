@@ -183,7 +183,7 @@ static int exit_code(const struct isolation *isolation, struct fault *fault)
         read_end(isolation->kept, text, sizeof text);
         if (strncmp(text, "stagesim: out of memory", 23) == 0) /* the one thing that is not said to the console */
             fprintf(stderr, "%s\n", text);
-        else if (strncmp(text, "stagesim: error: ", 17) == 0) /* of base/process/limit.h */
+        else if (strncmp(text, "stagesim: error: ", 17) == 0) /* of base/process/limit.h, of cairo */
             fault_set(fault, "%s", text + 17);
         else
             fault_set(fault, "the process called exit(%d) before it was done; a workload returns",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What stagesim draws of a run against the times that it writes to operations.csv, and the pages against
-comparison.csv. picture_runs.py STAGESIM PLATFORMS"""
+comparison.csv; and a run where cairo cannot be loaded. picture_runs.py STAGESIM PLATFORMS"""
 import csv
 import os
 import re
@@ -85,6 +85,20 @@ class Runs(unittest.TestCase):
 
     def test_boxes_of_chimera(self):
         self.check_boxes("chimera")
+
+    def test_cairo_is_loaded_where_something_is_drawn(self):
+        """A library of that name that is none: nothing else needs it, and a picture says so."""
+        broken, out = os.path.join(self.temporary.name, "libraries"), os.path.join(self.temporary.name, "none")
+        os.mkdir(broken)
+        with open(os.path.join(broken, "libcairo.so.2"), "wb"):
+            pass
+        scenario = os.path.join(self.temporary.name, "mesh.yaml")
+        path = ":".join(filter(None, [broken, os.environ.get("LD_LIBRARY_PATH")]))
+        for words, code in (([], 0), (["-o", out, "--picture", "svg"], 3)):
+            done = subprocess.run([STAGESIM, "run", scenario, "--engine", "analytic", *words], text=True,
+                                  capture_output=True, env={**os.environ, "LD_LIBRARY_PATH": path}, check=False)
+            self.assertEqual((done.returncode, "cannot be loaded" in done.stderr), (code, code == 3), done.stderr)
+        self.assertEqual(os.path.exists(out), False)
 
     def test_comparison_ends_at_t(self):
         """One iteration of each run from 0 to T on one axis, also of zb-h2, of which several were simulated."""
