@@ -209,6 +209,7 @@ struct stagesim_figures {
     /* Kernels that were looked up among measured ones, of them those with sizes beyond what was measured; 0: none. */
     uint32_t kernels, kernels_outside;
     const char *choices; /* what the workload has chosen by itself, a line for people; NULL: nothing. Copied */
+    double tower_seconds, tower_most; /* of an iteration, what towers compute: the mean of replicas, and the most */
 };
 
 /* What replicas of a stage divide among themselves (ZeRO, Rajbhandari et al. 2020), not all-reducing gradients. */
@@ -282,8 +283,7 @@ struct stagesim_pipeline {
     /* Parts that a stage consists of, [stage][part] in the order of the forward; NULL: none. Where several ranks hold
      * the stage, a backward that completes a gradient is cut into its parts, so that synchronisation overlaps the rest
      * of the backward. A forward or backward that is not cut has the exchanges of all its parts. Exchanges of the same
-     * kind, moment, collective and axes become one, with the latencies of all. If parts stand apart (`apart`), there
-     * is one computation for each of their numbers. */
+     * kind, moment, collective and axes become one, with the latencies of all. Each number `apart` is a computation. */
     const struct stagesim_part *const *parts;
     const uint32_t *part_counts;
     bool fine;      /* every forward and backward (but halves and blocks) is cut into its parts */
@@ -305,8 +305,7 @@ struct stagesim_pipeline {
     bool blocking_scatter; /* with shard_axes: what follows a layer's backward waits for its gradients' scatter */
     bool late_replicas; /* with shard_axes: the all-reduce along sync_axes only after the iteration's last backward */
     /* For schedules that cut sequences into slices. Shares of `forward` and of `backward` that are causal attention, of
-     * which a slice has the more the later it is; the rest is in proportion to its length. NULL: none, and of
-     * `attention_backward` the same as of `attention`. */
+     * which a later slice has more; the rest goes with its length. NULL: none; of the latter, as the former. */
     const double *attention, *attention_backward;
     const double *keys_values; /* the part of `activation` that is kept until the backward of the first slice */
     double slice_grain;        /* share of a sequence that the lengths of slices are multiples of; 0: any */
@@ -333,6 +332,7 @@ struct stagesim_pipeline {
     const char *outer_axes;
     uint32_t outer_interval, outer_delay;
     const double *outer_bytes, *outer_before, *outer_after, *outer_gathered, *outer_expert_gathered;
+    const char *first_expert_axes; /* of stage 0, whose `expert_gradient` has copies along other axes; NULL: the same */
 };
 
 /* How iterations follow each other, if not one after the other with all ranks together. */

@@ -66,6 +66,21 @@ static double bubble_of(const struct making *making, const struct rank_times *ti
     return making->report->iteration > 0 ? 1 - times->busy / making->report->iteration : 0;
 }
 
+const struct worker_report *report_longest_waiting(const struct report *report, double *seconds)
+{
+    const struct worker_report *longest = NULL;
+    *seconds = 0;
+    for (uint32_t i = 0; i < report->worker_count; i++) {
+        const double *causes = report->workers[i].causes;
+        double own = (causes[CAUSE_RECEIVE] + causes[CAUSE_COLLECTIVE]) * report->iteration;
+        if (own > *seconds) {
+            *seconds = own;
+            longest = &report->workers[i];
+        }
+    }
+    return longest;
+}
+
 const char *memory_dominant(const struct memory_parts *parts, double *bytes)
 {
     const struct {

@@ -187,6 +187,8 @@ struct report {
     const char *platform_loader, *platform_loader_reason; /* see platform.h; NULL: not known */
 };
 
+/* The worker that waits longest for messages and collectives, and how long in an iteration; NULL: none does. */
+const struct worker_report *report_longest_waiting(const struct report *report, double *seconds);
 /* The name and size of the largest part: "activations". */
 const char *memory_dominant(const struct memory_parts *parts, double *bytes);
 

@@ -208,6 +208,23 @@ static void power_figures(FILE *out, const struct report *report)
     number(out, "PUE", "Power of the data centre over that of its devices", power->pue, "");
 }
 
+static void tower_figures(FILE *out, const struct report *report)
+{
+    char text[READABLE_MAX];
+    double waits;
+    const struct worker_report *waiting = report_longest_waiting(report, &waits);
+    if (!(report->run.figures.tower_seconds > 0))
+        return;
+    group(out, "Towers");
+    figure(out, "On a rank", "What towers compute in an iteration on a rank that has them, the mean of replicas",
+           readable_seconds(text, report->run.figures.tower_seconds));
+    figure(out, "On the replica with most", "The same where samples have most images, or most sound",
+           readable_seconds(text, report->run.figures.tower_most));
+    if (waiting)
+        figure(out, "Longest wait of a worker", "For messages and collectives, in an iteration",
+               readable_seconds(text, waits));
+}
+
 static void critical_figures(FILE *out, const struct report *report)
 {
     char text[READABLE_MAX];
@@ -242,6 +259,7 @@ static void figures(FILE *out, const struct report *report)
     group(out, "Communication and resources");
     resource_figures(out, report);
     power_figures(out, report);
+    tower_figures(out, report);
     critical_figures(out, report);
     fputs("</tbody>\n</table></div>\n", out);
 }

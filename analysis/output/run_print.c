@@ -343,6 +343,26 @@ static void print_workers(FILE *out, struct table_style style, const struct repo
     table_finish(table, out, style);
 }
 
+/* What towers cost on the ranks that have them, and who waits for others. */
+static void print_towers(FILE *out, const struct report *report)
+{
+    const struct stagesim_figures *figures = &report->run.figures;
+    double waits;
+    const struct worker_report *waiting = report_longest_waiting(report, &waits);
+    char mean[READABLE_MAX], more[READABLE_MAX], share[READABLE_MAX], wait[READABLE_MAX];
+    if (!(figures->tower_seconds > 0))
+        return;
+    fprintf(out, "%-18s %s, %s of the iteration, on a rank that has them", "towers",
+            readable_seconds(mean, figures->tower_seconds),
+            readable_percent(share, figures->tower_seconds / report->iteration));
+    if (figures->tower_most > figures->tower_seconds * (1 + 1e-9))
+        fprintf(out, "; %s more on the replica with most",
+                readable_seconds(more, figures->tower_most - figures->tower_seconds));
+    if (waiting)
+        fprintf(out, "; worker %u waits longest for others, %s", waiting->position, readable_seconds(wait, waits));
+    fputc('\n', out);
+}
+
 /* A line each. */
 static void print_figures(FILE *out, const struct report *report)
 {
@@ -354,6 +374,7 @@ static void print_figures(FILE *out, const struct report *report)
     print_bubble(out, report);
     print_idle(out, report);
     print_throughput(out, report);
+    print_towers(out, report);
     print_communication(out, report);
     print_collectives(out, report);
     print_memory(out, report);

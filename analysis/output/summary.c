@@ -88,17 +88,6 @@ static void write_scenario(struct json_writer *json, const struct report *report
     json_object_end(json);
 }
 
-static void write_limits(struct json_writer *json, const struct report *report)
-{
-    if (!report->limits.known)
-        return;
-    json_object_begin(json, "limits", false);
-    json_text(json, "by", limit_names[limits_by(&report->limits)]);
-    for (int i = 0; i < LIMITS; i++)
-        json_number(json, limit_names[i], report->limits.shares[i]);
-    json_object_end(json);
-}
-
 static void write_training(struct json_writer *json, const struct report *report)
 {
     if (report->training_s <= 0 && report->million_tokens_cost <= 0)
@@ -182,7 +171,8 @@ static void write_time(struct json_writer *json, const struct report *report)
     write_positive(json, "mfu", report->mfu);
     write_positive(json, "hfu", report->hfu);
     json_object_end(json);
-    write_limits(json, report);
+    summary_limits_write(json, report);
+    summary_towers_write(json, report);
     write_training(json, report);
     forecast_write(json, &report->forecast);
 }

@@ -35,3 +35,31 @@ void summary_nearest_write(struct json_writer *json, const struct nearest *neare
     json_text(json, "command", nearest->command);
     json_object_end(json);
 }
+
+void summary_towers_write(struct json_writer *json, const struct report *report)
+{
+    const struct stagesim_figures *figures = &report->run.figures;
+    double waits;
+    const struct worker_report *waiting = report_longest_waiting(report, &waits);
+    if (!(figures->tower_seconds > 0))
+        return;
+    json_object_begin(json, "towers", false);
+    json_number(json, "mean_s", figures->tower_seconds);
+    json_number(json, "most_s", figures->tower_most);
+    if (waiting) {
+        json_integer(json, "waiting_worker", waiting->position);
+        json_number(json, "waits_s", waits);
+    }
+    json_object_end(json);
+}
+
+void summary_limits_write(struct json_writer *json, const struct report *report)
+{
+    if (!report->limits.known)
+        return;
+    json_object_begin(json, "limits", false);
+    json_text(json, "by", limit_names[limits_by(&report->limits)]);
+    for (int i = 0; i < LIMITS; i++)
+        json_number(json, limit_names[i], report->limits.shares[i]);
+    json_object_end(json);
+}

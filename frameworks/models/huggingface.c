@@ -57,6 +57,14 @@ static void read_falcon(struct config *c)
     settings_put_count(c->settings, "model.norms", norms, from);
 }
 
+/* Queries and keys of all heads of a token are normalised together, and each block is behind, not before, its norm. */
+static void read_olmo(struct config *c)
+{
+    config_put_fixed(c, "model.qk_norm", "true");
+    config_put_fixed(c, "model.qk_norm_whole", "true");
+    config_read_window(c);
+}
+
 /* ---- architectures ---- */
 
 static const struct huggingface_family families[] = {
@@ -67,6 +75,8 @@ static const struct huggingface_family families[] = {
     {"deepseek_v32", .rms = true, .gated = true, .biases = "attention_bias", .read = config_read_sparse},
     {"deepseek_v4", .rms = true, .gated = true, .biases = "attention_bias", .head_size = 512, .no_ffn = true,
      .read = config_read_deepseek_v4},
+    {"dots1", .rms = true, .gated = true, .biases = "attention_bias of qkv", .qk_norm = true, .read = config_read_dots},
+    {"ernie4_5", .rms = true, .gated = true, .tied = true, .biases = "use_bias", .head_size = 128},
     {"falcon", .tied = true, .biases = "bias", .read = read_falcon},
     {"gemma", .rms = true, .gated = true, .tied = true, .biases = "attention_bias", .head_size = 256},
     {"gemma2", .rms = true, .gated = true, .tied = true, .biases = "attention_bias", .head_size = 256, .norms = 4,
@@ -97,6 +107,9 @@ static const struct huggingface_family families[] = {
     {"mixtral", .rms = true, .gated = true, .biases = "false", .read = config_read_mixtral},
     {"nemotron-nas", .rms = true, .gated = true, .biases = "attention_bias", .no_ffn = true, .read = config_read_nas},
     {"nemotron_h", .rms = true, .biases = "attention_bias", .counts_layers = true, .read = config_read_nemotron},
+    {"olmo2", .rms = true, .gated = true, .biases = "attention_bias", .read = read_olmo},
+    {"olmo3", .rms = true, .gated = true, .biases = "attention_bias", .window = 4096, .window_period = 4,
+     .read = read_olmo},
     {"opt", .tied = true, .dropout = true, .biases = "enable_bias", .position_key = "max_position_embeddings",
      .positions_more = 2, .read = read_opt},
     {"phi", .biases = "true", .norms = 1, .read = read_phi},
@@ -119,6 +132,8 @@ static const struct huggingface_family families[] = {
      .read = config_read_qwen_moe},
     {"qwen3_vl_text", .rms = true, .gated = true, .biases = "attention_bias", .qk_norm = true,
      .read = config_read_qwen_window},
+    {"seed_oss", .rms = true, .gated = true, .biases = "attention_bias of qkv", .head_size = 128},
+    {"smollm3", .rms = true, .gated = true, .tied = true, .biases = "attention_bias", .read = config_read_qwen_window},
 };
 
 enum { FAMILIES = sizeof families / sizeof *families };

@@ -230,3 +230,14 @@ void config_read_glm_experts(struct config *c)
     config_put_fixed(c, "model.router_bias", "true");
     config_put_qk_norm(c, false);
 }
+
+/* As those of GLM 4.5, but all queries and keys are normalised. */
+void config_read_dots(struct config *c)
+{
+    config_read_qwen_window(c);
+    config_put_experts(c, "n_routed_experts", "moe_intermediate_size");
+    config_put_count(c, "model.shared_experts", "n_shared_experts", 0, false);
+    read_frequency(c, config_put_count(c, "model.dense_layers", "first_k_dense_replace", 1, false));
+    read_groups(c, false);
+    config_put_fixed(c, "model.router_bias", "true");
+}

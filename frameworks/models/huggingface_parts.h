@@ -68,6 +68,7 @@ void config_read_qwen_moe(struct config *config);
 void config_read_gpt_oss(struct config *config);
 void config_read_deepseek(struct config *config);
 void config_read_glm_experts(struct config *config);
+void config_read_dots(struct config *config);
 /* Parts of those: experts, by the keys of their number and width; latent attention; experts of Qwen. */
 void config_put_experts(struct config *config, const char *count, const char *inner);
 void config_read_latent(struct config *config);

@@ -91,6 +91,8 @@ void export_common(struct export_job *job)
               "the optimizer's place is a matter of further options: to be added");
     remark_if(job, p->routing.expert_imbalance > 1, "transformer.expert_imbalance",
               "comes about with the data; no option makes it");
+    remark_if(job, p->tower_tensor > 0 || p->tower_place == TOWERS_OWN, "transformer.tower_place",
+              "where towers stand is in the framework's code and not in its options");
     remark_if(job, p->islands > 1, "transformer.islands",
               "no option has replicas that agree now and then: here all synchronise their gradients");
     remark_if(job, p->routing.expert_node > 0, "transformer.expert_node",

@@ -17,12 +17,14 @@ static const struct {
     [ABI_FIGURES] = {"struct stagesim_figures",
                      {offsetof(struct stagesim_figures, bounds_known),
                       offsetof(struct stagesim_figures, pipeline_layout), offsetof(struct stagesim_figures, kernels),
-                      offsetof(struct stagesim_figures, choices), sizeof(struct stagesim_figures)}},
+                      offsetof(struct stagesim_figures, choices), offsetof(struct stagesim_figures, tower_seconds),
+                      sizeof(struct stagesim_figures)}},
     [ABI_PIPELINE] = {"struct stagesim_pipeline",
                       {offsetof(struct stagesim_pipeline, sync_axes), offsetof(struct stagesim_pipeline, attention),
                        offsetof(struct stagesim_pipeline, gathers_ahead),
                        offsetof(struct stagesim_pipeline, tied_gradient), offsetof(struct stagesim_pipeline, owned),
-                       offsetof(struct stagesim_pipeline, outer_axes), sizeof(struct stagesim_pipeline)}},
+                       offsetof(struct stagesim_pipeline, outer_axes),
+                       offsetof(struct stagesim_pipeline, first_expert_axes), sizeof(struct stagesim_pipeline)}},
     [ABI_PACE] = {"struct stagesim_pace", {sizeof(struct stagesim_pace)}},
 };
 

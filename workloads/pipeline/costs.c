@@ -300,8 +300,10 @@ static uint32_t add_stage_group(struct lowering *l, uint32_t stage, uint32_t axe
 
 static void add_stage_groups(struct lowering *l, uint32_t stage, struct stage_costs *costs)
 {
-    uint32_t axes[FAMILIES] = {l->shard_axes ? l->shard_axes : l->sync_axes, l->expert_axes},
-             synced[FAMILIES] = {l->costs->owned ? l->shard_axes | l->sync_axes : axes[0], l->expert_axes};
+    const char *own = stage ? NULL : l->costs->first_expert_axes;
+    uint32_t experts = own ? lowering_axes(l->mesh, own) : l->expert_axes;
+    uint32_t axes[FAMILIES] = {l->shard_axes ? l->shard_axes : l->sync_axes, experts},
+             synced[FAMILIES] = {l->costs->owned ? l->shard_axes | l->sync_axes : axes[0], experts};
     bool gathers = l->costs->sharding != STAGESIM_SHARD_NOTHING;
     for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++) {
         costs->group[family] = add_stage_group(l, stage, synced[family], family);

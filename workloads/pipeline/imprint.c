@@ -149,7 +149,7 @@ void pipeline_imprint(struct imprint *imprint, const struct stagesim_pipeline *c
                                     costs->outer_after,
                                     costs->outer_gathered,
                                     costs->outer_expert_gathered};
-    _Static_assert(sizeof(void *) != 8 || sizeof *costs == 392, "a new cost is part of the imprint, too");
+    _Static_assert(sizeof(void *) != 8 || sizeof *costs == 400, "a new cost is part of the imprint, too");
     imprint_add(imprint, costs->stages);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         add_numbers(imprint, arrays[i], costs->stages);
@@ -170,6 +170,7 @@ void pipeline_imprint(struct imprint *imprint, const struct stagesim_pipeline *c
     imprint_add_text(imprint, costs->sync_axes);
     imprint_add_text(imprint, costs->shard_axes);
     imprint_add_text(imprint, costs->expert_axes);
+    imprint_add_text(imprint, costs->first_expert_axes);
     add_parts(imprint, costs, mesh);
     add_owned(imprint, costs);
     add_mesh(imprint, mesh);

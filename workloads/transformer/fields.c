@@ -9,6 +9,7 @@
 
 static const char *const attentions[] = {"flash", "standard", NULL};
 static const char *const granularities[] = {"stage", "layer", NULL};
+static const char *const tower_places[] = {"first", "own", NULL};
 static const char *const balances[] = {"even", "auto", NULL};
 static const char *const optimizers[] = {"adam", "momentum", "sgd", "muon", NULL};
 static const char *const parts_names[] = {"equal", "tensors", NULL};
@@ -115,6 +116,13 @@ const struct stagesim_field transformer_fields[] = {
           "bytes that the optimizer's step moves, over those of one fused kernel; default 1"),
     RATIO("logits_bytes", logits_bytes, 4, 64,
           "bytes that each logit takes while the loss and its gradient are computed; default 4"),
+    WORD("tower_place", tower_place, tower_places,
+         "first: towers are on the first stage, before the embedding; own: that stage has nothing else, and the "
+         "language model begins on the next one; default first"),
+    {"tower_tensor", STAGESIM_FIELD_COUNT, offsetof(struct transformer_parameters, tower_tensor), false, 1, 1 << 16,
+     NULL,
+     "tensor-parallel ranks that share a tower's layers; others along tensor are further replicas of it, with images "
+     "of their own; default: all along tensor"},
     {"extra_memory", STAGESIM_FIELD_BYTES, offsetof(struct transformer_parameters, extra_memory), false, 0, 1e15, NULL,
      "memory of a rank that no formula counts, such as the context of its GPU and buffers of communication; default 0"},
     {"adapter_rank", STAGESIM_FIELD_COUNT, offsetof(struct transformer_parameters, adapter_rank), false, 0, 1 << 16,

@@ -125,7 +125,7 @@ static void set_load(const struct transformer_job *j, uint32_t stage, struct loa
     double again = j->api->recomputed(j->job, stage);
     *load = (struct load){.layer = mean_layer_time(&on, again), .dense = layer_time(&on, 0, again)};
     load->left = stage == 0 && j->model.experts ? j->model.dense_layers : 0;
-    load->time = (stage == 0 ? block_time(&on, BLOCK_INPUT, again) : 0) +
+    load->time = (stage == transformer_input_stage(j) ? block_time(&on, BLOCK_INPUT, again) : 0) +
                  (stage + 1 == j->stages ? block_time(&on, BLOCK_OUTPUT, again) : 0);
 }
 
@@ -193,7 +193,8 @@ static bool fill_until(const struct transformer_job *j, const struct times *time
     for (uint32_t stage = 0; stage < j->stages; stage++) {
         double time = times->rest[stage];
         uint32_t first = next;
-        while (next < layers && time + times->layers[(size_t)stage * layers + next] <= most)
+        while (next < layers && stage >= transformer_input_stage(j) &&
+               time + times->layers[(size_t)stage * layers + next] <= most)
             time += times->layers[(size_t)stage * layers + next++];
         counts[stage] = next - first;
     }
@@ -235,22 +236,23 @@ bool transformer_assign_layers(struct transformer_job *j)
         return assign_layout(j);
     if (j->parameters->layers_per_stage.count)
         return assign_given(j);
-    if (j->model.layers < j->stages) {
+    uint32_t first = transformer_input_stage(j), stages = j->stages - first;
+    if (!stages || j->model.layers < stages) {
         j->api->error(j->job, "model.layers", "%llu layers are fewer than the %u stages of the pipeline",
                       (unsigned long long)j->model.layers, j->stages);
         return false;
     }
     if (j->parameters->balance == BALANCE_AUTO)
         return transformer_has_kinds(&j->model) ? assign_unequal(j) : assign_balanced(j);
-    if (j->model.layers % j->stages) {
+    if (j->model.layers % stages) {
         j->api->error(j->job, "model.layers",
                       "%llu layers cannot be divided evenly over %u stages; give layers_per_stage, or balance: auto, "
                       "in the section "
                       "transformer",
-                      (unsigned long long)j->model.layers, j->stages);
+                      (unsigned long long)j->model.layers, stages);
         return false;
     }
-    for (uint32_t stage = 0; stage < j->stages; stage++)
-        j->layers[stage] = (uint32_t)(j->model.layers / j->stages);
+    for (uint32_t stage = first; stage < j->stages; stage++)
+        j->layers[stage] = (uint32_t)(j->model.layers / stages);
     return true;
 }

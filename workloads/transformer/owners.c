@@ -142,3 +142,38 @@ struct transformer_owners transformer_find_owners(const struct transformer_job *
     free(tensors.sizes);
     return found;
 }
+
+/* ---- what is held ---- */
+
+/* Parameters of a stage as `zero` leaves them on a rank, if that is as far as `least`. */
+double transformer_held_of(const struct transformer_job *j, uint32_t least, double others, double experts)
+{
+    double replicas = j->zero >= least ? transformer_sharing_ranks(j, false) : 1,
+           copies = j->zero >= least ? transformer_sharing_ranks(j, true) : 1;
+    return others / replicas + experts / copies;
+}
+
+/* Of towers with replicas of their own. */
+double transformer_held_tower(const struct transformer_job *j, uint32_t stage, uint32_t least, double parameters)
+{
+    bool apart = stage == 0 && j->place.apart;
+    return apart ? parameters / (j->zero >= least ? transformer_tower_sharing(j) : 1) : 0;
+}
+
+double transformer_held(const struct transformer_job *j, uint32_t stage, uint32_t least)
+{
+    return transformer_held_of(j, least, transformer_stage_parameters(j, stage), transformer_stage_experts(j, stage)) +
+           transformer_held_tower(j, stage, least, transformer_tower_parameters(j));
+}
+
+/* The same of those that are trained. */
+double transformer_held_trained(const struct transformer_job *j, uint32_t stage, uint32_t least)
+{
+    double frozen = stage == 0 ? transformer_frozen_tower_parameters(j) : 0, others = j->place.apart ? 0 : frozen;
+    if (!j->parameters->adapter_rank)
+        return transformer_held_of(j, least, transformer_stage_parameters(j, stage) - others,
+                                   transformer_stage_experts(j, stage)) +
+               transformer_held_tower(j, stage, least, transformer_tower_parameters(j) - frozen);
+    return transformer_held_of(j, least, transformer_stage_adapters(j, stage),
+                               transformer_stage_adapter_experts(j, stage));
+}

@@ -98,7 +98,8 @@ double transformer_stage_parameters(const struct transformer_job *j, uint32_t st
     double sum = transformer_stage_sum(j, stage, attention_of) + transformer_stage_sum(j, stage, dense_of);
     sum += transformer_stage_sum(j, stage, router_of);
     sum += transformer_stage_further(j, stage) * transformer_block_parameters(j, BLOCK_PREDICTION);
-    sum += stage == 0 ? transformer_block_parameters(j, BLOCK_INPUT) + transformer_tower_parameters(j) : 0;
+    sum += stage == transformer_input_stage(j) ? transformer_block_parameters(j, BLOCK_INPUT) : 0;
+    sum += stage == 0 && !j->place.apart ? transformer_tower_parameters(j) : 0;
     if (stage + 1 == j->stages)
         sum += transformer_block_parameters(j, BLOCK_OUTPUT) + transformer_further_embedding(j);
     return sum;

@@ -59,6 +59,8 @@ static double message_bytes(const struct transformer_job *j, uint32_t stage)
 {
     enum { FLOAT = 4 };
     double streams = j->model.streams > 1 ? (double)j->model.streams : 1, one = activation_bytes(j);
+    if (stage < transformer_input_stage(j))
+        return transformer_tower_tokens(j);
     uint64_t passed = transformer_stage_first(j, stage) + j->layers[stage],
              blocks = j->model.residual_blocks ? passed / j->model.residual_blocks : 0;
     return streams * one + (double)blocks * one * FLOAT / j->layout.element_bytes;
@@ -108,7 +110,7 @@ static void list_parts(struct stages *s, uint32_t stage, uint32_t first_layer)
     parts = array_grow(parts, &capacity, 2 + transformer_tower_part_count(j), sizeof *parts);
     if (stage == 0)
         count += transformer_tower_parts(&on, parts);
-    if (stage == 0)
+    if (stage == transformer_input_stage(j))
         parts[count++] = transformer_part(&on, BLOCK_INPUT, STAGESIM_NONE);
     for (uint32_t layer = first_layer; layer < first_layer + j->layers[stage]; layer++) {
         parts = array_grow(parts, &capacity, count + LAYER_PARTS_MAX + 1, sizeof *parts);
@@ -123,8 +125,10 @@ static void list_parts(struct stages *s, uint32_t stage, uint32_t first_layer)
         if (!number && !j->parameters->adapter_rank)
             parts[first].gradient += transformer_further_embedding(j) * j->layout.gradient_bytes;
     }
-    if (count && stage > 0 && divides_messages(j))
+    if (count && stage > transformer_input_stage(j) && divides_messages(j))
         gather_message(j, stage, &parts[0]);
+    if (j->place.own && stage == 1)
+        transformer_receive_tokens(&on, &parts[0]);
     s->parts[stage] = parts;
     s->part_counts[stage] = count;
 }
@@ -186,32 +190,10 @@ static double context_buffers(const struct transformer_job *j, uint32_t stage)
     return j->layout.context <= 1 ? 0 : transformer_stage_largest(j, stage, transformer_shared_buffer);
 }
 
-/* Parameters of a stage as `zero` leaves them on a rank, if that is as far as `least`. */
-static double held_of(const struct transformer_job *j, uint32_t least, double others, double experts)
-{
-    double replicas = j->zero >= least ? transformer_sharing_ranks(j, false) : 1,
-           copies = j->zero >= least ? transformer_sharing_ranks(j, true) : 1;
-    return others / replicas + experts / copies;
-}
-
-static double held(const struct transformer_job *j, uint32_t stage, uint32_t least)
-{
-    return held_of(j, least, transformer_stage_parameters(j, stage), transformer_stage_experts(j, stage));
-}
-
-/* The same of those that are trained. */
-static double held_trained(const struct transformer_job *j, uint32_t stage, uint32_t least)
-{
-    double frozen = stage == 0 ? transformer_frozen_tower_parameters(j) : 0;
-    if (!j->parameters->adapter_rank)
-        return held_of(j, least, transformer_stage_parameters(j, stage) - frozen, transformer_stage_experts(j, stage));
-    return held_of(j, least, transformer_stage_adapters(j, stage), transformer_stage_adapter_experts(j, stage));
-}
-
 /* Those that a rank updates, where ranks own whole tensors the one with most. */
 static double updated(const struct stages *s, uint32_t stage)
 {
-    return s->owners ? s->owners[stage].most : held_trained(s->j, stage, 1);
+    return s->owners ? s->owners[stage].most : transformer_held_trained(s->j, stage, 1);
 }
 
 /* Bytes of weights: frozen ones may be narrower, adapters beside them are not. */
@@ -219,8 +201,8 @@ static double weight_bytes(const struct transformer_job *j, uint32_t stage)
 {
     const struct transformer_parameters *p = j->parameters;
     double frozen = p->adapter_rank && p->frozen_bytes > 0 ? p->frozen_bytes : j->state.weight;
-    double adapters = p->adapter_rank ? held_trained(j, stage, 3) * j->state.weight : 0;
-    return held(j, stage, 3) * frozen + adapters;
+    double adapters = p->adapter_rank ? transformer_held_trained(j, stage, 3) * j->state.weight : 0;
+    return transformer_held(j, stage, 3) * frozen + adapters;
 }
 
 static double stage_activation(const struct transformer_job *j, uint32_t stage)
@@ -229,7 +211,8 @@ static double stage_activation(const struct transformer_job *j, uint32_t stage)
     double output = stage + 1 == j->stages         ? transformer_output_activation(&j->model, &j->layout)
                     : j->parameters->stage_outputs ? message_bytes(j, stage)
                                                    : 0;
-    sum += stage == 0 ? transformer_input_activation(&j->model, &j->layout) + transformer_tower_activation(j) : 0;
+    sum += stage == 0 ? transformer_tower_activation(j) : 0;
+    sum += stage == transformer_input_stage(j) ? transformer_input_activation(&j->model, &j->layout) : 0;
     return sum + output + transformer_stage_further(j, stage) * (output + 2 * activation_bytes(j));
 }
 
@@ -299,15 +282,15 @@ static struct transformer_matrices held_matrices(const struct transformer_job *j
         return others;
     others = transformer_stage_matrices(j, stage, false);
     experts = transformer_stage_matrices(j, stage, true);
-    return (struct transformer_matrices){.elements = held_of(j, 1, others.elements, experts.elements),
-                                         .flops = held_of(j, 1, others.flops, experts.flops),
-                                         .products = held_of(j, 1, others.products, experts.products)};
+    return (struct transformer_matrices){.elements = transformer_held_of(j, 1, others.elements, experts.elements),
+                                         .flops = transformer_held_of(j, 1, others.flops, experts.flops),
+                                         .products = transformer_held_of(j, 1, others.products, experts.products)};
 }
 
 /* Bytes of a parameter's further moment where it is in no matrix, the mean over all that are held. */
 static double further_bytes(const struct transformer_job *j, uint32_t stage)
 {
-    double held = held_trained(j, stage, 1);
+    double held = transformer_held_trained(j, stage, 1);
     return held > 0 ? fmax(0, 1 - held_matrices(j, stage).elements / held) * j->state.further : 0;
 }
 
@@ -315,7 +298,8 @@ static struct transformer_operator optimizer_step(const struct stages *s, uint32
 {
     const struct transformer_job *j = s->j;
     struct transformer_matrices matrices = held_matrices(j, stage);
-    double own = (1 - j->parameters->optimizer_offload) * updated(s, stage), held = held_trained(j, stage, 1);
+    double own = (1 - j->parameters->optimizer_offload) * updated(s, stage),
+           held = transformer_held_trained(j, stage, 1);
     const struct efficiency *efficiency = j->devices[stage]->device.efficiency;
     return (struct transformer_operator){
         .name = "optimizer",
@@ -333,9 +317,12 @@ static void set_memory(struct stages *s, uint32_t stage)
     double experts = transformer_stage_experts(j, stage), count = transformer_stage_parameters(j, stage);
     s->arrays[ACTIVATION][stage] = stage_activation(&on, stage);
     s->arrays[GATHERED][stage] = count * j->state.weight;
-    s->arrays[EXPERT_GATHERED][stage] = experts * j->state.weight;
+    s->arrays[EXPERT_GATHERED][stage] =
+        (experts + transformer_held_tower(j, stage, 4,
+                                          transformer_tower_parameters(j) - transformer_frozen_tower_parameters(j))) *
+        j->state.weight;
     s->arrays[PARAMETER][stage] = weight_bytes(j, stage);
-    s->arrays[GRADIENT_MEMORY][stage] = held_trained(j, stage, 2) * j->state.gradient;
+    s->arrays[GRADIENT_MEMORY][stage] = transformer_held_trained(j, stage, 2) * j->state.gradient;
     s->arrays[STATE][stage] =
         (1 - j->parameters->optimizer_offload) * updated(s, stage) * (j->state.optimizer + further_bytes(j, stage)) +
         transformer_outer_memory(j, stage);
@@ -349,7 +336,7 @@ static void set_memory(struct stages *s, uint32_t stage)
 static void set_transfers(struct stages *s, uint32_t stage)
 {
     const struct transformer_job *j = s->j;
-    bool divided = j->layout.sequence_parallel || divides_messages(j);
+    bool divided = j->layout.sequence_parallel || divides_messages(j) || stage < transformer_input_stage(j);
     s->arrays[MESSAGE][stage] = message_bytes(j, stage) / (divided ? j->layout.tensor : 1);
     double chunks = (double)j->workers / j->stages;
     struct transformer_operator step = optimizer_step(s, stage);
@@ -487,6 +474,7 @@ bool transformer_lower(const struct transformer_job *j)
         .owned_counts = s.owned_counts,
         .factor_sets = j->packing.sequences || drawn ? j->api->micro_batches(j->job) : 0,
         .unsliced = j->model.documents.count > 0 || drawn,
+        .first_expert_axes = j->place.apart ? j->place.copies : NULL,
     };
     struct transformer_islands islands;
     put_costs(&s, &pipeline);

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { PURPOSE_TOWERS = 43, SAMPLES_MAX = 1 << 24 }; /* one purpose for each kind */
@@ -27,7 +28,7 @@ static const char *wrong_shape(const struct transformer_job *j, enum transformer
 {
     const struct transformer_tower *t = &j->model.towers[kind];
     bool used = t->amount > 0 || t->amounts || t->listed.count, sound = kind == TOWER_AUDIO;
-    uint64_t tensor = (uint64_t)j->layout.tensor;
+    uint64_t tensor = (uint64_t)j->place.tensor;
     if (!t->hidden || !t->heads || t->hidden % t->heads)
         return sound ? "a tower needs audio_hidden and audio_heads, of which the former is a multiple"
                      : "a tower needs tower_hidden and tower_heads, of which the former is a multiple";
@@ -90,6 +91,81 @@ bool transformer_check_towers(const struct transformer_job *j)
     return ok && check_tokens(j);
 }
 
+/* ---- where towers are ---- */
+
+static bool refuse(const struct transformer_job *j, bool wrong, const char *key, const char *text)
+{
+    if (wrong)
+        j->api->error(j->job, key, "%s", text);
+    return wrong;
+}
+
+bool transformer_place_towers(struct transformer_job *j)
+{
+    const struct transformer_parameters *p = j->parameters;
+    uint32_t tensor = (uint32_t)j->layout.tensor, own = p->tower_tensor ? (uint32_t)p->tower_tensor : tensor;
+    bool towers = transformer_has_tower(&j->model), apart = towers && own < tensor;
+    j->place = (struct transformer_tower_place){
+        .own = towers && p->tower_place == TOWERS_OWN, .apart = apart, .tensor = tensor, .groups = 1};
+    snprintf(j->place.shared, sizeof j->place.shared, "tensor");
+    if (towers && own > tensor) {
+        j->api->error(j->job, "tower_tensor",
+                      "%u ranks of a tower are more than the %u along tensor; expected a divisor of these", own,
+                      tensor);
+        return false;
+    }
+    if ((apart || j->place.own) &&
+        (refuse(j, j->layout.context > 1, "tower_place",
+                "which ranks that share a sequence get which images is not known; expected parallel.context: 1") ||
+         refuse(j, j->tensor.algorithm != TENSOR_MEGATRON, "tower_place", "expected megatron-1d")))
+        return false;
+    if (!apart)
+        return true;
+    if (refuse(j, j->zero == 3, "tower_tensor",
+               "weights of a tower that has replicas of its own are not gathered layer by layer; expected zero of at "
+               "most 2") ||
+        refuse(j, p->islands > 1 || p->shard_ranks > 0, "tower_tensor",
+               "a tower that has replicas of its own is not for islands or hybrid sharding"))
+        return false;
+    if (tensor % own || (own > 1 && !j->api->cut(j->job, "tensor", own))) {
+        j->api->error(j->job, "tower_tensor", "%u tensor-parallel ranks cannot be cut into groups of %u", tensor, own);
+        return false;
+    }
+    j->place.tensor = own;
+    j->place.groups = (double)tensor / own;
+    snprintf(j->place.copies, sizeof j->place.copies, "data,tensor");
+    if (own == 1)
+        return true;
+    snprintf(j->place.shared, sizeof j->place.shared, "tensor:%u", own);
+    snprintf(j->place.copies, sizeof j->place.copies, "data,tensor,-tensor:%u", own);
+    return true;
+}
+
+/* Whether a worker of stage 0 has another one as well. */
+static bool shares_worker(const struct transformer_job *j)
+{
+    uint32_t first = 0;
+    bool shares = j->api->stage_workers(j->job, 0, &first, 1) != 1 || j->stages != j->workers;
+    return shares || j->api->weights_travel(j->job);
+}
+
+bool transformer_check_tower_stages(const struct transformer_job *j)
+{
+    if (refuse(j, j->place.apart && transformer_stage_experts(j, 0) > 0, "tower_tensor",
+               "a tower with replicas of its own beside experts of the same stage is not known; expected tower_place: "
+               "own, or dense layers on the first stage"))
+        return false;
+    if (!j->place.own)
+        return true;
+    return !(refuse(j, shares_worker(j), "tower_place",
+                    "a tower of its own ranks needs a schedule with one stage on each worker") ||
+             refuse(j, j->layers[0] > 0, "tower_place",
+                    "the first stage is the tower's; expected no layers of the language model on it") ||
+             refuse(j, j->embedding_copied, "tower_place",
+                    "an embedding that the last stage needs, too (model.tied, model.predictions), is taken to be on "
+                    "the first; expected tower_place: first"));
+}
+
 /* ---- drawing ---- */
 
 /* Items of a sample: whole images, as many as its sequence has room for. */
@@ -108,6 +184,13 @@ static double sample_of(const struct transformer_tower *t, struct draws *draws, 
     return distribution_draw(&t->amounts->distribution, draws);
 }
 
+/* Groups of ranks that divide the images of a micro-batch have whole ones: all, if each had as many as the one with
+ * most. */
+static double most_of(const struct transformer_job *j, enum transformer_tower_kind kind, double items)
+{
+    return kind == TOWER_IMAGES && j->place.apart ? ceil(items / j->place.groups) * j->place.groups : items;
+}
+
 /* Of samples dealt to micro-batches and ranks, the work of each over the mean. */
 static bool draw(struct transformer_job *j, enum transformer_tower_kind kind, size_t batches)
 {
@@ -123,14 +206,20 @@ static bool draw(struct transformer_job *j, enum transformer_tower_kind kind, si
             load->factors[batch] += items;
             sum += items;
         }
+    double all = 0;
+    for (size_t batch = 0; batch < batches; batch++) {
+        load->factors[batch] = most_of(j, kind, load->factors[batch]);
+        all += load->factors[batch];
+    }
     if (!(sum > 0)) {
         j->api->error(j->job, t->listed.count ? keys_of[kind].listed : keys_of[kind].drawn,
                       "no sample of an iteration has any %s that fits into its sequence", keys_of[kind].what);
         return false;
     }
     t->items = sum / (double)(batches * samples);
+    load->spread = all / sum;
     for (size_t batch = 0; batch < batches; batch++) {
-        load->factors[batch] *= (double)batches / sum;
+        load->factors[batch] *= (double)batches / all;
         load->most = fmax(load->most, load->factors[batch]);
     }
     return true;
@@ -143,6 +232,8 @@ bool transformer_draw_towers(struct transformer_job *j)
     for (enum transformer_tower_kind kind = TOWER_IMAGES; kind < TRANSFORMER_TOWERS; kind++) {
         const struct transformer_tower *t = &j->model.towers[kind];
         const struct keys *keys = &keys_of[kind];
+        double items = t->items * j->layout.samples;
+        j->towers[kind].spread = items > 0 && j->place.apart ? most_of(j, kind, items) / items : 1;
         if (!t->layers || (!t->amounts && !t->listed.count))
             continue;
         if (!(j->layout.samples >= 1) || samples > SAMPLES_MAX) {

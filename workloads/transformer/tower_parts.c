@@ -1,20 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Towers as parts of the first stage: layers like others, of images or clips in place of samples. Ranks that share a
  * sequence divide the items among each other. */
+#include "base/arena.h"
 #include "workloads/transformer/kinds/memory.h"
 #include "workloads/transformer/kinds/tower.h"
 #include "workloads/transformer/transformer.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 /* Numbers of parts that stand apart as they vary; those of layers are smaller. */
 enum { APART = 1 << 24 };
+
+/* Where a tower has fewer tensor-parallel ranks they divide the items: the group with most is waited for. */
+static double share_of(const struct transformer_job *j, enum transformer_tower_kind kind)
+{
+    return j->place.apart ? j->towers[kind].spread / j->place.groups : 1;
+}
 
 static struct transformer_job at_tower(const struct transformer_job *j, enum transformer_tower_kind kind)
 {
     const struct transformer_tower *t = &j->model.towers[kind];
     struct transformer_job at = *j;
     at.model = tower_model(t);
-    at.layout.samples = j->layout.samples * t->items / j->layout.context;
+    at.layout.samples = share_of(j, kind) * j->layout.samples * t->items / j->layout.context;
     at.layout.context = 1;
+    if (j->place.apart) {
+        at.layout.tensor = j->place.tensor;
+        at.tensor.tensor = (uint32_t)j->place.tensor;
+        at.layout.sequence_parallel = j->layout.sequence_parallel && j->place.tensor > 1;
+        at.layout.cast_share = at.layout.sequence_parallel ? 1 / j->place.tensor : 0;
+    }
     at.known = NULL;
     at.layer_kinds = NULL;
     return at;
@@ -43,17 +59,72 @@ static void freeze(struct stagesim_part *part)
 static double spared_biases(const struct transformer_job *j, enum transformer_tower_kind kind)
 {
     const struct transformer_tower *t = &j->model.towers[kind];
-    return t->key_biases ? 0 : (double)t->hidden / j->layout.tensor;
+    return t->key_biases ? 0 : (double)t->hidden / j->place.tensor;
+}
+
+/* Bytes of the tokens that a tower makes of a replica's micro-batch. */
+static double token_bytes(const struct transformer_job *j, enum transformer_tower_kind kind)
+{
+    const struct transformer_tower *t = &j->model.towers[kind];
+    return t->layers ? j->layout.element_bytes * j->layout.samples * t->items * tower_tokens(t) * (double)t->mergers *
+                           (double)j->model.hidden
+                     : 0;
+}
+
+static void add_gather(struct stagesim_exchanges *exchanges, enum stagesim_moment moment, const char *axes,
+                       double bytes)
+{
+    unsigned count = 0;
+    while (count < STAGESIM_EXCHANGES_MAX && exchanges->items[count].bytes > 0)
+        count++;
+    if (count < STAGESIM_EXCHANGES_MAX && bytes > 0)
+        exchanges->items[count] =
+            (struct stagesim_exchange){STAGESIM_ALL_GATHER, STAGESIM_TENSOR, moment, axes, bytes, 1, false};
+}
+
+void transformer_receive_tokens(const struct transformer_job *on, struct stagesim_part *first)
+{
+    if (on->layout.tensor <= 1)
+        return;
+    add_gather(&first->forward_exchanges, STAGESIM_BEFORE, "tensor", transformer_tower_tokens(on));
+    if (on->layout.sequence_parallel) /* each rank has the gradients of its part of the sequence */
+        add_gather(&first->backward_exchanges, STAGESIM_AFTER, "tensor", transformer_tower_tokens(on));
+}
+
+/* Ranks that share a tower's layers do so along a part of the axis tensor, and what they make goes to all along it. The
+ * same of its gradients, of which each rank gets a part from another stage, or with sequence parallelism has those of a
+ * part of the sequence. */
+static void set_apart(const struct transformer_job *on, enum transformer_tower_kind kind, struct stagesim_part *parts,
+                      uint32_t count)
+{
+    const struct transformer_tower_place *place = &on->place;
+    struct stagesim_part *last = &parts[count - 1];
+    double bytes = token_bytes(on, kind);
+    for (uint32_t i = 0; i < count; i++) {
+        for (unsigned k = 0; k < STAGESIM_EXCHANGES_MAX; k++) {
+            if (parts[i].forward_exchanges.items[k].bytes > 0)
+                parts[i].forward_exchanges.items[k].axes = place->shared;
+            if (parts[i].backward_exchanges.items[k].bytes > 0)
+                parts[i].backward_exchanges.items[k].axes = place->shared;
+        }
+        parts[i].expert_gradient = parts[i].gradient;
+        parts[i].gradient = 0;
+    }
+    if (!place->own)
+        add_gather(&last->forward_exchanges, STAGESIM_AFTER, "tensor", bytes);
+    if (!place->own && on->layout.sequence_parallel && !is_frozen(on, kind))
+        add_gather(&last->backward_exchanges, STAGESIM_BEFORE, "tensor", bytes);
 }
 
 static uint32_t list_parts(const struct transformer_job *on, enum transformer_tower_kind kind,
                            struct stagesim_part *out)
 {
-    struct transformer_job at = at_tower(on, kind);
+    struct transformer_job at = at_tower(on, kind), ends = *on;
     uint32_t count = 0, each = 0;
+    ends.layout.samples *= share_of(on, kind);
     if (!on->model.towers[kind].layers || !(on->model.towers[kind].items > 0))
         return 0;
-    out[count++] = transformer_part(on, (enum transformer_block)(BLOCK_TOWER + kind), STAGESIM_NONE);
+    out[count++] = transformer_part(&ends, (enum transformer_block)(BLOCK_TOWER + kind), STAGESIM_NONE);
     out[0].forward_exchanges = out[0].backward_exchanges = (struct stagesim_exchanges){.items = {{.bytes = 0}}};
     for (uint32_t layer = 0; layer < at.model.layers; layer++) {
         if (!layer)
@@ -68,6 +139,13 @@ static uint32_t list_parts(const struct transformer_job *on, enum transformer_to
         out[i].layer = STAGESIM_NONE;
         if (is_frozen(on, kind))
             freeze(&out[i]);
+    }
+    if (on->place.apart)
+        set_apart(on, kind, out, count);
+    if (on->place.own && on->place.tensor > 1 && !is_frozen(on, kind))
+        add_gather(&out[count - 1].backward_exchanges, STAGESIM_BEFORE, on->place.shared,
+                   token_bytes(on, kind) / on->place.groups);
+    for (uint32_t i = 0; i < count; i++) {
         if (on->towers[kind].factors) {
             out[i].varies = transformer_documents_axis;
             out[i].factors = on->towers[kind].factors;
@@ -92,6 +170,49 @@ static double parameters_of(const struct transformer_job *j, enum transformer_to
         return 0;
     double layer = transformer_block_parameters(&at, BLOCK_ATTENTION) + transformer_block_parameters(&at, BLOCK_FFN);
     return (double)at.model.layers * (layer - spared_biases(j, kind)) + tower_end_parameters(&j->model, kind);
+}
+
+double transformer_tower_tokens(const struct transformer_job *j)
+{
+    return token_bytes(j, TOWER_IMAGES) + token_bytes(j, TOWER_AUDIO);
+}
+
+/* Of a replica's micro-batches together, over the mean of all replicas. */
+static double share_of_replica(const struct transformer_job *j, enum transformer_tower_kind kind, uint32_t replica)
+{
+    const double *factors = j->towers[kind].factors;
+    uint32_t batches = j->api->micro_batches(j->job);
+    double sum = 0;
+    for (uint32_t batch = 0; factors && batch < batches; batch++)
+        sum += factors[(size_t)batch * j->data + replica];
+    return factors ? sum / batches : 1;
+}
+
+struct transformer_tower_times transformer_tower_times(const struct transformer_job *j)
+{
+    struct transformer_job on = transformer_on_stage(j, 0);
+    struct transformer_tower_times times = {0, 0};
+    double seconds[TRANSFORMER_TOWERS] = {0};
+    for (enum transformer_tower_kind kind = TOWER_IMAGES; kind < TRANSFORMER_TOWERS; kind++) {
+        struct stagesim_part *parts = array_zeroed(1 + (size_t)transformer_tower_part_count(j), sizeof *parts);
+        uint32_t count = parts ? list_parts(&on, kind, parts) : 0;
+        for (uint32_t i = 0; i < count; i++)
+            seconds[kind] += j->api->micro_batches(j->job) * (parts[i].forward + parts[i].backward);
+        times.mean += seconds[kind];
+        free(parts);
+    }
+    for (uint32_t replica = 0; replica < j->data; replica++) {
+        double own = 0;
+        for (enum transformer_tower_kind kind = TOWER_IMAGES; kind < TRANSFORMER_TOWERS; kind++)
+            own += seconds[kind] * share_of_replica(j, kind, replica);
+        times.most = fmax(times.most, own);
+    }
+    return times;
+}
+
+double transformer_tower_sharing(const struct transformer_job *j)
+{
+    return j->data * j->place.groups;
 }
 
 double transformer_tower_parameters(const struct transformer_job *j)

@@ -148,7 +148,9 @@ static char *layout_text(const struct transformer_job *j)
 {
     const struct transformer_parameters *p = j->parameters;
     bool told = p->balance == BALANCE_AUTO || p->layers_per_stage.count || p->pipeline_layout;
-    return told && j->stages > 1 ? pipeline_layout_text_of(j->layers, j->stages, (uint32_t)j->model.predictions) : NULL;
+    return told && j->stages > 1 && !j->place.own
+               ? pipeline_layout_text_of(j->layers, j->stages, (uint32_t)j->model.predictions)
+               : NULL;
 }
 
 /* Of a sample, what backwards compute again; where stages do so differently by their shares of the layers. */
@@ -231,7 +233,10 @@ static void declare(const struct transformer_job *j)
     double frozen = j->parameters->adapter_rank ? transformer_weight_flops(&whole) : 0;
     double model = samples * (transformer_flops(&whole) - frozen + tower_flops(j, &whole)),
            again = samples * repeated_flops(j, &whole);
+    struct transformer_tower_times towers = transformer_tower_times(j);
     struct stagesim_figures figures = {.size = sizeof figures,
+                                       .tower_seconds = towers.mean,
+                                       .tower_most = towers.most,
                                        .sequence_length = (double)j->model.sequence,
                                        .model_flops = model,
                                        .hardware_flops = model + again,
@@ -254,6 +259,7 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     struct transformer_job j = {.parameters = parameters, .job = job, .api = api};
     describe_job(&j);
     bool ok = transformer_check_keys(&j); /* all mistakes in one run: every step is taken */
+    ok = transformer_place_towers(&j) && ok;
     ok &= transformer_check_shape(&j);
     ok &= transformer_check_offload(&j);
     ok &= transformer_set_islands(&j);
@@ -268,6 +274,7 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     j.layers = array_zeroed(j.stages, sizeof *j.layers);
     ok = ok && transformer_find_kinds(&j);
     ok = ok && j.layers && transformer_find_devices(&j) && transformer_assign_layers(&j);
+    ok = ok && transformer_check_tower_stages(&j);
     ok = ok && transformer_lower(&j);
     if (ok) {
         tell_classes(&j);

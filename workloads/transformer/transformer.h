@@ -16,6 +16,7 @@
 enum transformer_attention { ATTENTION_FLASH, ATTENTION_STANDARD };
 enum transformer_granularity { GRANULARITY_STAGE, GRANULARITY_LAYER };
 enum transformer_balance { BALANCE_EVEN, BALANCE_AUTO };
+enum transformer_tower_placing { TOWERS_FIRST, TOWERS_OWN };
 
 enum transformer_kernels {
     KERNELS_DEFAULT,
@@ -39,6 +40,8 @@ struct transformer_parameters {
     double frozen_bytes;   /* of a frozen weight; 0: as others */
     unsigned attention, granularity, balance, optimizer, gradients, precision; /* gradients: enum gradient_type */
     unsigned zero_parts;                                                       /* enum zero_parts */
+    unsigned tower_place;                                                      /* enum transformer_tower_placing */
+    uint64_t tower_tensor; /* tensor-parallel ranks of towers; 0: those of the language model */
     bool stage_outputs, sequence_parallel, scatter_gather, distributed_optimizer, reshard, overlap;
     uint64_t zero, shard_ranks, prefetch, gather_pieces;
     double prefetch_bucket, gather_bucket; /* bytes; 0: not given */
@@ -81,6 +84,15 @@ struct transformer_parameters {
  * largest; factors NULL: all are alike. */
 struct transformer_tower_load {
     double *factors, most;
+    double spread; /* what the ranks with most items have, over what all have in the mean */
+};
+
+/* Where towers are: `apart` of their own number of tensor-parallel ranks, where `groups` of them divide the items of a
+ * micro-batch; `own`: stage 0 has nothing else. Axes: of those that share a layer, and of all that have the same. */
+struct transformer_tower_place {
+    bool own, apart;
+    double tensor, groups;
+    char shared[24], copies[64];
 };
 
 /* The job while it is built. */
@@ -107,6 +119,7 @@ struct transformer_job {
     struct transformer_division division;
     struct transformer_packing packing;
     struct transformer_tower_load towers[TRANSFORMER_TOWERS];
+    struct transformer_tower_place place;
     struct transformer_device *kinds;    /* GPUs that are alike; a list */
     struct transformer_device **devices; /* [stage] */
     double peak;                         /* flop/s of a rank in the precision in use, mean over pipeline workers */
@@ -206,7 +219,7 @@ double transformer_further_embedding(const struct transformer_job *job);
 /* Bytes of a rank's gradient of the copies, as they are exchanged between the two stages; 0: there is one. */
 double transformer_tied_gradient(const struct transformer_job *job);
 
-/* ---- owners.c: with zero 1, ranks that update whole tensors ---- */
+/* ---- owners.c: what `zero` leaves on ranks; with zero 1, ranks that update whole tensors ---- */
 
 struct transformer_owners {
     struct stagesim_cost *buffers; /* what each of them broadcasts, those of equal size together, largest first */
@@ -221,21 +234,50 @@ struct transformer_owners transformer_find_owners(const struct transformer_job *
 /* Whether tensors can have owners; false with the mistake reported. */
 bool transformer_check_owners(const struct transformer_job *job);
 
+/* Parameters of a stage as `zero` leaves them on a rank, if that is as far as `least`: of given ones, of towers with
+ * replicas of their own, of all, and of those that are trained. */
+double transformer_held_of(const struct transformer_job *job, uint32_t least, double others, double experts);
+double transformer_held_tower(const struct transformer_job *job, uint32_t stage, uint32_t least, double parameters);
+double transformer_held(const struct transformer_job *job, uint32_t stage, uint32_t least);
+double transformer_held_trained(const struct transformer_job *job, uint32_t stage, uint32_t least);
+
 /* ---- tower_parts.c ---- */
 
 /* Parts of the towers before the language model; parts that take their time and no more where one is frozen. `out` has
  * room for transformer_tower_part_count of them, of which the number is returned. */
 uint32_t transformer_tower_part_count(const struct transformer_job *job);
 uint32_t transformer_tower_parts(const struct transformer_job *on, struct stagesim_part *out);
-/* Of the towers on a rank: their parameters, those of frozen ones, and what they keep for their backward. */
+/* Of the towers on a rank: their parameters, those of frozen ones, and what they keep for their backward. Sharing them:
+ * ranks that hold the same. */
 double transformer_tower_parameters(const struct transformer_job *job);
 double transformer_frozen_tower_parameters(const struct transformer_job *job);
+double transformer_tower_sharing(const struct transformer_job *job);
+/* Seconds of an iteration that a rank computes towers: the mean of replicas, and of the one with most. */
+struct transformer_tower_times {
+    double mean, most;
+};
+struct transformer_tower_times transformer_tower_times(const struct transformer_job *job);
+/* Bytes of the tokens that a replica's towers make of a micro-batch. */
+double transformer_tower_tokens(const struct transformer_job *job);
+/* What the first stage of the language model exchanges for tokens of towers on stages of their own; `first`: its first
+ * part. */
+void transformer_receive_tokens(const struct transformer_job *job, struct stagesim_part *first);
+/* The first stage with layers of the language model, which has its embedding. */
+static inline uint32_t transformer_input_stage(const struct transformer_job *job)
+{
+    return job->place.own;
+}
 double transformer_tower_activation(const struct transformer_job *job);
 
 /* ---- tower_loads.c: images and sound of each sample ---- */
 
 /* Whether towers can be, and can be divided as the layout says. False with the mistakes reported. */
 bool transformer_check_towers(const struct transformer_job *job);
+/* Fills job->place, and cuts the axis tensor where they have their own number of ranks. False with the mistake
+ * reported. */
+bool transformer_place_towers(struct transformer_job *job);
+/* Whether the stages and their layers leave towers where they are to be. Needs both. */
+bool transformer_check_tower_stages(const struct transformer_job *job);
 /* Draws what is drawn, and puts the mean into job->model. False with the mistake reported. */
 bool transformer_draw_towers(struct transformer_job *job);
 void transformer_tower_loads_finish(struct transformer_job *job);

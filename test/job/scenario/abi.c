@@ -78,6 +78,8 @@ static const struct expected members[] = {
     MEMBER(stagesim_figures, kernels, 80),
     MEMBER(stagesim_figures, kernels_outside, 84),
     MEMBER(stagesim_figures, choices, 88),
+    MEMBER(stagesim_figures, tower_seconds, 96),
+    MEMBER(stagesim_figures, tower_most, 104),
     MEMBER(stagesim_exchange, collective, 0),
     MEMBER(stagesim_exchange, kind, 4),
     MEMBER(stagesim_exchange, moment, 8),
@@ -155,6 +157,7 @@ static const struct expected members[] = {
     MEMBER(stagesim_pipeline, outer_after, 368),
     MEMBER(stagesim_pipeline, outer_gathered, 376),
     MEMBER(stagesim_pipeline, outer_expert_gathered, 384),
+    MEMBER(stagesim_pipeline, first_expert_axes, 392),
     MEMBER(stagesim_pace, size, 0),
     MEMBER(stagesim_pace, period, 8),
     MEMBER(stagesim_pace, overlapping, 12),
@@ -343,7 +346,8 @@ Test(abi, other_sizes_are_refused)
                      size == offsetof(struct stagesim_pipeline, gathers_ahead) ||
                      size == offsetof(struct stagesim_pipeline, tied_gradient) ||
                      size == offsetof(struct stagesim_pipeline, owned) ||
-                     size == offsetof(struct stagesim_pipeline, outer_axes) || size == sizeof theirs;
+                     size == offsetof(struct stagesim_pipeline, outer_axes) ||
+                     size == offsetof(struct stagesim_pipeline, first_expert_axes) || size == sizeof theirs;
         if (known)
             continue;
         cr_assert(!abi_read(ABI_PIPELINE, &theirs, size, &ours, &fault), "%zu bytes were taken", size);
