@@ -299,9 +299,13 @@ static void put_layout(struct combination *c)
 static void put_schedule(struct combination *c)
 {
     const struct setting *chunks = settings_find(c->settings, "schedule.chunks");
+    const struct setting *beside = settings_find(c->settings, "@beside");
     if (settings_find(c->settings, "schedule.name"))
         return;
-    if (chunks && settings_count(c->settings, "schedule.chunks", 1) > 1)
+    /* Without chunks Megatron-LM overlaps nothing among stages. */
+    if (beside && (c->pipeline <= 1 || (chunks && settings_count(c->settings, "schedule.chunks", 1) > 1)))
+        settings_put(c->settings, "schedule.name", beside->value, beside->from);
+    else if (chunks && settings_count(c->settings, "schedule.chunks", 1) > 1)
         settings_put(c->settings, "schedule.name", "interleaved", chunks->from);
     else if (c->import->framework)
         settings_put(c->settings, "schedule.name", "1f1b",

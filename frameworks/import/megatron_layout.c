@@ -62,6 +62,9 @@ static void read_chunks(struct arguments *a)
             put_from(a, *name, "schedule.chunks");
     put_from(a, "num-layers-per-virtual-pipeline-stage", "@chunk_layers");
     put_from(a, "microbatch-group-size-per-virtual-pipeline-stage", "schedule.group");
+    const struct argument *beside = argument_find(a, "overlap-moe-expert-parallel-comm");
+    if (argument_is_on(a, "overlap-moe-expert-parallel-comm") && argument_count(a, "expert-model-parallel-size", 1) > 1)
+        settings_put(a->settings, "@beside", "combined-1f1b", argument_source(a, beside));
 }
 
 static void read_stages(struct arguments *a)

@@ -8,6 +8,7 @@
  *   @accumulation  micro-batches of an iteration, per replica, as frameworks without pipelines count them
  *   @replicas, @shards   torchtitan, FSDP: copies of the model, and ranks that share one; shards 0: the rest
  *   @chunks_layers layers of a chunk of a pipeline worker
+ *   @beside        schedule that runs exchanges of experts beside another micro-batch, if it can
  */
 #ifndef STAGESIM_FRAMEWORKS_IMPORT_PARTS_H
 #define STAGESIM_FRAMEWORKS_IMPORT_PARTS_H

@@ -343,11 +343,11 @@ for name in ("onebitadam", "zerooneadam", "OneBitAdam", "ZeroOneAdam", "0/1Adam"
     _, result = imported("--", *BASE, "--optimizer", name)
     expect(f"the optimizer {name} is taken as adam" in result.stderr, "compressed Adam is named", result.stderr)
 EXPERTS = [*BASE, "--num-experts", 8, "--expert-model-parallel-size", 2, "--moe-layer-recompute"]
-_, result = imported("--gpus", 2, "--", *EXPERTS)
+beside, result = imported("--gpus", 2, "--", *EXPERTS, "--overlap-moe-expert-parallel-comm")
 for word in ("--moe-layer-recompute", "without --moe-grouped", "--moe-token-dispatcher-type: absent, it is allgather"):
     expect(word in result.stderr, f"{word} is named", result.stderr)
 found, _ = imported("--gpus", 2, "--", *EXPERTS, "--moe-grouped-gemm", "--moe-token-dispatcher-type", "flex")
-expect(found.get("transformer.expert_exchange") == "deepep", "the dispatcher flex", str(found))
+expect((beside["schedule.name"], found["transformer.expert_exchange"]) == ("combined-1f1b", "deepep"), "tokens", found)
 _, result = imported("--gpus", 2, "--", *EXPERTS, "--moe-grouped-gemm", "--moe-token-dispatcher-type", "alltoall")
 expect("grouped" not in result.stderr and "dispatcher" not in result.stderr, "as stagesim has them", result.stderr)
 for dtype, gradients in (("bf16", "same"), ("fp32", "fp32")):
