@@ -64,7 +64,8 @@ def draw_cluster(draw):
         ranks *= size
     if twin and ranks <= left:  # the same job at another time
         jobs["twin"] = {**jobs[twin], "copies": 1, "start": f"{draw.choice([0, 2, 5])}ms"}
-    return {"platform": platform, "jobs": jobs} if jobs else draw_cluster(draw)
+    leads = {"leads": "even"} if draw.random() < 0.3 else {}  # without turns, folded and not
+    return {"platform": platform, "jobs": jobs, **leads} if jobs else draw_cluster(draw)
 
 
 FIGURES = ("iteration_s", "iteration_alone_s", "end_s", "iteration_shortest_s", "iteration_longest_s", "bubble_ratio")
