@@ -4,7 +4,7 @@
 
 // What a folder of one's own has beside its files, as a folder of the source tree has.
 const DATA = '/usr/share/stagesim', SHIPPED = ['scenarios', 'platforms'];
-const FILE = 0o100777, KEPT_MOST = 2 ** 28;
+const FILE_MODE = 0o100777, KEPT_MOST = 2 ** 28; // bytes
 const OUTPUT = '/tmp/.output', MESSAGES = '/tmp/.messages';
 
 // All files below a folder of the instance, by path from it; links are no files of its own.
@@ -26,7 +26,7 @@ const quickly = ({FS}) => {
     return (path, _, bytes) => {
         const end = path.lastIndexOf('/'), folder = path.slice(0, end);
         const parent = folders[folder] ||= FS.lookupPath(folder).node;
-        const node = parent.node_ops.mknod(parent, path.slice(end + 1), FILE, 0);
+        const node = parent.node_ops.mknod(parent, path.slice(end + 1), FILE_MODE, 0);
         node.contents = bytes.slice();
         node.usedBytes = bytes.length;
     };
