@@ -9,6 +9,7 @@ that are no pages become the names of these files. The search works from a file,
 index or start a worker: the index is written once more as a script, and file.js stands in for the worker. No page asks
 another host for anything."""
 import argparse
+import itertools
 import json
 import os
 import pathlib
@@ -98,14 +99,14 @@ def as_page(text, page):
         shown = os.path.normpath(os.path.join("doc", path))
         return f"`{shown}`" if os.path.basename(shown) in name else f"{name} (`{shown}` of the source)"
 
-    names, lines = iter(anchors(text)), []
-    for line, outside in outside_blocks(text):
-        if outside and re.match(r"#+ ", line):
-            line = f"{line} {{#{next(names)}}}"
-        lines.append(LINK.sub(replacement, line) if outside else line)
-    if not any(line.startswith("# ") for line in lines):
+    names, parts = iter(anchors(text)), []
+    for outside, lines in itertools.groupby(outside_blocks(text), key=lambda pair: pair[1]):
+        part = "\n".join(f"{line} {{#{next(names)}}}" if outside and re.match(r"#+ ", line) else line
+                         for line, _ in lines)
+        parts.append(LINK.sub(replacement, part) if outside else part)  # the words of a link may go on in the next line
+    if not any(re.search(r"^# ", part, re.M) for part in parts):
         sys.exit(f"{page}: there is no title")
-    return "\n".join(lines)
+    return "\n".join(parts)
 
 
 def configuration(source, output, pages):
