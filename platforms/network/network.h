@@ -63,6 +63,7 @@ struct network_zone {
     uint32_t point;         /* its own */
     uint32_t points;        /* in it */
     bool has_zones;
+    bool must_be_tree; /* Dijkstra's algorithm: read only where there is one way from each point to each other */
     uint32_t first_edge, edges; /* in network.edges, sorted by from and to */
     uint32_t *rays;             /* star: [point]: route up */
     struct network_paths *paths;
@@ -134,6 +135,9 @@ bool network_contains(const struct network *network, uint32_t within, uint32_t z
 
 /* The route from one point to another into network->found and network->latency; false where SimGrid finds none. */
 bool network_find(struct network *network, uint32_t from, uint32_t to);
+/* Whether the routes of a zone that was closed, each of one link, join all its points, none of which is a zone, in one
+ * way only: then whatever looks for the shortest one finds the same. */
+bool network_is_tree(struct network *network, uint32_t zone);
 /* The point that every route passes which leaves a zone or comes into it; NETWORK_NONE where there are several, none,
  * or zones inside. */
 uint32_t network_exit(struct network *network, uint32_t zone);

@@ -139,6 +139,22 @@ static void find_shortest(const struct network *network, const struct network_zo
     free(cost);
 }
 
+bool network_is_tree(struct network *network, uint32_t number)
+{
+    struct network_zone *zone = &network->zones[number];
+    struct network_paths *paths = arena_alloc(network->arena, sizeof *paths);
+    uint32_t roots = 0;
+    if (zone->has_zones || !zone->edges || !find_forest(network, zone, paths))
+        return false;
+    for (uint32_t i = 0; i < zone->edges; i++)
+        if (network->routes[network->edges[zone->first_edge + i].route / 2].count != 1)
+            return false; /* SimGrid has an order of its own for them */
+    for (uint32_t i = 0; i < zone->points; i++)
+        roots += paths->parent[i] == i;
+    zone->paths = paths;
+    return roots == 1;
+}
+
 static void prepare_paths(struct network *network, struct network_zone *zone)
 {
     if (zone->paths)
@@ -213,6 +229,30 @@ static bool pass_way(struct network *network, const struct network_zone *zone, c
     return true;
 }
 
+/* Moves the links that were found last, from `middle` on, to before those from `first` on. */
+static void put_before(struct network *network, size_t first, size_t middle)
+{
+    size_t count = network->found_count - middle, before = middle - first;
+    if (!count || !before)
+        return;
+    uint32_t *kept = array_zeroed(before, sizeof *kept);
+    memcpy(kept, network->found + first, before * sizeof *kept);
+    memmove(network->found + first, network->found + middle, count * sizeof *kept);
+    memcpy(network->found + first + count, kept, before * sizeof *kept);
+    free(kept);
+}
+
+/* As SimGrid's Dijkstra does: latencies are summed from the last route on, and links come before all others. */
+static bool pass_from_end(struct network *network, const struct network_zone *zone, const uint32_t *way, uint32_t count)
+{
+    for (uint32_t i = count; i > 1; i--) {
+        size_t found = network->found_count;
+        pass_route(network, find_edge(network, zone, way[i - 2], way[i - 1])->route);
+        put_before(network, 0, found);
+    }
+    return true;
+}
+
 static bool pass_floyd(struct network *network, struct network_zone *zone, uint32_t from, uint32_t to,
                        struct local *local)
 {
@@ -223,7 +263,8 @@ static bool pass_floyd(struct network *network, struct network_zone *zone, uint3
     }
     prepare_paths(network, zone);
     uint32_t *way = zone->paths->parent ? tree_way(zone->paths, from, to, &count) : table_way(zone, from, to, &count);
-    bool found = way && pass_way(network, zone, way, count, local);
+    bool found = way && (zone->must_be_tree ? pass_from_end(network, zone, way, count)
+                                            : pass_way(network, zone, way, count, local));
     free(way);
     return found;
 }
@@ -292,19 +333,6 @@ static uint32_t common_zone(const struct network *network, uint32_t *ends)
         zones[deeper] = network->zones[zones[deeper]].parent;
     }
     return zones[0];
-}
-
-/* Moves the links that were found last, from `middle` on, to before those from `first` on. */
-static void put_before(struct network *network, size_t first, size_t middle)
-{
-    size_t count = network->found_count - middle, before = middle - first;
-    if (!count || !before)
-        return;
-    uint32_t *kept = array_zeroed(before, sizeof *kept);
-    memcpy(kept, network->found + first, before * sizeof *kept);
-    memmove(network->found + first, network->found + middle, count * sizeof *kept);
-    memcpy(network->found + first + count, kept, before * sizeof *kept);
-    free(kept);
 }
 
 static bool find(struct network *network, uint32_t from, uint32_t to)

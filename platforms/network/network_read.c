@@ -25,7 +25,15 @@ enum { CHUNK = 1 << 16 };
 
 static void start_zone(struct reader *reader, const char **attributes)
 {
-    static const char *const switches[] = {"Full", "Floyd"};
+    static const struct {
+        const char *name;
+        enum network_routing routing;
+        bool tree; /* what SimGrid takes is known where there is one way only */
+    } kinds[] = {{"Full", NETWORK_FULL, false},
+                 {"Floyd", NETWORK_FLOYD, false},
+                 {"Dijkstra", NETWORK_FLOYD, true},
+                 {"DijkstraCache", NETWORK_FLOYD, true}};
+    size_t kind = 0;
     const char *values[2];
     struct open_element *outer = reader_top(reader);
     uint32_t parent = outer->zone;
@@ -35,21 +43,26 @@ static void start_zone(struct reader *reader, const char **attributes)
     if (!first && !reader_enter(reader, "zone", HOLDS_ZONES, false))
         return;
     outer->content = HOLDS_ZONES;
-    bool floyd = !strcasecmp(values[1], switches[1]);
-    if (!floyd && strcasecmp(values[1], switches[0]) != 0) {
+    while (kind < sizeof kinds / sizeof *kinds && strcasecmp(values[1], kinds[kind].name) != 0)
+        kind++;
+    if (kind == sizeof kinds / sizeof *kinds || (kinds[kind].tree && !first)) {
         reader_leave(reader, "routing '%.60s'", values[1]);
         return;
     }
     const char *name = arena_copy(reader->arena, values[0]);
-    uint32_t zone = network_open(reader->network, name, floyd ? NETWORK_FLOYD : NETWORK_FULL, parent);
+    uint32_t zone = network_open(reader->network, name, kinds[kind].routing, parent);
+    reader->network->zones[zone].must_be_tree = kinds[kind].tree;
     if (reader_name_point(reader, name, reader->network->zones[zone].point))
         reader_push(reader, AT_ZONE, zone);
 }
 
 static void end_zone(struct reader *reader)
 {
-    if (!network_close(reader->network, reader_top(reader)->zone))
+    uint32_t zone = reader_top(reader)->zone;
+    if (!network_close(reader->network, zone))
         reader_leave(reader, "two routes between the same points");
+    else if (reader->network->zones[zone].must_be_tree && !network_is_tree(reader->network, zone))
+        reader_leave(reader, "a zone with routing Dijkstra that is no tree of routes of one link");
 }
 
 /* ---- hosts, routers, links ---- */

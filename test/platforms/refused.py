@@ -159,6 +159,7 @@ def structures():
     circle, host = one_way.replace("gpu-1", "gpu-0"), HOST.replace("0", "2")
     many = "".join(HOST.replace("gpu-0", f"gpu-{i}") for i in range(2, 4001))
     routes = "".join(ROUTE.replace("gpu-0", f"gpu-{i}") for i in range(2, 4001))
+    routes += one_way.replace("gpu-1", "gpu-2")  # a circle
     yield routing("Dijkstra", ROUTE + routes).replace(LINK, many + LINK), ZONE_LINE, "more than 4000 points"
     for kind in ("Dijkstra", "DijkstraCache"):
         yield routing(kind, ROUTE.replace("gpu-1", "gpu-0") + ROUTE), LINK_LINE + 1, "'gpu-0' to itself"

@@ -350,7 +350,8 @@ def ended_at_program(folder):
     for name in ("script.sh", "whole.sh"):  # `set -` and `set +x` would end what bash says
         if (folder / name).exists():
             text = (folder / name).read_text()
-            (folder / name).write_text(re.sub(r"\bset (-|\+x|\+o xtrace)(?=[ \t]*([;\n)]|$))", ": \\1", text))
+            text = re.sub(r"\bset (-|\+x|\+o xtrace)(?=[ \t]*([;\n)]|$))", ": \\1", text)
+            (folder / name).write_text(re.sub(r"\bset -(?=[ \t]+[^-+\s])", "set --", text))
     with open(folder / "trace", "wb") as trace:
         run_bash(folder, folder / "calls-again", trace)
     lines = [line.lstrip("+ ") for line in (folder / "trace").read_text(errors="replace").splitlines()

@@ -148,8 +148,11 @@ static void write_host(struct text *text)
 static uint32_t write_hosts_zone(struct text *text)
 {
     uint32_t zone = text->zones++, first = text->hosts, count = 1 + draw(text, 5);
-    bool floyd = draw(text, 2);
-    fprintf(text->out, "<zone id=\"z%u\" routing=\"%s\">\n", zone, floyd ? "Floyd" : "Full");
+    bool floyd = draw(text, 3), tree = floyd && zone == 0;
+    fprintf(text->out, "<zone id=\"z%u\" routing=\"%s\">\n", zone,
+            tree    ? ONE_OF(text, "Floyd", "Dijkstra", "DijkstraCache")
+            : floyd ? "Floyd"
+                    : "Full");
     for (uint32_t i = 0; i < count; i++)
         write_host(text);
     fprintf(text->out, "<router id=\"r-%u\"/>\n", zone);
@@ -157,17 +160,17 @@ static uint32_t write_hosts_zone(struct text *text)
         write_link(text);
     for (uint32_t a = 0; a < count; a++) {
         for (uint32_t b = a + 1; b < count; b++) {
-            if (floyd && b != a + 1 && draw(text, 2))
+            if (floyd && b != a + 1 && (tree || draw(text, 2)))
                 continue;
             fprintf(text->out, "<route src=\"h%u\" dst=\"h%u\"%s>", first + a, first + b,
                     ONE_OF(text, "", "", " symmetrical=\"YES\""));
-            write_steps(text, 1 + draw(text, 3));
+            write_steps(text, tree ? 1 : 1 + draw(text, 3));
             fputs("</route>\n", text->out);
         }
-        if (floyd && a && draw(text, 2))
+        if (floyd && a && (tree || draw(text, 2)))
             continue;
         fprintf(text->out, "<route src=\"h%u\" dst=\"r-%u\">", first + a, zone);
-        write_steps(text, 1 + draw(text, 2));
+        write_steps(text, tree ? 1 : 1 + draw(text, 2));
         fputs("</route>\n", text->out);
     }
     fputs("</zone>\n", text->out);
