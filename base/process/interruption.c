@@ -75,6 +75,7 @@ void interruption_forget(void)
     for (size_t i = 0; i < SIGNALS && interruption.awaited; i++)
         sigaction(signals[i], &interruption.before[i], NULL);
     interruption.awaited = false;
+    interruption.seconds = 0;
 }
 
 void interruption_after(double seconds)

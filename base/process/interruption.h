@@ -12,7 +12,7 @@
 void interruption_await(void);
 /* The same again, where a library has put a handler of its own in the way. */
 void interruption_renew(void);
-/* Interruptions end the process again, as they did before. What was noted stays noted. */
+/* Interruptions end the process again, as they did before, and no time is up any more. What was noted stays noted. */
 void interruption_forget(void);
 
 /* So many seconds from now on it is as if SIGALRM had been noted; 0: never, also where that time has passed. */

@@ -3,6 +3,7 @@
 
 #include "base/figure.h"
 #include "base/paths.h"
+#include "base/process/interruption.h"
 #include "platforms/hardware/hardware.h"
 
 #include <errno.h>
@@ -55,6 +56,6 @@ bool clean_again(const struct clean *before)
     struct clean now = clean_state();
     hardware_forget();
     path_forget_read();
-    return same(before, &now) && !has_processes() && figures_finite(&fault) && getrusage(RUSAGE_SELF, &used) == 0 &&
-           used.ru_maxrss < KILOBYTES_MAX;
+    return same(before, &now) && !has_processes() && !interruption_noted() && figures_finite(&fault) &&
+           getrusage(RUSAGE_SELF, &used) == 0 && used.ru_maxrss < KILOBYTES_MAX;
 }

@@ -18,8 +18,8 @@ struct clean {
 /* How it is now. */
 struct clean clean_state(void);
 
-/* Forgets which files the request read. False where more is left of it: another of the above, a process, a figure that
- * is not finite, or more memory than 100 MB. */
+/* Forgets which files the request read. False where more is left of it: another of the above, a process, an
+ * interruption, a figure that is not finite, or more memory than 100 MB. */
 bool clean_again(const struct clean *before);
 
 #endif

@@ -7,6 +7,7 @@
 #include "commands/cli/command.h"
 #include "commands/cli/option_next.h"
 #include "commands/serve/answer.h"
+#include "commands/serve/clean.h"
 #include "commands/serve/request.h"
 #include "commands/serve/worker.h"
 
@@ -330,12 +331,14 @@ static int run_requests(struct worker *worker, const struct command *command, in
 {
     char **own = NULL;
     int code = EXIT_DONE;
-    worker->clean = clean_state();
+    const struct clean before = clean_state();
     for (;;) {
         optind = 0; /* getopt begins anew */
         code = command->run(command, count, words);
         free(own);
-        if (code != EXIT_DONE || worker->answered >= ANSWERS_MAX || fflush(stdout) || !clean_again(&worker->clean))
+        /* Only then is what it printed written: main takes it back where it is not finite. */
+        if (code != EXIT_DONE || worker->limited || worker->answered >= ANSWERS_MAX || !clean_again(&before) ||
+            fflush(stdout))
             return code;
         words = own = worker_next(worker, &count);
         if (!words)

@@ -41,7 +41,6 @@ static void become(struct worker *worker, pid_t parent, double megabytes, const 
     sigprocmask(SIG_SETMASK, usual, NULL);
     limit_memory(megabytes);
     isolate_stay();
-    worker->clean = clean_state();
 }
 
 static double deadline_after(double seconds)
@@ -58,6 +57,7 @@ struct worker *worker_start(double seconds, double megabytes, const sigset_t *us
     worker->output = memfd_create("output", MFD_CLOEXEC);
     worker->messages = memfd_create("messages", MFD_CLOEXEC);
     worker->deadline = deadline_after(seconds);
+    worker->limited = megabytes > 0;
     good = good && worker->output >= 0 && worker->messages >= 0;
     worker->process = good ? fork() : -1;
     if (worker->process < 0)

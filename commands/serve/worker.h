@@ -5,7 +5,6 @@
 #define STAGESIM_SERVE_WORKER_H
 
 #include "base/diagnostics.h"
-#include "commands/serve/clean.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -17,8 +16,8 @@ struct worker {
     int talk;             /* the socket to the other process */
     double deadline;      /* seconds of the monotonic clock (base/process/clock.h); INFINITY: none */
     const char *why;      /* it was ended: why; NULL: it was not */
+    bool limited;         /* its memory is: it takes no other request */
     unsigned answered;    /* in its process: how many requests */
-    struct clean clean;   /* in its process: how that was before the first */
     struct worker *next;  /* the owner's */
 };
 

@@ -137,6 +137,9 @@ def limits(binary):
         large = {**JOB, "batch": {"micro_batches": 60000}}
         answers = ask(binary, {"id": 1, "command": "run", "scenario": large, "megabytes": 20})
         check.that(answers[1]["code"] == 3 and "memory" in answers[1]["messages"], f"memory: {answers[1]}")
+        answers = ask(binary, {"id": 1, "command": "list", "arguments": "engines", "megabytes": 20},
+                      {"id": 2, "command": "run", "scenario": large}, options=["--jobs", "1"])
+        check.that([answers[i]["code"] for i in (1, 2)] == [0, 0], f"another request's memory: {answers}")
 
 
 def one_after_the_other(binary, folder):
@@ -171,6 +174,12 @@ def one_after_the_other(binary, folder):
         after, answer = process_of(**request)
         after, _ = process_of(command="list", arguments="engines")
         check.that(before and after and before != after, f"{before} goes on after {answer}")
+    sweep = {"command": "sweep", "scenario": JOB, "options": {"set": "batch.micro_batches=4,8", "format": "json"}}
+    _, whole = process_of(**sweep)
+    part = {"output": str(folder / "part"), "shard": "1/2", "time-limit": "100ms", "top": 0, "quiet": True}
+    process_of(command="search", scenario=job, options=part)
+    time.sleep(0.2)
+    check.that(process_of(**sweep)[1] == whole, "a sweep after a search whose time was over")
     before, _ = process_of(command="list", arguments="engines")
     process_of(command="list", arguments="engines", megabytes=500)
     check.that(before in children(talk.process.pid), "a request with a limit on memory took another's process")
