@@ -211,6 +211,14 @@ void simulation_free(struct simulation_result *result)
     *result = (struct simulation_result){0};
 }
 
+static void tell_unsettled(const struct simulation_request *request, struct simulation_result *result,
+                           struct arena *arena)
+{
+    const char *text = simulation_note_unsettled(&result->rows[result->row_count - 1], arena);
+    if (!request->quiet)
+        diag_print(stderr, "note: %s\n", text);
+}
+
 /* Ranks run ahead into the next iteration: `result` has what one takes. */
 static int simulate_again(const struct simulation_request *request, struct simulation_result *result)
 {
@@ -218,7 +226,7 @@ static int simulate_again(const struct simulation_request *request, struct simul
     struct simulation_request again = simulation_again(request, result, arena), rest = *request;
     struct simulation_result settled = {0};
     int code = again.scenario ? simulate_once(&again, &settled) : EXIT_FAILED;
-    bool other = code == EXIT_DONE && simulation_is_unlike(&settled);
+    bool failed = code != EXIT_DONE, other = !failed && simulation_is_unlike(&settled);
     code = interruption_noted() ? code : EXIT_DONE;
     if (code == EXIT_DONE && (request->files || request->draw || request->print || (other && !request->quiet))) {
         simulation_free(result);
@@ -231,6 +239,8 @@ static int simulate_again(const struct simulation_request *request, struct simul
         *result = settled;
         settled = one;
     }
+    if (failed && code == EXIT_DONE)
+        tell_unsettled(request, result, arena);
     simulation_free(&settled);
     arena_destroy(arena);
     return code;

@@ -76,6 +76,8 @@ struct simulation_request simulation_again(const struct simulation_request *requ
                                            const struct simulation_result *one, struct arena *arena);
 /* Whether it has found iterations that differ; otherwise the figures of one iteration stand. */
 bool simulation_is_unlike(const struct simulation_result *settled);
+/* Where that run failed: the row of one iteration says so from now on. Returns what it says; memory from the arena. */
+const char *simulation_note_unsettled(struct comparison_row *row, struct arena *arena);
 
 /* A simulation in two steps, for several of them at a time: isolate_runs tells whether one still runs. The request has
  * to live until the second. NULL with the fault filled when no process could be made. The second returns EXIT_AHEAD

@@ -144,21 +144,42 @@ void run_note_unlike(struct run *run, const struct frame *frame)
     run->unlike = one > 0 && frame->measured > 1 && !frame->whole && longest - shortest > nearly * frame->iteration;
 }
 
+/* Behind the row's notes; returns what they now say more. */
+static const char *add_note(struct comparison_row *row, const char *figures, struct arena *arena)
+{
+    size_t used = strlen(row->notes);
+    const char *text = arena_print(arena, "%s/%s: %s", row->scenario, row->schedule, figures);
+    snprintf(row->notes + used, sizeof row->notes - used, "%s\n", text);
+    return text;
+}
+
+static const char *add_unsettled(struct comparison_row *row, const char *why, struct arena *arena)
+{
+    row->unsettled = true;
+    return add_note(
+        row, arena_print(arena, "the next iteration may take another time: figures are of one, for %s", why), arena);
+}
+
+const char *simulation_note_unsettled(struct comparison_row *row, struct arena *arena)
+{
+    return add_unsettled(row, "the run with `iterations: settled` failed", arena);
+}
+
 void run_note_settled(const struct run *run, const struct report *report, bool last, struct comparison_row *row)
 {
-    if (!run->unlike && !run->unsettled)
-        return;
-    size_t used = strlen(row->notes);
-    const char *figures = run->unsettled ? "the next iteration may take another time: figures are of one, for the job "
-                                           "is too large for `iterations: settled` unasked"
-                                         : arena_print(run->arena,
-                                                       "one iteration is not like the next: figures are of %u "
-                                                       "iterations, as with `iterations: settled`",
-                                                       report->iterations);
-    const char *text = arena_print(run->arena, "%s/%s: %s", row->scenario, row->schedule, figures);
-    row->settled = run->unsettled ? 0 : report->iterations;
-    snprintf(row->notes + used, sizeof row->notes - used, "%s\n", text);
-    if (last && !run->request->quiet)
+    const char *text = NULL;
+    if (run->unsettled) {
+        text = add_unsettled(row, "the job is too large for `iterations: settled` unasked", run->arena);
+    } else if (run->unlike) {
+        row->settled = report->iterations;
+        text = add_note(row,
+                        arena_print(run->arena,
+                                    "one iteration is not like the next: figures are of %u iterations, as with "
+                                    "`iterations: settled`",
+                                    report->iterations),
+                        run->arena);
+    }
+    if (text && last && !run->request->quiet)
         diag_print(run->self->console, "note: %s\n", text);
 }
 

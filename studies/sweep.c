@@ -217,29 +217,37 @@ static bool run_again(struct working *working, struct lane *lane, const struct s
     return lane->isolation != NULL;
 }
 
-static void finish(struct working *working, struct lane *lane)
+/* What the combination's runs have come to. Of one that was given up nothing is known. */
+static void take_result(struct working *working, struct lane *lane, int code, const struct simulation_result *simulated)
 {
     struct sweep *sweep = working->sweep;
-    struct simulation_result simulated;
     struct sweep_result *result = &sweep->results[lane->combination];
-    int code = simulation_finish(&lane->request, lane->isolation, &simulated);
-    if (code == EXIT_AHEAD && run_again(working, lane, &simulated)) {
-        simulation_free(&simulated);
-        return;
-    }
-    bool other = code == EXIT_DONE && simulation_is_unlike(&simulated);
-    if (lane->one.row_count && !other && !sweep->stopped) {
+    const struct simulation_result *one = lane->one.row_count ? &lane->one : NULL;
+    const struct simulation_result *last =
+        code == EXIT_DONE && (!one || simulation_is_unlike(simulated)) ? simulated : one;
+    bool given_up = code != EXIT_DONE && (sweep->stopped || working->fault.text[0]);
+    if (!given_up && last) {
         result->status = SWEEP_RAN;
-        result->row = lane->one.rows[lane->one.row_count - 1];
-    } else if (code == EXIT_DONE) {
-        result->status = SWEEP_RAN;
-        result->row = simulated.rows[simulated.row_count - 1];
-    } else if (!sweep->stopped) {
+        result->row = last->rows[last->row_count - 1];
+        if (code != EXIT_DONE)
+            simulation_note_unsettled(&result->row, lane->arena);
+    } else if (!given_up) {
         refuse_simulated(sweep, result, lane->request.mistakes);
     }
     if (result->status != SWEEP_OPEN)
         note(working, lane->combination);
+}
+
+static void finish(struct working *working, struct lane *lane)
+{
+    struct simulation_result simulated;
+    int code = simulation_finish(&lane->request, lane->isolation, &simulated);
+    bool again = code == EXIT_AHEAD && !working->sweep->stopped && run_again(working, lane, &simulated);
+    if (!again)
+        take_result(working, lane, code, &simulated);
     simulation_free(&simulated);
+    if (again)
+        return;
     fclose(lane->request.mistakes);
     arena_destroy(lane->arena);
     lane->isolation = NULL;

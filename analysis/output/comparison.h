@@ -59,6 +59,7 @@ struct comparison_row {
     struct comparison_idle idle_nodes; /* then it has no iteration, and the others but samples_per_s say nothing */
     uint32_t settled;                  /* iterations that the figures are of, where the run found out by itself that it
                                           takes several; 0: as the scenario says */
+    bool unsettled;                    /* the next iteration may take another time, and nobody found out */
     char notes[1000];                  /* what is not as the scenario asks for, a line each */
     char reason[256];                  /* why it was not run; then there are no figures. Empty: it was run */
 };

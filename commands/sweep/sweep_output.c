@@ -217,15 +217,23 @@ static void print_spread(FILE *out, const struct sweep_view *view, struct arena 
     fputc('\n', out);
 }
 
-/* Which of the figures are not of one iteration. */
+/* Which of the figures are not of one iteration, and which are although the next may take another time. */
 static void print_settled(FILE *out, const struct sweep *sweep)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < sweep->count; i++)
-        count += sweep->results[i].status == SWEEP_RAN && sweep->results[i].row.settled;
-    if (count)
+    size_t settled = 0, unsettled = 0;
+    for (size_t i = 0; i < sweep->count; i++) {
+        const struct sweep_result *result = &sweep->results[i];
+        settled += result->status == SWEEP_RAN && result->row.settled;
+        unsettled += result->status == SWEEP_RAN && result->row.unsettled;
+    }
+    if (settled)
         fprintf(out, "combinations with iterations that are not alike: %zu; they were run with `iterations: settled`\n",
-                count);
+                settled);
+    if (unsettled)
+        fprintf(out,
+                "combinations whose next iteration may take another time: %zu; figures are of one, for `iterations: "
+                "settled` failed or takes too long\n",
+                unsettled);
 }
 
 /* What the table does not say. */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """settled.py STAGESIM: what compares runs does so with `iterations: settled` where one iteration is not like the next,
 of random jobs on both engines, says so, and only there; an explicit `iterations` turns it off; rows that change their
-order."""
+order; what is said where the run that would find out fails."""
 import csv
 import io
 import json
@@ -120,6 +120,22 @@ def order(folder):
     check.that("combinations with iterations that are not alike: 2;" in done.stdout, done.stdout)
 
 
+def failing(folder):
+    """Hosts that stand still from the second iteration on: figures are of one, and all that compares says so."""
+    said = "the next iteration may take another time"
+    write_speeds(folder, "0 1.0\n0.3 0\n")
+    (folder / "job.yaml").write_text(STAGES)
+    time = iteration(folder, "iterations=1")
+    for words in ((), ("--schedules", "gpipe,1f1b"), ("--engine", "both")):
+        done = tool.run(STAGESIM, "compare", "job.yaml", *words, "--format", "csv", "-o", "failing", cwd=folder)
+        row = list(csv.DictReader(io.StringIO(done.stdout)))[-1]
+        check.near(float(row["iteration_s"]), time, f"compare {words}: one iteration", 1e-12)
+        about = json.loads((folder / "failing/about.json").read_text())
+        check.that(said in done.stderr and said in str(about.get("notes")), f"compare {words}: {done.stderr}")
+    done = tool.run(STAGESIM, "sweep", "job.yaml", "--set", "batch.micro_batches=4,5", cwd=folder)
+    check.that("combinations whose next iteration may take another time: 2; " in done.stdout, done.stdout)
+
+
 def searched(folder):
     """The best layout is that of a run of it; without `iterations` in it as the search was told."""
     write_speeds(folder, "0 1.0\n0.3 0.5\n")
@@ -143,6 +159,7 @@ def main():
         folder = pathlib.Path(name)
         random_jobs(folder)
         order(folder)
+        failing(folder)
         searched(folder)
     return check.done()
 
