@@ -108,7 +108,8 @@ const struct stagesim_field transformer_fields[] = {
          "with sequence_parallel: precision of gathered tensors: same, that of the computation, or fp8; default same"),
     FLAG("recompute_stops_early", recompute_stops_early,
          "with recompute: full, whether a layer is computed again only up to what its backward needs: the last product "
-         "of a feed-forward block is not (PyTorch's non-reentrant checkpoints); default false"),
+         "of a feed-forward block is not (PyTorch's non-reentrant checkpoints), unless a normalisation, dropout or "
+         "several streams follow it; default false"),
     FLAG("shard_copies", shard_copies,
          "with zero: 3: whether gathered weights are copied out of the gathered buffer, and gradients into the buffer "
          "that is scattered; default false"),

@@ -27,6 +27,7 @@
 const struct stagesim_need transformer_needs[] = {
     {"schedule.recompute", "transformer.attention=standard|schedule.recompute!selective", true},
     {"recompute_stops_early", "schedule.recompute=full", true},
+    {"recompute_stops_early", "compute.profile-", true},
     {"layers_per_stage", STAGES, true},
     {"pipeline_layout", STAGES, true},
     {"balance", STAGES, true},

@@ -64,6 +64,17 @@ double transformer_stage_largest(const struct transformer_job *j, uint32_t stage
     return most;
 }
 
+/* Towers and the language model have layers of their own sizes. */
+double transformer_stage_gathered(const struct transformer_job *j, uint32_t stage, double whole, double *layers)
+{
+    double own = j->layers[stage], count = 0,
+           towers = stage == 0 ? transformer_tower_parameters(j) * j->state.weight : 0;
+    for (enum transformer_tower_kind kind = TOWER_IMAGES; stage == 0 && kind < TRANSFORMER_TOWERS; kind++)
+        count += (double)j->model.towers[kind].layers;
+    *layers = own + count;
+    return fmax(own > 0 ? (whole - towers) / own : 0, count > 0 ? towers / count : 0);
+}
+
 /* ---- parameters ---- */
 
 static double experts_of(const struct transformer_job *at)

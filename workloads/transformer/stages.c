@@ -226,7 +226,8 @@ static double again_of(const struct transformer_job *at)
 static double again_buffers(const struct transformer_job *j, uint32_t stage)
 {
     bool again = j->layout.recompute == TRANSFORMER_FULL || j->layout.recompute == TRANSFORMER_OPERATORS;
-    return again ? transformer_stage_largest(j, stage, again_of) : 0;
+    double tower = again && stage == 0 ? transformer_tower_largest(j, again_of) : 0;
+    return again ? fmax(transformer_stage_largest(j, stage, again_of), tower) : 0;
 }
 
 /* Of a layer, what later slices of a sequence need of earlier ones. */
@@ -265,8 +266,8 @@ static void set_attention(struct stages *s, uint32_t stage, uint32_t first_layer
 static double set_gathers(struct stages *s, uint32_t stage)
 {
     const struct transformer_parameters *p = s->j->parameters;
-    double whole = s->arrays[GATHERED][stage] + s->arrays[EXPERT_GATHERED][stage], count = s->j->layers[stage],
-           layer = count > 0 ? whole / count : 0,
+    double whole = s->arrays[GATHERED][stage] + s->arrays[EXPERT_GATHERED][stage], count = 0,
+           layer = transformer_stage_gathered(s->j, stage, whole, &count),
            filling = layer > 0 ? fmax(1, ceil(p->prefetch_bucket / layer)) : STAGESIM_AHEAD_MAX;
     s->ahead[stage] = p->prefetch_bucket > 0 ? (uint32_t)fmin(filling, STAGESIM_AHEAD_MAX) : (uint32_t)p->prefetch;
     if (s->j->zero < 3)

@@ -228,6 +228,29 @@ double transformer_frozen_tower_parameters(const struct transformer_job *j)
     return sum;
 }
 
+double transformer_tower_repeated_flops(const struct transformer_job *on)
+{
+    double sum = 0;
+    for (enum transformer_tower_kind kind = TOWER_IMAGES; kind < TRANSFORMER_TOWERS; kind++) {
+        const struct transformer_tower *t = &on->model.towers[kind];
+        struct transformer_model tower = tower_model(t);
+        sum += t->layers && !is_frozen(on, kind) ? t->items * transformer_repeated_flops(&tower, &on->layout) : 0;
+    }
+    return sum;
+}
+
+double transformer_tower_largest(const struct transformer_job *j, transformer_of_layer of)
+{
+    double largest = 0;
+    for (enum transformer_tower_kind kind = TOWER_IMAGES; kind < TRANSFORMER_TOWERS; kind++) {
+        struct transformer_job at = at_tower(j, kind);
+        double most = j->towers[kind].factors ? j->towers[kind].most : 1;
+        if (j->model.towers[kind].layers && !is_frozen(j, kind))
+            largest = fmax(largest, most * of(&at));
+    }
+    return largest;
+}
+
 /* Where micro-batches differ all are taken to keep as much as the one with most. */
 double transformer_tower_activation(const struct transformer_job *j)
 {

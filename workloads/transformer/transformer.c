@@ -161,7 +161,8 @@ static double repeated_flops(const struct transformer_job *j, const struct trans
         struct transformer_job on = transformer_on_stage(j, stage);
         sum += j->layers[stage] * transformer_repeated_flops(model, &on.layout) / (double)j->model.layers;
     }
-    return sum;
+    struct transformer_job first = transformer_on_stage(j, 0);
+    return sum + transformer_tower_repeated_flops(&first);
 }
 
 /* Kernels that are not of the source that was asked for, nor of a library that trains. */

@@ -241,6 +241,9 @@ double transformer_held_tower(const struct transformer_job *job, uint32_t stage,
 double transformer_held(const struct transformer_job *job, uint32_t stage, uint32_t least);
 double transformer_held_trained(const struct transformer_job *job, uint32_t stage, uint32_t least);
 
+/* Of a layer as the job has it. */
+typedef double (*transformer_of_layer)(const struct transformer_job *at);
+
 /* ---- tower_parts.c ---- */
 
 /* Parts of the towers before the language model; parts that take their time and no more where one is frozen. `out` has
@@ -268,6 +271,10 @@ static inline uint32_t transformer_input_stage(const struct transformer_job *job
     return job->place.own;
 }
 double transformer_tower_activation(const struct transformer_job *job);
+/* Of a sample, flop that backwards of towers compute again, on a stage that holds them. */
+double transformer_tower_repeated_flops(const struct transformer_job *on);
+/* Of a layer of the tower that has most of what `of` says of a rank's micro-batch with most; 0: none is trained. */
+double transformer_tower_largest(const struct transformer_job *job, transformer_of_layer of);
 
 /* ---- tower_loads.c: images and sound of each sample ---- */
 
@@ -286,11 +293,12 @@ bool transformer_towers_vary(const struct transformer_job *job);
 
 /* ---- stage_sums.c ---- */
 
-/* Of a layer as the job has it. */
-typedef double (*transformer_of_layer)(const struct transformer_job *at);
 /* Over the layers of a stage, those that predict further tokens included: their sum, and the largest. */
 double transformer_stage_sum(const struct transformer_job *job, uint32_t stage, transformer_of_layer of);
 double transformer_stage_largest(const struct transformer_job *job, uint32_t stage, transformer_of_layer of);
+/* Bytes of a layer of those that a stage gathers one after the other (the largest kind of them), and how many these are;
+ * `whole`: bytes of all that it gathers. */
+double transformer_stage_gathered(const struct transformer_job *job, uint32_t stage, double whole, double *layers);
 /* The first layer of a stage, and how many of those that predict further tokens it holds. */
 uint32_t transformer_stage_first(const struct transformer_job *job, uint32_t stage);
 uint32_t transformer_stage_further(const struct transformer_job *job, uint32_t stage);

@@ -104,6 +104,13 @@ def early(folder):
         less = whole["communication"]["sent_bytes"] - short["communication"]["sent_bytes"]
         # Two ranks each send half of what is summed and scattered.
         check.near(less, (share - 1) * LAYERS * 2 * 2 * S * H / 2, f"bytes that are not sent again, {parallel}", 1e-9)
+        done = [each["throughput"]["hfu"] * each["time"]["iteration_s"] for each in (whole, short)]
+        unit = whole["throughput"]["mfu"] / whole["throughput"]["model_flops_per_s_per_gpu"]
+        check.near((done[0] - done[1]) / unit, LAYERS * 2 * S * H * FFN / share, f"flop that are not, {parallel}", 1e-6)
+    for model in (MODEL.replace("dropout: false", "dropout: true"), MODEL + ", norms: 4", MODEL + ", streams: 2"):
+        whole, short = (job(folder, "", word, "{data: 1}", "full", model)["time"]["iteration_s"]
+                        for word in ("", ", recompute_stops_early: true"))
+        check.near(short, whole, f"computed again for what follows: {model}", 1e-12)
 
 
 def attention(folder):

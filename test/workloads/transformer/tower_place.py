@@ -119,6 +119,30 @@ one, _ = run("tower_place=own", "tower_tensor=1", tower_images=5, tower_mergers=
 other, _ = run("tower_place=own", "tower_tensor=1", engine="simgrid", tower_images=5, tower_mergers=2)
 expect(abs(other["time"]["iteration_s"] / one["time"]["iteration_s"] - 1) < 0.03, "engines")
 
+# ---- what it holds while layers run, on a stage that has no others: of two, three and four layers ----
+
+
+def parts(depth, *sets):
+    result, why = run("tower_place=own", *sets, tower_layers=depth, tower_images=16, layers=2, vocabulary=1024,
+                      parallel={"tensor": 2, "pipeline": 2, "data": 2})
+    expect(result, sets, why)
+    return result["memory"]["parts"] | {"hfu": result["throughput"]["hfu"] * result["time"]["iteration_s"]}
+
+
+kept = [parts(depth, "/schedule.recompute=none") for depth in (40, 41)]
+again = [parts(depth, "/schedule.recompute=full") for depth in (40, 41)]
+layer = (kept[1]["activations_bytes"] - kept[0]["activations_bytes"]) / 2  # of two micro-batches
+expect(abs(again[0]["buffers_bytes"] / layer - 1) < 1e-9, "a layer that is computed again", again[0], layer)
+# Scores are formed once more by flash attention in any case.
+flop = 2 * 16 * PATCHES * (4 * V * V + 2 * V * INNER) + 16 * 4 * PATCHES * PATCHES * V
+more = [(again[i]["hfu"] - kept[i]["hfu"]) * 989e12 * 8 / (N * D) for i in (0, 1)]
+expect(abs((more[1] - more[0]) / flop - 1) < 1e-6, "flop of a layer again", more, flop)
+shards = [parts(40, f"zero={zero}") for zero in (2, 3)]
+layer = (4 * V * V + 3 * V + 2 * V * INNER + INNER) / 2 + 6 * V  # of two ranks along tensor, which both have its norms
+weights = 2 * (layer + (1539 * V + (4 * V + 1) * (4 * V + H)) / 40)  # with as much of what is beside the layers
+expect(shards[0]["buffers_bytes"] == 0 and abs(shards[1]["buffers_bytes"] / weights / 2 - 1) < 1e-3, "gathered layers",
+       shards, weights)
+
 # ---- what the outputs say ----
 
 counts = [8, 0, 4, 2, 0, 4, 1, 1]  # of samples (micro-batch, rank) in turn: 13 on rank 0, 7 on rank 1

@@ -219,6 +219,18 @@ static double formed_again(const struct transformer_model *own)
     return kind->attends ? kind->core_flops(own) * widths.query / (widths.query + widths.output) : 0;
 }
 
+/* Last products that are not computed again where their layers are. */
+static double stopped_flops(const struct transformer_model *m, const struct transformer_layout *layout)
+{
+    double sum = 0;
+    for (uint64_t layer = 0; layout->stops_early && layer < m->layers; layer++) {
+        struct transformer_model own = transformer_model_of_layer(m, layer);
+        if (own.feed == FEED_DENSE && transformer_stops_early(&own, layout, BLOCK_FFN))
+            sum += 2 * (double)own.sequence * (double)own.ffn * (double)own.hidden;
+    }
+    return sum;
+}
+
 double transformer_repeated_flops(const struct transformer_model *model, const struct transformer_layout *layout)
 {
     bool kinds = transformer_has_kinds(model);
@@ -227,7 +239,7 @@ double transformer_repeated_flops(const struct transformer_model *model, const s
     double attention = transformer_all_attention_flops(model),
            once = kinds ? sum_of(model, formed_again) : attention * scores, flash = layout->flash ? once : 0;
     if (layout->recompute == TRANSFORMER_FULL)
-        return transformer_layers_flops(model) + flash;
+        return transformer_layers_flops(model) - stopped_flops(model, layout) + flash;
     if (layout->recompute == TRANSFORMER_OPERATORS)
         return transformer_again_flops(model) + flash;
     return layout->recompute == TRANSFORMER_SELECTIVE && !layout->flash ? 3 * attention : flash;

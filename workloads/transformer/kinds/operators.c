@@ -146,12 +146,14 @@ static void ffn_forward(const struct transformer_model *m, const struct transfor
     }
 }
 
-/* Nothing needs the result of the last product again, unless a normalisation follows. */
+/* Nothing needs the result of the last product again, unless something follows it that does: a normalisation, the mask
+ * of dropout, what mixes several streams. */
 bool transformer_stops_early(const struct transformer_model *model, const struct transformer_layout *layout,
                              enum transformer_block block)
 {
     return layout->stops_early && layout->recompute == TRANSFORMER_FULL &&
-           (block == BLOCK_FFN || block == BLOCK_SECOND) && !(transformer_norms_of(model).behind > 0);
+           (block == BLOCK_FFN || block == BLOCK_SECOND) && !(transformer_norms_of(model).behind > 0) &&
+           !model->dropout && model->streams <= 1;
 }
 
 /* What of a forward is computed again where layers are as a whole. */
