@@ -57,7 +57,8 @@ static void read_falcon(struct config *c)
     settings_put_count(c->settings, "model.norms", norms, from);
 }
 
-/* Queries and keys of all heads of a token are normalised together, and each block is behind, not before, its norm. */
+/* Queries and keys of all heads of a token are normalised together. Each block has one normalisation as others do, but
+ * behind it: as many parameters and bytes. */
 static void read_olmo(struct config *c)
 {
     config_put_fixed(c, "model.qk_norm", "true");

@@ -60,12 +60,19 @@ static void put_clip(struct config *c, uint64_t frames, struct source from)
                  arena_print(c->settings->arena, "%llums", (unsigned long long)settings_product(frames, 10)), from);
 }
 
-/* Whisper's encoder over 30 seconds: whole clips, of which the mean of each two positions is projected. */
-static void read_qwen2_audio(struct config *c, const struct node *audio)
+/* Whisper's encoder over 30 seconds, or two frames for each of its positions: whole clips alone. */
+static void read_whisper(struct config *c, const struct node *audio)
 {
-    config_put_count(c, "model.audio_positions", "max_source_positions", 1500, true);
+    uint64_t positions = config_put_count(c, "model.audio_positions", "max_source_positions", 1500, true);
+    put_clip(c, settings_product(2, positions), given(audio));
     settings_put(c->settings, "model.audio_padded", "true", given(audio));
     settings_put(c->settings, "model.audio_key_biases", "false", given(audio));
+}
+
+/* Of which the mean of each two positions is projected. */
+static void read_qwen2_audio(struct config *c, const struct node *audio)
+{
+    read_whisper(c, audio);
     settings_put(c->settings, "model.audio_pool", "2", given(audio));
 }
 
@@ -74,9 +81,7 @@ static void read_voxtral(struct config *c, const struct node *audio)
 {
     uint64_t hidden = settings_count(c->settings, "model.audio_hidden", 1),
              inner = settings_count(c->settings, "model.audio_ffn", 0);
-    config_put_count(c, "model.audio_positions", "max_source_positions", 1500, true);
-    settings_put(c->settings, "model.audio_padded", "true", given(audio));
-    settings_put(c->settings, "model.audio_key_biases", "false", given(audio));
+    read_whisper(c, audio);
     if (hidden && inner % hidden == 0 && inner)
         settings_put_count(c->settings, "model.audio_merge", inner / hidden, given(audio));
     else
@@ -133,11 +138,12 @@ static const struct encoder *find_encoder(const struct node *type)
 /* An encoder that nobody has described is left out, and said to be. */
 static void leave_out(struct config *c, const struct node *audio, const struct node *type)
 {
+    bool scalar = type && type->kind == NODE_SCALAR;
     bool conforms = node_get(audio, "conv_kernel_size") || node_get(audio, "conf_conv_kernel_size") ||
                     node_get(audio, "convolution_module") || node_get(audio, "conv_depthwise_kernel_size");
     settings_remark(c->settings, REMARK_PARTIAL, audio->key_at, "audio_config",
-                    "the tower %s is left out: %s; keys audio_* describe one by hand (doc/layer-kinds.md)",
-                    type ? node_describe(type, c->settings->arena) : "without a model_type",
+                    "the tower %s%s is left out: %s; keys audio_* describe one by hand (doc/layer-kinds.md)",
+                    scalar ? "of model_type " : "without a model_type", scalar ? type->text : "",
                     conforms ? "its layers have convolutions (conformers), a kind that stagesim lacks"
                              : "its layers are not known");
 }
@@ -147,6 +153,10 @@ void config_read_audio_tower(struct config *c)
     const struct node *text = c->root, *audio = enter(c, "audio_config");
     const struct node *type = audio ? node_get(audio, "model_type") : NULL;
     const struct encoder *encoder = find_encoder(type);
+    const struct node *other = node_get(c->top, "audio_config");
+    if (!audio && node_given(other))
+        diag_error(c->settings->diag, other->at, "audio_config is %s; expected a map that describes a tower of sound",
+                   node_describe(other, c->settings->arena));
     if (audio && !encoder)
         leave_out(c, audio, type);
     if (encoder) {

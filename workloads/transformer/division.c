@@ -136,7 +136,7 @@ static bool check_load(const struct transformer_job *j)
     }
     ok &= refuse(j, r->expert_hidden < 1 && j->layout.recompute == TRANSFORMER_FULL, "expert_hidden",
                  "layers that are computed again as a whole send their tokens again, and none of these hides; expected "
-                 "schedule.recompute: none");
+                 "another schedule.recompute than full");
     return ok & refuse(j, r->expert_overlap && !(transformer_shared_width(&j->model) > 0), "expert_overlap",
                        "there are no shared experts to compute while tokens travel; expected model.shared_experts");
 }

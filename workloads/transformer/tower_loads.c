@@ -39,6 +39,8 @@ static const char *wrong_shape(const struct transformer_job *j, enum transformer
     if (t->heads % tensor || t->ffn % tensor)
         return sound ? "heads and audio_ffn of the tower cannot be divided over the tensor-parallel ranks"
                      : "heads and tower_ffn of the tower cannot be divided over the tensor-parallel ranks";
+    if (sound && t->positions && tower_positions(t) > (double)t->positions)
+        return "a clip has more positions than audio_positions are learned; expected a shorter clip, or more of them";
     if (sound && (t->clip * t->rate < 1 || t->strides.count > 6))
         return "a clip has no frame that a layer sees; expected at most 6 strides, and a longer clip";
     return NULL;
@@ -63,24 +65,32 @@ static bool check_tower(const struct transformer_job *j, enum transformer_tower_
     return true;
 }
 
+/* Of a sample that has the same in every case. */
+static double fixed_tokens(const struct transformer_job *j, enum transformer_tower_kind kind)
+{
+    const struct transformer_tower *t = &j->model.towers[kind];
+    bool fixed = t->layers && t->amount > 0 && !t->amounts && !t->listed.count;
+    return fixed ? t->amount / (kind == TOWER_AUDIO ? t->clip : 1) * tower_tokens(t) : 0;
+}
+
+static void report_tokens(const struct transformer_job *j, const char *key, const char *what, double tokens)
+{
+    j->api->error(
+        j->job, key,
+        "a sample has %.0f tokens of %s, which do not fit into a sequence of %llu; expected fewer, or a longer "
+        "model.sequence",
+        ceil(tokens), what, (unsigned long long)j->model.sequence);
+}
+
 /* Tokens of a sample that are not drawn have room in its sequence. */
 static bool check_tokens(const struct transformer_job *j)
 {
-    double sum = 0;
-    const struct keys *keys = &keys_of[TOWER_IMAGES];
-    for (enum transformer_tower_kind kind = TOWER_IMAGES; kind < TRANSFORMER_TOWERS; kind++) {
-        const struct transformer_tower *t = &j->model.towers[kind];
-        if (!t->layers || t->amounts || !(t->amount > 0))
-            continue;
-        keys = &keys_of[kind];
-        sum += t->amount / (kind == TOWER_AUDIO ? t->clip : 1) * tower_tokens(t);
-    }
-    if (sum <= (double)j->model.sequence)
+    double images = fixed_tokens(j, TOWER_IMAGES), sound = fixed_tokens(j, TOWER_AUDIO);
+    enum transformer_tower_kind kind = sound > 0 ? TOWER_AUDIO : TOWER_IMAGES;
+    if (images + sound <= (double)j->model.sequence)
         return true;
-    j->api->error(j->job, keys->amount,
-                  "the %s of a sample are %.0f tokens, which do not fit into a sequence of %llu; expected fewer, or a "
-                  "longer model.sequence",
-                  keys->what, sum, (unsigned long long)j->model.sequence);
+    report_tokens(j, keys_of[kind].amount, images > 0 && sound > 0 ? "images and sound" : keys_of[kind].what,
+                  images + sound);
     return false;
 }
 
@@ -168,12 +178,30 @@ bool transformer_check_tower_stages(const struct transformer_job *j)
 
 /* ---- drawing ---- */
 
-/* Items of a sample: whole images, as many as its sequence has room for. */
-static double items_of(const struct transformer_job *j, const struct transformer_tower *t, double amount)
+/* Samples of an iteration: their number, and the tokens that each has room for beside those that it has already. */
+struct samples {
+    size_t count;
+    double *room;
+    size_t cut; /* samples of a tower that are drawn larger than they have room for */
+};
+
+/* Items of a sample: whole images, as many as its sequence has room for. -1: a sample that is given has not. */
+static double take_items(const struct transformer_job *j, const struct transformer_tower *t, double amount,
+                         struct samples *samples, size_t number)
 {
+    enum { ROUNDED = 1000000000 };
     bool sound = t->kind == TOWER_AUDIO;
-    double items = sound ? amount / t->clip : floor(amount + 0.5), room = (double)j->model.sequence / tower_tokens(t);
-    items = fmin(items, sound ? room : floor(room));
+    double items = sound ? amount / t->clip : floor(amount + 0.5), each = tower_tokens(t),
+           room = samples->room[number] / each * (1 + 1.0 / ROUNDED), most = fmax(0, sound ? room : floor(room));
+    if (items > most && t->listed.count) {
+        double before = (double)j->model.sequence - samples->room[number];
+        report_tokens(j, keys_of[t->kind].listed, before > 0 ? "images and sound" : keys_of[t->kind].what,
+                      before + items * each);
+        return -1;
+    }
+    samples->cut += items > most;
+    items = fmin(items, most);
+    samples->room[number] -= items * each;
     return t->padded ? ceil(items) : items;
 }
 
@@ -192,7 +220,8 @@ static double most_of(const struct transformer_job *j, enum transformer_tower_ki
 }
 
 /* Of samples dealt to micro-batches and ranks, the work of each over the mean. */
-static bool draw(struct transformer_job *j, enum transformer_tower_kind kind, size_t batches)
+static bool draw(struct transformer_job *j, enum transformer_tower_kind kind, size_t batches,
+                 struct samples *all_samples)
 {
     struct transformer_tower *t = &j->model.towers[kind];
     struct transformer_tower_load *load = &j->towers[kind];
@@ -202,7 +231,10 @@ static bool draw(struct transformer_job *j, enum transformer_tower_kind kind, si
     load->factors = array_zeroed(batches, sizeof *load->factors);
     for (size_t batch = 0; batch < batches; batch++)
         for (size_t k = 0; k < samples; k++) {
-            double items = items_of(j, t, sample_of(t, &draws, batch * samples + k));
+            size_t number = batch * samples + k;
+            double items = take_items(j, t, sample_of(t, &draws, number), all_samples, number);
+            if (items < 0)
+                return false;
             load->factors[batch] += items;
             sum += items;
         }
@@ -225,25 +257,46 @@ static bool draw(struct transformer_job *j, enum transformer_tower_kind kind, si
     return true;
 }
 
+static bool draw_kind(struct transformer_job *j, enum transformer_tower_kind kind, struct samples *samples)
+{
+    const struct transformer_tower *t = &j->model.towers[kind];
+    const char *key = t->amounts ? keys_of[kind].drawn : keys_of[kind].listed;
+    double batches = (double)j->api->micro_batches(j->job) * j->data, count = j->layout.samples * batches;
+    if (!(j->layout.samples >= 1) || count > SAMPLES_MAX) {
+        j->api->error(j->job, key,
+                      "each sample has its own %s; expected batch.micro or batch.global, of at most %d samples",
+                      keys_of[kind].what, (int)SAMPLES_MAX);
+        return false;
+    }
+    if (!samples->room) {
+        samples->count = (size_t)count;
+        samples->room = array_zeroed(samples->count, sizeof *samples->room);
+        for (size_t i = 0; i < samples->count; i++)
+            samples->room[i] = (double)j->model.sequence - fixed_tokens(j, TOWER_IMAGES) - fixed_tokens(j, TOWER_AUDIO);
+    }
+    samples->cut = 0;
+    bool ok = draw(j, kind, (size_t)batches, samples);
+    if (ok && samples->cut)
+        j->api->note(j->job, key, "%zu of %zu samples have only as much as their sequence has room for", samples->cut,
+                     samples->count);
+    return ok;
+}
+
 bool transformer_draw_towers(struct transformer_job *j)
 {
-    double batches = (double)j->api->micro_batches(j->job) * j->data, samples = j->layout.samples * batches;
+    struct samples samples = {0};
     bool ok = true;
     for (enum transformer_tower_kind kind = TOWER_IMAGES; kind < TRANSFORMER_TOWERS; kind++) {
-        const struct transformer_tower *t = &j->model.towers[kind];
-        const struct keys *keys = &keys_of[kind];
-        double items = t->items * j->layout.samples;
+        double items = j->model.towers[kind].items * j->layout.samples;
         j->towers[kind].spread = items > 0 && j->place.apart ? most_of(j, kind, items) / items : 1;
-        if (!t->layers || (!t->amounts && !t->listed.count))
-            continue;
-        if (!(j->layout.samples >= 1) || samples > SAMPLES_MAX) {
-            j->api->error(j->job, t->amounts ? keys->drawn : keys->listed,
-                          "each sample has its own %s; expected batch.micro or batch.global, of at most %d samples",
-                          keys->what, (int)SAMPLES_MAX);
-            return false;
-        }
-        ok &= draw(j, kind, (size_t)batches);
     }
+    for (unsigned i = 0; i < 2 * TRANSFORMER_TOWERS; i++) { /* what is drawn has the room that what is given leaves */
+        enum transformer_tower_kind kind = (enum transformer_tower_kind)(i % TRANSFORMER_TOWERS);
+        const struct transformer_tower *t = &j->model.towers[kind];
+        if (t->layers && (i < TRANSFORMER_TOWERS ? t->listed.count > 0 : t->amounts != NULL))
+            ok = draw_kind(j, kind, &samples) && ok;
+    }
+    free(samples.room);
     return ok;
 }
 

@@ -296,8 +296,8 @@ bool transformer_towers_vary(const struct transformer_job *job);
 /* Over the layers of a stage, those that predict further tokens included: their sum, and the largest. */
 double transformer_stage_sum(const struct transformer_job *job, uint32_t stage, transformer_of_layer of);
 double transformer_stage_largest(const struct transformer_job *job, uint32_t stage, transformer_of_layer of);
-/* Bytes of a layer of those that a stage gathers one after the other (the largest kind of them), and how many these are;
- * `whole`: bytes of all that it gathers. */
+/* Bytes of a layer of those that a stage gathers one after the other (the largest kind of them), and how many these
+ * are; `whole`: bytes of all that it gathers. */
 double transformer_stage_gathered(const struct transformer_job *job, uint32_t stage, double whole, double *layers);
 /* The first layer of a stage, and how many of those that predict further tokens it holds. */
 uint32_t transformer_stage_first(const struct transformer_job *job, uint32_t stage);

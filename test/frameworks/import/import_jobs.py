@@ -246,7 +246,6 @@ data_parallel_replicate_degree = 4294967295\ndata_parallel_shard_degree = 429496
 refused(["batch.sh:2:", "18446744073709551615; expected a whole number of at most"], "batch.sh", files=[
     ("batch.sh", "#!/bin/bash\n#SBATCH --nodes=8589934592\n#SBATCH --gpus-per-node=8589934592\n"
      "srun python x.py --num-layers 24 --micro-batch-size 1\n")])
-
 refused(["m.json:1:1", "none of the files that stagesim knows"], "m.json", files=[("m.json", '{"a": 1}')])
 refused(["t.toml:2:5", "not TOML", "a value already"], "t.toml", files=[("t.toml", "a = 1\n    a = 2\n")])
 refused(["topology.conf:1:1", "a topology of Slurm, no job"], "topology.conf",
@@ -343,8 +342,9 @@ for name in ("onebitadam", "zerooneadam", "OneBitAdam", "ZeroOneAdam", "0/1Adam"
     _, result = imported("--", *BASE, "--optimizer", name)
     expect(f"the optimizer {name} is taken as adam" in result.stderr, "compressed Adam is named", result.stderr)
 EXPERTS = [*BASE, "--num-experts", 8, "--expert-model-parallel-size", 2, "--moe-layer-recompute"]
-beside, result = imported("--gpus", 2, "--", *EXPERTS, "--overlap-moe-expert-parallel-comm")
-for word in ("--moe-layer-recompute", "without --moe-grouped", "--moe-token-dispatcher-type: absent, it is allgather"):
+(beside, _), (_, result) = (imported("--gpus", 4, "--", *EXPERTS, "--overlap-moe-expert-parallel-comm",
+                                     "--pipeline-model-parallel-size", stages) for stages in (1, 2))
+for word in ("moe-layer-recompute", "without --moe-grouped", "dispatcher-type: absent, it is allgather", "into chunks"):
     expect(word in result.stderr, f"{word} is named", result.stderr)
 found, _ = imported("--gpus", 2, "--", *EXPERTS, "--moe-grouped-gemm", "--moe-token-dispatcher-type", "flex")
 expect((beside["schedule.name"], found["transformer.expert_exchange"]) == ("combined-1f1b", "deepep"), "tokens", found)

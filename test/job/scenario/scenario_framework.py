@@ -91,6 +91,18 @@ def conditions(folder):
     note(run(folder, flat, *sets("framework=nemo"))[0] == run(
         folder, flat, *sets("compute.kernels=auto", "communication.messages=blocking", "transformer.zero=1"))[0],
          "without a tensor axis")
+    # A profile says nothing that changes nothing, and nothing that is refused.
+    shared = JOB.replace("data: 4", "data: 2, context: 2")
+    for job, method in ((JOB, None), (shared, "ring")):
+        for name in ("megatron", "nemo"):
+            text = run(folder, job, *sets(f"framework={name}"))[1]
+            note(("context_method: ring" in text) == (method == "ring"), f"{name}: {method}")
+    experts = JOB.replace("{tensor: 2, pipeline: 2, data: 4}", "{data: 16, expert: 8}").replace(
+        "1f1b", "{name: combined-1f1b, chunks: 2, recompute: full}").replace(
+        "llama3-8b", "{layers: 4, hidden: 512, heads: 8, vocabulary: 1024, sequence: 512, experts: 8}")
+    for job, hidden in ((experts, "1"), (experts.replace("full", "none"), "0.37")):
+        text = run(folder, job, *sets("framework=nemo"))[1]
+        note(f"expert_hidden: {hidden}\n" in text, f"hidden: {text[-2000:]}")
     chunks = JOB.replace("1f1b", "{name: interleaved, chunks: 2}")
     note("  messages: queued\n" in run(folder, chunks, *sets("framework=nemo"))[1], "messages block with chunks")
     short = folder / "mine.yaml"

@@ -114,6 +114,16 @@ for name, (content, count, language) in FILES.items():
                               capture_output=True, text=True)
         expect(bool(done.returncode) == bool(wrong) and (not wrong or f"gives {count} param" in done.stderr), name,
                done.stderr)
+whisper_of_15 = dict(FILES["Qwen2-Audio"][0], audio_config=sound("qwen2_audio_encoder", max_source_positions=750))
+for content, words in ((whisper_of_15, "audio_clip: 15000ms"),
+                       (dict(whisper_of_15, audio_config=[1]), "audio_config is a list; expected a map"),
+                       (dict(whisper_of_15, audio_config=sound("parrot")), "the tower of model_type parrot is left")):
+    (FOLDER / "config.json").write_text(json.dumps(content))
+    (FOLDER / "job.yaml").unlink()
+    done = subprocess.run([STAGESIM, "import", str(FOLDER / "config.json"), "-o", str(FOLDER / "job.yaml")],
+                          capture_output=True, text=True)
+    (FOLDER / "job.yaml").touch()
+    expect(words in (FOLDER / "job.yaml").read_text() + done.stderr + done.stdout, words, done.stderr, done.stdout)
 (FOLDER / "config.json").write_text(json.dumps({
     "text_config": text("llama", 3072, 30, 32, 8, 8192, 131072),
     "audio_config": {"model_type": "gemma3n_audio", "conf_conv_kernel_size": 5}}))
@@ -192,6 +202,11 @@ long, why = run(**WHISPER, audio_lengths={"log-normal": {"median": "10s", "mean"
 mean, why = run(**WHISPER, audio_length="20s", **shape)
 expect(long["iteration_s"] > 1.02 * mean["iteration_s"], "ranks wait", long["iteration_s"], mean["iteration_s"])
 pipe = {"parallel": {"pipeline": 4, "data": 2}, "batch": {"global": 16, "micro": 1}}
+# What is drawn has the room that what is given leaves: 2500 tokens of sound, or 6 images.
+full, why = run(**IMAGES, **WHISPER, tower_image_counts=100, audio_length="50s", **shape)
+six, why = run(**IMAGES, **WHISPER, tower_images=6, audio_length="50s", **shape)
+expect(full and abs(full["iteration_s"] / six["iteration_s"] - 1) < 1e-9 and
+       "32 of 32 samples have only as much" in str(full["scenario"].get("notes")), "room", full, why)
 for sets in ((), ("schedule=zb-h1",), ("schedule.recompute=full",), ("transformer.granularity=layer",),
              ("transformer.zero=1",), ("schedule=interleaved", "schedule.chunks=2"), ("transformer.adapter_rank=8",)):
     result, why = run(*sets, **WHISPER, **IMAGES, tower_image_counts={"uniform": [0, 4]},
@@ -206,7 +221,12 @@ for keys, words in ((WHISPER | {"audio_heads": 3}, "of which the former is a mul
                     (WHISPER | {"audio_strides": [1] * 7}, "at most 6 strides"),
                     ({"audio_rate": 50}, "model.audio_rate changes nothing here; it needs model.audio_layers"),
                     ({"audio_key_biases": False}, "it needs model.audio_layers"),
-                    (IMAGES | {"tower_images": 17}, "are 4352 tokens, which do not fit into a sequence of 4096"),
+                    (IMAGES | {"tower_images": 17}, "4352 tokens of images, which do not fit into a sequence of 4096"),
+                    (IMAGES | {"tower_image_list": [1, 17]}, "a sample has 4352 tokens of images, which do not fit"),
+                    (WHISPER | IMAGES | {"tower_images": 8, "audio_length": "50s"}, "4548 tokens of images and sound"),
+                    (WHISPER | IMAGES | {"tower_image_list": [0, 8], "audio_length_list": ["50s"]},
+                     "has 4548 tokens of images and sound, which do not fit"),
+                    (WHISPER | {"audio_positions": 1499}, "more positions than audio_positions are learned"),
                     (IMAGES | {"tower_images": 1, "tower_image_list": [1]}, "say the same in several ways"),
                     (IMAGES | {"tower_images": 1, "tower_seed": 3}, "it needs model.tower_image_counts"),
                     (IMAGES | {"tower_image_list": [0]}, "no sample of an iteration has any images")):
