@@ -59,7 +59,7 @@ static bool simulate(struct attempt *attempt)
     struct job_site site = {.whole = world->platform,
                             .engine = world->engine,
                             .rule = {world->fold, {.most = attempt->turns_most}},
-                            .notes = world->diag->out};
+                            .notes = world->notes};
     bool done = job_runs_simulate(attempt->runs, attempt->count, &site, attempt->fault);
     attempt->unfolded = site.reason[0] ? arena_copy(world->arena, site.reason) : NULL;
     attempt->even = site.rule.turns.even;

@@ -37,6 +37,7 @@ struct crowd_world {
     bool steady; /* iterations may be left out */
     bool fold;   /* ranks that are alike may be simulated once */
     enum jobs_leads leads;
+    FILE *notes; /* where it is said before a simulation that it takes long; NULL: nowhere */
     struct arena *arena;
     struct diag *diag;
 };

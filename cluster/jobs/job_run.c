@@ -193,7 +193,7 @@ static void note_cost(const struct job_run *runs, const struct engine_job *jobs,
            takes = seconds * share * sqrt(share * sqrt(share)) * operations / operations_then;
     if (site->notes && takes > tell_from)
         fprintf(site->notes,
-                "stagesim: note: %.0f ranks that differ share links; to simulate them takes from %s to ten times that "
+                "note: %.0f ranks that differ share links; to simulate them takes from %s to ten times that "
                 "(%s)\n",
                 ranks, readable_seconds(least, takes), readable_seconds(most, 10 * takes));
 }

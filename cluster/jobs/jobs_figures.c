@@ -104,44 +104,55 @@ static bool take(struct finding *finding, const uint32_t *members, const struct 
     return true;
 }
 
-/* Of the first set in which nobody gets ahead. */
-static bool find_leads_error(struct finding *finding, const struct job_link_sets *sets, const struct crowd *crowd,
-                             const uint32_t *members, uint32_t count)
+/* The jobs of a set, which has the number of its first one. */
+static uint32_t list_members(const uint32_t *component, uint32_t count, uint32_t first, uint32_t *members)
+{
+    uint32_t size = 0;
+    for (uint32_t i = first; i < count; i++)
+        if (component[i] == first)
+            members[size++] = i;
+    return size;
+}
+
+static bool find_set(struct finding *finding, uint32_t first, const uint32_t *members, uint32_t size,
+                     const struct crowd **crowd)
 {
     struct jobs_figures *figures = finding->figures;
-    bool known = figures->even_ranks > 0;
-    for (uint32_t i = 0; i < count; i++)
-        figures->even_ranks += figures->jobs[members[i]].ranks;
-    return known || finding->world->leads != LEADS_AUTO || crowd->count < 2 ||
-           leads_error_find(finding->world, finding->runs, sets, members, count, &figures->leads_error, finding->fault);
+    uint32_t runs = figures->runs;
+    const struct known_crowd *known = find_crowd(finding, members, size);
+    if (!known)
+        return false;
+    figures->components++;
+    figures->simulated_components += figures->runs - runs;
+    for (uint32_t i = 0; i < size; i++) {
+        if (!take(finding, members, known, i))
+            return false;
+        figures->jobs[members[i]].component = first;
+        figures->even_ranks += known->crowd->even ? figures->jobs[members[i]].ranks : 0;
+    }
+    if (known->crowd->unfolded)
+        figures->unfolded = known->crowd->unfolded;
+    *crowd = known->crowd;
+    return true;
 }
 
 static bool find_together(struct finding *finding, const struct job_link_sets *sets, const uint32_t *component)
 {
-    uint32_t count = finding->jobs->count;
+    uint32_t count = finding->jobs->count, largest = 1, even = count; /* the largest set in which nobody gets ahead */
     uint32_t *members = arena_array(finding->world->arena, count, sizeof *members);
     for (uint32_t first = 0; first < count; first++) {
-        uint32_t size = 0;
-        for (uint32_t i = first; i < count; i++)
-            if (component[i] == first)
-                members[size++] = i;
-        uint32_t runs = finding->figures->runs;
-        const struct known_crowd *known = size ? find_crowd(finding, members, size) : NULL;
-        if (size && !known)
+        const struct crowd *crowd = NULL;
+        uint32_t size = list_members(component, count, first, members);
+        if (size && !find_set(finding, first, members, size, &crowd))
             return false;
-        finding->figures->components += size > 0;
-        finding->figures->simulated_components += finding->figures->runs - runs;
-        for (uint32_t i = 0; i < size; i++) {
-            if (!take(finding, members, known, i))
-                return false;
-            finding->figures->jobs[members[i]].component = first;
+        if (size > largest && crowd->even) {
+            largest = size;
+            even = first;
         }
-        if (size && known->crowd->unfolded)
-            finding->figures->unfolded = known->crowd->unfolded;
-        if (size && known->crowd->even && !find_leads_error(finding, sets, known->crowd, members, size))
-            return false;
     }
-    return true;
+    return even == count || finding->world->leads != LEADS_AUTO ||
+           leads_error_find(finding->world, finding->runs, sets, members, list_members(component, count, even, members),
+                            &finding->figures->leads_error, finding->fault);
 }
 
 /* ---- alone, and in pairs ---- */

@@ -58,7 +58,7 @@ struct jobs_figures {
     uint32_t ranks, simulated_ranks; /* of all jobs; of these those that were simulated together */
     const char *unfolded;            /* where some jobs have no ranks that stand for others, why; NULL: all have */
     uint32_t even_ranks;             /* simulated ones of sets in which nobody gets ahead, see crowd.even; 0: none */
-    struct leads_error leads_error;  /* of the largest of these sets, where `leads` is auto */
+    struct leads_error leads_error;  /* of that of these sets with most jobs, where `leads` is auto */
     uint32_t runs;                   /* simulations */
     double makespan;
     struct crowd **crowds; /* whose timelines these are */

@@ -182,6 +182,7 @@ int jobs_run(struct simulation_context *context)
                                 .steady = context->scenario->steady == STEADY_AUTO,
                                 .fold = context->scenario->fold == FOLD_AUTO,
                                 .leads = jobs->leads,
+                                .notes = context->request->quiet ? NULL : context->diag.out,
                                 .arena = context->arena,
                                 .diag = &context->diag};
     if (!jobs_place(jobs, context->platform, &hosts, context->arena, &context->diag))

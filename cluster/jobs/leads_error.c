@@ -129,6 +129,7 @@ static bool compare(const struct sample *sample, struct leads_error *error, stru
             run->described->iterations < ITERATIONS_MOST ? run->described->iterations : ITERATIONS_MOST;
         if (!job_run_again(run, iterations, sample->arena, sample->world->diag, &runs[i]))
             return false;
+        runs[i].start = 0; /* with so few iterations those that begin later would be alone */
     }
     const double *exact = simulate(sample, &cut, runs, CLASS_TURNS_ALL, fault);
     const double *even = exact ? simulate(sample, &cut, runs, 0, fault) : NULL;

@@ -210,7 +210,7 @@ void folded_beside(const struct engine *engine, struct engine_job *jobs, uint32_
 {
     struct folding *foldings = NULL;
     snprintf(reason, size, "%s", rule->fold ? "" : "the scenario says fold: off");
-    rule->turns.even = !rule->turns.most;
+    rule->turns.even = !rule->turns.most && engine->weighs;
     if (rule->fold)
         foldings = fold_beside(engine, jobs, count, &rule->turns, arena, reason, size);
     struct stand_ins *stand_ins = foldings ? NULL : find_stand_ins(engine, jobs, count, !rule->turns.most, arena);

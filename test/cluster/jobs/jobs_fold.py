@@ -93,6 +93,8 @@ def check_leads(folder):
         for one, other in zip(even["jobs"], exact["jobs"]):
             error = abs(one["iteration_s"] / other["iteration_s"] - 1)
             check.that(error < 0.01, f"{one['name']}: even is off by {error}")
+    apart = summary_of(folder, cluster(4, leads="even", engine="analytic"))
+    check.that(apart and "even_leads" not in apart, "without contention nobody gets ahead, and nothing is off")
     larger = {**scenario, "schedule": "1f1b", "model": {**scenario["model"], "layers": 24, "hidden": 2048},
               "parallel": {"tensor": 8, "pipeline": 2, "data": 4}, "batch": {"micro_batches": 4, "micro": 1}}
     many = summary_of(folder, {"platform": {"preset": "dgx-h100", "nodes": 112, "pod": 8, "oversubscription": 2},
