@@ -269,7 +269,8 @@ static int run_engine(struct run *run, const struct engine *engine, bool last)
     if (run->alone)
         report->contention = contention_create(run->alone, frame, run->platform, run->job->hosts, run->arena);
     run_note_ahead(run, last && run_is_ahead(run, engine, timeline), (double)program_operations(run->job->program));
-    run_note_unlike(run, frame);
+    if (last)
+        run_note_unlike(run, frame); /* with both engines, that of the last is known of one iteration */
     return hand_over(run, last, &folded, report, &nested);
 }
 

@@ -2,7 +2,7 @@
 // The order of a pipeline as a schedule file (CSV): its slots by worker, the moves of a slot, and when slots run.
 export const ORDER_FILE = 'order.csv';
 
-// Kinds of slots that take no time of a device: what is sent, or moved away and loaded back.
+// Whether slots of a kind take time of a device: not what is sent, or moved away and loaded back.
 export const takesTime = kind => !/^[ELPQG]/.test(kind);
 
 // Without quotes: neither schedule files nor tables of operations have any.
