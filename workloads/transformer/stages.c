@@ -475,7 +475,7 @@ bool transformer_lower(const struct transformer_job *j)
         .owned_counts = s.owned_counts,
         .factor_sets = j->packing.sequences || drawn ? j->api->micro_batches(j->job) : 0,
         .unsliced = j->model.documents.count > 0 || drawn,
-        .first_expert_axes = j->place.apart ? j->place.copies : NULL,
+        .first_expert_axes = j->place.apart ? j->place.axes->copies : NULL,
     };
     struct transformer_islands islands;
     put_costs(&s, &pipeline);

@@ -115,9 +115,13 @@ bool transformer_place_towers(struct transformer_job *j)
     const struct transformer_parameters *p = j->parameters;
     uint32_t tensor = (uint32_t)j->layout.tensor, own = p->tower_tensor ? (uint32_t)p->tower_tensor : tensor;
     bool towers = transformer_has_tower(&j->model), apart = towers && own < tensor;
-    j->place = (struct transformer_tower_place){
-        .own = towers && p->tower_place == TOWERS_OWN, .apart = apart, .tensor = tensor, .groups = 1};
-    snprintf(j->place.shared, sizeof j->place.shared, "tensor");
+    j->place = (struct transformer_tower_place){.own = towers && p->tower_place == TOWERS_OWN,
+                                                .apart = apart,
+                                                .tensor = tensor,
+                                                .groups = 1,
+                                                .axes = array_zeroed(1, sizeof *j->place.axes)};
+    struct transformer_tower_axes *axes = j->place.axes;
+    snprintf(axes->shared, sizeof axes->shared, "tensor");
     if (towers && own > tensor) {
         j->api->error(j->job, "tower_tensor",
                       "%u ranks of a tower are more than the %u along tensor; expected a divisor of these", own,
@@ -143,11 +147,11 @@ bool transformer_place_towers(struct transformer_job *j)
     }
     j->place.tensor = own;
     j->place.groups = (double)tensor / own;
-    snprintf(j->place.copies, sizeof j->place.copies, "data,tensor");
+    snprintf(axes->copies, sizeof axes->copies, "data,tensor");
     if (own == 1)
         return true;
-    snprintf(j->place.shared, sizeof j->place.shared, "tensor:%u", own);
-    snprintf(j->place.copies, sizeof j->place.copies, "data,tensor,-tensor:%u", own);
+    snprintf(axes->shared, sizeof axes->shared, "tensor:%u", own);
+    snprintf(axes->copies, sizeof axes->copies, "data,tensor,-tensor:%u", own);
     return true;
 }
 
@@ -304,6 +308,7 @@ void transformer_tower_loads_finish(struct transformer_job *j)
 {
     for (enum transformer_tower_kind kind = TOWER_IMAGES; kind < TRANSFORMER_TOWERS; kind++)
         free(j->towers[kind].factors);
+    free(j->place.axes);
 }
 
 bool transformer_towers_vary(const struct transformer_job *j)

@@ -103,9 +103,9 @@ static void set_apart(const struct transformer_job *on, enum transformer_tower_k
     for (uint32_t i = 0; i < count; i++) {
         for (unsigned k = 0; k < STAGESIM_EXCHANGES_MAX; k++) {
             if (parts[i].forward_exchanges.items[k].bytes > 0)
-                parts[i].forward_exchanges.items[k].axes = place->shared;
+                parts[i].forward_exchanges.items[k].axes = place->axes->shared;
             if (parts[i].backward_exchanges.items[k].bytes > 0)
-                parts[i].backward_exchanges.items[k].axes = place->shared;
+                parts[i].backward_exchanges.items[k].axes = place->axes->shared;
         }
         parts[i].expert_gradient = parts[i].gradient;
         parts[i].gradient = 0;
@@ -143,7 +143,7 @@ static uint32_t list_parts(const struct transformer_job *on, enum transformer_to
     if (on->place.apart)
         set_apart(on, kind, out, count);
     if (on->place.own && on->place.tensor > 1 && !is_frozen(on, kind))
-        add_gather(&out[count - 1].backward_exchanges, STAGESIM_BEFORE, on->place.shared,
+        add_gather(&out[count - 1].backward_exchanges, STAGESIM_BEFORE, on->place.axes->shared,
                    token_bytes(on, kind) / on->place.groups);
     for (uint32_t i = 0; i < count; i++) {
         if (on->towers[kind].factors) {

@@ -92,6 +92,11 @@ struct transformer_tower_load {
 struct transformer_tower_place {
     bool own, apart;
     double tensor, groups;
+    struct transformer_tower_axes *axes; /* parts point into it: copies of the job share it */
+};
+
+/* Of which ranks share a tower's layers, and of those that have copies of them. */
+struct transformer_tower_axes {
     char shared[24], copies[64];
 };
 
