@@ -192,6 +192,14 @@ static void print_csv(FILE *out, const struct comparison_row *rows, size_t count
 
 /* ---- json ---- */
 
+void comparison_write_settled(struct json_writer *json, const struct comparison_row *row)
+{
+    if (row->settled)
+        json_integer(json, "settled_iterations", row->settled);
+    if (row->unsettled)
+        json_flag(json, "unsettled", true);
+}
+
 static void print_json_figures(struct json_writer *json, const struct comparison_row *rows, size_t i)
 {
     const struct comparison_row *row = &rows[i];
@@ -231,6 +239,7 @@ static void print_json_figures(struct json_writer *json, const struct comparison
         json_number(json, "step_p95_s", row->tails.p95.value);
         json_number(json, "step_p99_s", row->tails.p99.value);
     }
+    comparison_write_settled(json, row);
     json_flag(json, "synchronous", !row->asynchronous);
 }
 

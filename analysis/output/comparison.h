@@ -4,6 +4,7 @@
 #define STAGESIM_COMPARISON_H
 
 #include "analysis/figures/report.h"
+#include "base/json_writer.h"
 #include "base/tables/table_write.h"
 
 #include <stdbool.h>
@@ -65,6 +66,9 @@ struct comparison_row {
 };
 
 struct comparison_row comparison_row_of(const struct report *report);
+/* How many iterations the figures are of where the run found that out, or that nobody found out: members of an object.
+ */
+void comparison_write_settled(struct json_writer *json, const struct comparison_row *row);
 /* Notes what of it is not finite (base/figure.h); comparison_row_of does. */
 void comparison_check(const struct comparison_row *row);
 

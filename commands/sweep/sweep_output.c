@@ -79,6 +79,7 @@ static void json_row(struct json_writer *json, const struct sweep *sweep, size_t
             json_number(json, figure->name, figure->of(&result->row));
     if (*fits_text(&result->row))
         json_flag(json, "fits", result->row.fits);
+    comparison_write_settled(json, &result->row);
     if (*result->row.reason)
         json_text(json, "reason", result->row.reason);
     json_object_end(json);

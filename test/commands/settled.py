@@ -100,6 +100,14 @@ def random_jobs(folder):
     check.that(0 < unlike < 20, f"{unlike} of 20 jobs have iterations that differ")
 
 
+def told(folder, member):
+    """What rows in JSON say of iterations that differ, also where nothing else is said."""
+    for words in (("compare", "job.yaml", "--quiet"), ("sweep", "job.yaml", "--set", "batch.micro_batches=4,5")):
+        for row in json.loads(tool.run(STAGESIM, *words, "--format", "json", cwd=folder).stdout):
+            found = {name: row[name] for name in ("settled_iterations", "unsettled") if name in row}
+            check.that(list(found) == [member] and (found[member] is True or found[member] > 1), f"{words}: {row}")
+
+
 def order(folder):
     """Fast in its first iteration, slow in all others; and one of a speed between them."""
     write_speeds(folder, "0 1.0\n0.3 0.5\n")
@@ -116,6 +124,7 @@ def order(folder):
         # Without contention speeds do not change.
         wanted = ["other", "job"] if engine == "engine=simgrid" else ["job", "other"]
         check.that(names == [["job", "other"], wanted], f"{engine}: by one iteration and settled {names}")
+    told(folder, "settled_iterations")
     done = tool.run(STAGESIM, "sweep", "job.yaml", "--set", "batch.micro_batches=4,5", cwd=folder)
     check.that("combinations with iterations that are not alike: 2;" in done.stdout, done.stdout)
 
@@ -132,6 +141,7 @@ def failing(folder):
         check.near(float(row["iteration_s"]), time, f"compare {words}: one iteration", 1e-12)
         about = json.loads((folder / "failing/about.json").read_text())
         check.that(said in done.stderr and said in str(about.get("notes")), f"compare {words}: {done.stderr}")
+    told(folder, "unsettled")
     done = tool.run(STAGESIM, "sweep", "job.yaml", "--set", "batch.micro_batches=4,5", cwd=folder)
     check.that("combinations whose next iteration may take another time: 2; " in done.stdout, done.stdout)
 
