@@ -166,14 +166,26 @@ double transformer_held(const struct transformer_job *j, uint32_t stage, uint32_
            transformer_held_tower(j, stage, least, transformer_tower_parameters(j));
 }
 
+void transformer_trained(const struct transformer_job *j, uint32_t stage, double *others, double *experts)
+{
+    bool adapters = j->parameters->adapter_rank > 0;
+    double frozen = stage == 0 && !j->place.apart ? transformer_frozen_tower_parameters(j) : 0;
+    *others = adapters ? transformer_stage_adapters(j, stage) : transformer_stage_parameters(j, stage) - frozen;
+    *experts = adapters ? transformer_stage_adapter_experts(j, stage) : transformer_stage_experts(j, stage);
+}
+
+double transformer_trained_tower(const struct transformer_job *j, uint32_t stage, uint32_t least)
+{
+    if (j->parameters->adapter_rank)
+        return 0;
+    return transformer_held_tower(j, stage, least,
+                                  transformer_tower_parameters(j) - transformer_frozen_tower_parameters(j));
+}
+
 /* The same of those that are trained. */
 double transformer_held_trained(const struct transformer_job *j, uint32_t stage, uint32_t least)
 {
-    double frozen = stage == 0 ? transformer_frozen_tower_parameters(j) : 0, others = j->place.apart ? 0 : frozen;
-    if (!j->parameters->adapter_rank)
-        return transformer_held_of(j, least, transformer_stage_parameters(j, stage) - others,
-                                   transformer_stage_experts(j, stage)) +
-               transformer_held_tower(j, stage, least, transformer_tower_parameters(j) - frozen);
-    return transformer_held_of(j, least, transformer_stage_adapters(j, stage),
-                               transformer_stage_adapter_experts(j, stage));
+    double others, experts;
+    transformer_trained(j, stage, &others, &experts);
+    return transformer_held_of(j, least, others, experts) + transformer_trained_tower(j, stage, least);
 }

@@ -315,13 +315,13 @@ static void set_memory(struct stages *s, uint32_t stage)
 {
     const struct transformer_job *j = s->j;
     struct transformer_job on = transformer_on_stage(j, stage);
-    double experts = transformer_stage_experts(j, stage), count = transformer_stage_parameters(j, stage);
+    enum { WHOLE = 4 }; /* as far as no `zero` goes */
+    double experts = transformer_stage_experts(j, stage), others = transformer_stage_parameters(j, stage);
+    if (j->zero < 3) /* what is frozen stays as it is, on each rank */
+        transformer_trained(j, stage, &others, &experts);
     s->arrays[ACTIVATION][stage] = stage_activation(&on, stage);
-    s->arrays[GATHERED][stage] = count * j->state.weight;
-    s->arrays[EXPERT_GATHERED][stage] =
-        (experts + transformer_held_tower(j, stage, 4,
-                                          transformer_tower_parameters(j) - transformer_frozen_tower_parameters(j))) *
-        j->state.weight;
+    s->arrays[GATHERED][stage] = others * j->state.weight;
+    s->arrays[EXPERT_GATHERED][stage] = (experts + transformer_trained_tower(j, stage, WHOLE)) * j->state.weight;
     s->arrays[PARAMETER][stage] = weight_bytes(j, stage);
     s->arrays[GRADIENT_MEMORY][stage] = transformer_held_trained(j, stage, 2) * j->state.gradient;
     s->arrays[STATE][stage] =

@@ -211,6 +211,19 @@ static void tell_classes(const struct transformer_job *j)
     }
 }
 
+/* Where no layer has a last product that can be left out. */
+static void tell_early(const struct transformer_job *j)
+{
+    bool stops = !j->layout.stops_early || j->layout.recompute != TRANSFORMER_FULL;
+    for (uint32_t layer = 0; !stops && layer < j->model.layers; layer++) {
+        struct transformer_job at = transformer_at_layer(j, layer);
+        stops = at.model.feed == FEED_DENSE && transformer_stops_early(&at.model, &at.layout, BLOCK_FFN);
+    }
+    if (!stops)
+        j->api->note(j->job, "recompute_stops_early",
+                     "no layer ends with a product of a feed-forward block that nothing follows: it changes nothing");
+}
+
 /* Of a sample: frozen towers have a forward alone. */
 static double tower_flops(const struct transformer_job *j, const struct transformer_model *model)
 {
@@ -279,6 +292,7 @@ static bool build(const void *parameters, struct stagesim_job *job, const struct
     ok = ok && transformer_lower(&j);
     if (ok) {
         tell_classes(&j);
+        tell_early(&j);
         declare(&j);
     }
     transformer_free_devices(&j);

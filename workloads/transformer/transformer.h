@@ -245,6 +245,10 @@ double transformer_held_of(const struct transformer_job *job, uint32_t least, do
 double transformer_held_tower(const struct transformer_job *job, uint32_t stage, uint32_t least, double parameters);
 double transformer_held(const struct transformer_job *job, uint32_t stage, uint32_t least);
 double transformer_held_trained(const struct transformer_job *job, uint32_t stage, uint32_t least);
+/* Parameters of a stage that are trained, on a rank that shares them with none: those of experts and all others, and
+ * beside them those of towers with replicas of their own, as `zero` leaves them if that is as far as `least`. */
+void transformer_trained(const struct transformer_job *job, uint32_t stage, double *others, double *experts);
+double transformer_trained_tower(const struct transformer_job *job, uint32_t stage, uint32_t least);
 
 /* Of a layer as the job has it. */
 typedef double (*transformer_of_layer)(const struct transformer_job *at);

@@ -110,6 +110,7 @@ def early(folder):
     for model in (MODEL.replace("dropout: false", "dropout: true"), MODEL + ", norms: 4", MODEL + ", streams: 2"):
         whole, short = (job(folder, "", word, "{data: 1}", "full", model)["time"]["iteration_s"]
                         for word in ("", ", recompute_stops_early: true"))
+        check.that("recompute_stops_early: no layer ends" in (folder / "out/summary.json").read_text(), "a note")
         check.near(short, whole, f"computed again for what follows: {model}", 1e-12)
 
 

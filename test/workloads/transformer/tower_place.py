@@ -122,6 +122,17 @@ one, _ = run("tower_place=own", "tower_tensor=1", tower_images=5, tower_mergers=
 other, _ = run("tower_place=own", "tower_tensor=1", engine="simgrid", tower_images=5, tower_mergers=2)
 expect(abs(other["time"]["iteration_s"] / one["time"]["iteration_s"] - 1) < 0.03, "engines")
 
+# ---- what is frozen is not gathered: of each gradient, in 32 bits, its weight is, in 16, and half as often ----
+
+for zero in (1, 2):
+    for sets, more in (((), {}), ((), {"tower_frozen": True}), (("adapter_rank=8",), {}),
+                       (("adapter_rank=8", "tower_tensor=1"), {})):
+        _, table = run(f"zero={zero}", *sets, rows=True, parallel={"tensor": 4, "data": 2}, **more)
+        moved = [sum(float(row["bytes"]) for row in of(table, kind, 0, rank=0))
+                 for kind in ("gradient-sync", "parameter-gather")]
+        # zero 2 scatters the gradients of each of the four micro-batches
+        expect(abs(moved[1] / moved[0] * 2 * (N if zero == 2 else 1) - 1) < 1e-6, "gathered", zero, sets, more, moved)
+
 # ---- what it holds while layers run, on a stage that has no others: of two, three and four layers ----
 
 
