@@ -143,17 +143,24 @@ static void warn(FILE *out, const struct search *search, uint32_t top)
                 name);
 }
 
-/* Which of the times are not of one iteration. */
+/* Which of the times are not of one iteration, and which are although the next may take another time. */
 static void print_settled(FILE *out, const struct search *search)
 {
-    unsigned count = 0;
-    for (uint32_t i = 0; i < search->best_count; i++)
-        count += search_best(search, i)->verified.settled > 0;
-    if (count)
+    unsigned settled = 0, unsettled = 0;
+    for (uint32_t i = 0; i < search->best_count; i++) {
+        settled += search_best(search, i)->verified.settled > 0;
+        unsettled += search_best(search, i)->verified.unsettled;
+    }
+    if (settled)
         fprintf(out,
                 "layouts with iterations that are not alike: %u; with contention they are run with `iterations: "
                 "settled`\n",
-                count);
+                settled);
+    if (unsettled)
+        fprintf(out,
+                "layouts whose next iteration may take another time: %u; with contention figures are of one, for "
+                "`iterations: settled` failed or takes too long\n",
+                unsettled);
 }
 
 static void print_remarks(FILE *out, const struct search *search, uint32_t top)

@@ -187,7 +187,8 @@ static int verify(struct search *search, uint64_t index, const struct course *co
                                                     .exposed = row->exposed / row->iteration,
                                                     .step = search_step_of(search->scenario, &row->tails),
                                                     .training = search_training_of(&row->forecast),
-                                                    .settled = row->settled};
+                                                    .settled = row->settled,
+                                                    .unsettled = row->unsettled};
     }
     gantt_destroy(code == EXIT_DONE ? simulated.gantt : NULL);
     return code;

@@ -36,7 +36,8 @@ struct search_verified {
     double iteration, energy, bubble, exposed;
     double step;
     struct search_training training;
-    uint64_t settled; /* iterations that these are of, where one is not like the next; 0: as the scenario says */
+    uint32_t settled;   /* iterations that these are of, where one is not like the next; 0: as the scenario says */
+    uint32_t unsettled; /* 1: the next iteration may take another time, and nobody found out */
 };
 
 /* One candidate; plain data without holes that differ. Seconds and bytes. */

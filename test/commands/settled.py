@@ -162,6 +162,9 @@ def searched(folder):
         check.near(first["verified_iteration_s"], time["iteration_s"], f"a search, unlike {unlike}", 1e-9)
         check.that(("layouts with iterations that are not alike: 1;" in said) == unlike, said)
         check.that((time["iterations"] > 1) == unlike, f"best.yaml, unlike {unlike}: {time['iterations']} iterations")
+    write_speeds(folder, f"0 1.0\n{1.2 * time['iteration_s']:.3f} 0\n")
+    said = tool.run(STAGESIM, "search", "search.yaml", "--quiet", cwd=folder).stdout
+    check.that("layouts whose next iteration may take another time: 1;" in said, said)
 
 
 def main():
