@@ -153,6 +153,7 @@ static const struct {
     {"use_bias", "biases of Mamba's matrices are left out"},
     {"attn_logit_softcapping", "one operator more on every score: left out"},
     {"final_logit_softcapping", "one operator more on the logits: left out"},
+    {"attention_out_bias", "the biases of the projection behind attention are left out"},
     {"vision_config", "towers of other inputs are left out: this is the language model alone"},
     {"talker_config", "what speaks is left out: this is the part that understands"},
     {"code2wav_config", "what speaks is left out: this is the part that understands"},

@@ -236,6 +236,11 @@ for key in ("hybrid_override_pattern", "num_hidden_layers"):
     del listed[key]
 expect(run(listed, 31577940288).returncode == 0, "a list of blocks", run(listed, 1))
 
+for biased in (True, False):
+    run(dict(MODELS["Seed-OSS-36B"][0], attention_out_bias=biased), 36151104512)
+    result = subprocess.run([STAGESIM, "import", str(FOLDER / "config.json")], capture_output=True, text=True)
+    expect(("attention_out_bias" in result.stdout + result.stderr) == biased, "a bias that is left out", result)
+
 # What cannot be meant is refused at its place.
 llama, flash, nano = (MODELS[name][0] for name in ("Llama-3.1-8B", "DeepSeek-V4-Flash", "Nemotron-3-Nano"))
 kimi, gemma = MODELS["Kimi-K3"][0], MODELS["gemma-4-26B-A4B"][0]
