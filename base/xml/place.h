@@ -25,7 +25,7 @@ static inline unsigned xml_column(XML_Parser parser)
 #endif
 }
 
-/* Where the event begins, in bytes of the document from 0, and how long it is. */
+/* Where the event begins, in bytes of the document from 0 (SIZE_MAX: expat does not say), and how long it is. */
 static inline size_t xml_begin(XML_Parser parser)
 {
 #ifdef EXPAT_64
