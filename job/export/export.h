@@ -72,6 +72,8 @@ const struct torchtitan_model *export_torchtitan_model(const struct export_job *
 /* The letters of Megatron-LM's --hybrid-layer-pattern, with bars between stages; NULL: all layers are alike, or as its
  * other options say. Remarks on layers that have no letter. */
 const char *export_pattern(struct export_job *job);
+/* Layers with experts in Megatron-LM's words: [0]*3+[1]*58, or with a period [0]*1+[1,0]*5+[1]. */
+const char *export_expert_layers(const struct export_job *job);
 /* Remarks on what only some frameworks have: layers of several kinds, and what goes with them. */
 void export_remark_kinds(struct export_job *job, bool megatron);
 

@@ -5,6 +5,7 @@
 #include "workloads/transformer/kinds/letters.h"
 #include "workloads/transformer/pipeline_layout.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,4 +112,19 @@ void export_remark_kinds(struct export_job *job, bool megatron)
     remark_if(job, m->expert_width_norm, "model.expert_width_norm", part);
     remark_if(job, m->router_scales, "model.router_scales", part);
     remark_if(job, m->hash_layers > 0, "model.hash_layers", part);
+}
+
+const char *export_expert_layers(const struct export_job *job)
+{
+    const struct transformer_model *m = &job->model;
+    uint64_t rest = m->layers - m->dense_layers, period = m->expert_period;
+    const char *text = m->dense_layers ? arena_print(job->arena, "[0]*%" PRIu64, m->dense_layers) : "";
+    const char *round = "[1";
+    for (uint64_t i = 1; i < period; i++)
+        round = arena_print(job->arena, "%s,0", round);
+    if (rest / period)
+        text = arena_print(job->arena, "%s%s%s]*%" PRIu64, text, *text ? "+" : "", round, rest / period);
+    if (rest % period) /* a round that is cut */
+        text = arena_print(job->arena, "%s%s%.*s]", text, *text ? "+" : "", (int)(2 * (rest % period)), round);
+    return text;
 }

@@ -113,22 +113,6 @@ static void write_positions(struct script *s)
     count(s, "max-position-embeddings", m->positions ? m->positions : m->sequence);
 }
 
-/* [0]*3+[1]*58, or with a period [0]*1+[1,0]*5+[1] */
-static const char *expert_layers(const struct export_job *job)
-{
-    const struct transformer_model *m = &job->model;
-    uint64_t rest = m->layers - m->dense_layers, period = m->expert_period;
-    const char *text = m->dense_layers ? arena_print(job->arena, "[0]*%" PRIu64, m->dense_layers) : "";
-    const char *round = "[1";
-    for (uint64_t i = 1; i < period; i++)
-        round = arena_print(job->arena, "%s,0", round);
-    if (rest / period)
-        text = arena_print(job->arena, "%s%s%s]*%" PRIu64, text, *text ? "+" : "", round, rest / period);
-    if (rest % period) /* a round that is cut */
-        text = arena_print(job->arena, "%s%s%.*s]", text, *text ? "+" : "", (int)(2 * (rest % period)), round);
-    return text;
-}
-
 static void write_experts(struct script *s)
 {
     const struct transformer_model *m = &s->job->model;
@@ -143,7 +127,7 @@ static void write_experts(struct script *s)
         direct_count(s, "model.expert_width", m->expert_width);
     direct_flag(s, "model.shared_gate", m->shared_gate);
     if (!s->hybrid && m->dense_layers) /* otherwise the letters say it */
-        word(s, "moe-layer-freq", arena_print(s->job->arena, "'%s'", expert_layers(s->job)));
+        word(s, "moe-layer-freq", arena_print(s->job->arena, "'%s'", export_expert_layers(s->job)));
     else if (!s->hybrid && m->expert_period > 1)
         count(s, "moe-layer-freq", m->expert_period);
     if (s->job->parameters->model.expert_groups)
@@ -278,8 +262,11 @@ static void write_chunks(struct script *s)
     const char *name = export_schedule(s->job);
     int64_t chunks = export_schedule_option(s->job, "chunks", 1);
     static const char *const said[] = {"chunks", "group", NULL};
-    bool interleaved = !strcmp(name, "interleaved");
-    if (s->job->pipeline == 1)
+    bool one = s->job->pipeline == 1, beside = (one || chunks > 1) && s->job->expert > 1;
+    bool combined = beside && !strcmp(name, "combined-1f1b"), interleaved = combined || !strcmp(name, "interleaved");
+    if (combined) /* without a pipeline, or with chunks */
+        option(s, "overlap-moe-expert-parallel-comm");
+    if (one)
         return;
     if (!interleaved && strcmp(name, "1f1b") != 0) {
         export_remark(s->job, "schedule", "%s is not there; without more options it runs 1f1b", name);

@@ -66,4 +66,19 @@ out = run("export", "first.yaml", "--to", "megatron", "--set", "model.prediction
 expect("*E/*E'" in out.stdout and "--mhc-num-residual-streams 4" in out.stdout, out.stdout, out.stderr)
 out = run("export", "first.yaml", "--to", "torchtitan")
 expect(out.returncode == 0 and "model.mixers" in out.stderr + out.stdout, "torchtitan", out.stderr)
+
+# Exchanges of experts beside another micro-batch, there and back.
+(FOLDER / "first.yaml").write_text("""platform: dgx-h100:1
+workload: transformer
+model: {layers: 8, hidden: 1024, heads: 8, vocabulary: 1024, sequence: 1024, experts: 8}
+parallel: {pipeline: 2, data: 4, expert: 4}
+batch: {global: 32, micro: 1}
+schedule: {name: combined-1f1b, chunks: 2}
+""")
+for sets, name in (((), "combined-1f1b"), (("--set", "schedule=1f1b"), "1f1b"),
+                   (("--set", "parallel.pipeline=1"), "combined-1f1b")):
+    out = run("export", "first.yaml", "--to", "megatron", *sets, "-o", "job.sh")
+    run("import", "job.sh", "--platform", "dgx-h100:1", "-o", "second.yaml")
+    expect(f"name: {name} " in (FOLDER / "second.yaml").read_text(), name, out.stderr)
+    expect("is not there" not in out.stderr, sets, out.stderr)
 sys.exit(failures > 0)
