@@ -95,7 +95,8 @@ static bool give(struct server *server, struct task *task)
             task->worker = worker;
             return true;
         }
-        worker_destroy(worker); /* somebody has ended it */
+        worker_end(worker, "it takes no request"); /* somebody has ended or stopped it, or the request is too long */
+        worker_destroy(worker);
     }
     return false;
 }
@@ -255,16 +256,31 @@ static void finish(struct server *server, struct task **link, int status)
     worker_destroy(worker);
 }
 
+/* Its number may be another process's from now on. */
+static void drop_idle(struct server *server, pid_t process)
+{
+    for (struct worker **link = &server->idle; *link; link = &(*link)->next)
+        if ((*link)->process == process) {
+            struct worker *worker = *link;
+            *link = worker->next;
+            worker_destroy(worker);
+            return;
+        }
+}
+
 static void reap(struct server *server)
 {
     int status;
     pid_t process;
-    while ((process = waitpid(-1, &status, WNOHANG)) > 0)
-        for (struct task **link = &server->running; *link; link = &(*link)->next)
-            if ((*link)->worker->process == process) {
-                finish(server, link, status);
-                break;
-            }
+    while ((process = waitpid(-1, &status, WNOHANG)) > 0) {
+        struct task **link = &server->running;
+        while (*link && (*link)->worker->process != process)
+            link = &(*link)->next;
+        if (*link)
+            finish(server, link, status);
+        else
+            drop_idle(server, process);
+    }
 }
 
 /* The processes that have answered wait from now on. `polled` are the sockets of those that run, in their order. */
@@ -424,14 +440,23 @@ static void release(struct server *server, struct task *own)
         task_destroy(own);
 }
 
+/* All that it had to do was done: what others end it with is no fault of its own. */
+static bool ended_well(int status)
+{
+    return WIFEXITED(status) ? WEXITSTATUS(status) == EXIT_DONE
+                             : WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGTERM;
+}
+
 /* The processes that wait end. False where one of them could not do so as it should. */
 static bool end_workers(struct server *server)
 {
     int status;
     bool good = true;
+    for (const struct worker *worker = server->idle; worker; worker = worker->next)
+        kill(worker->process, SIGCONT); /* one that was stopped could not end */
     destroy_workers(server);
     while (waitpid(-1, &status, 0) > 0)
-        good &= WIFEXITED(status) && WEXITSTATUS(status) == EXIT_DONE;
+        good &= ended_well(status);
     return good;
 }
 

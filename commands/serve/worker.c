@@ -78,20 +78,6 @@ struct worker *worker_start(double seconds, double megabytes, const sigset_t *us
 /* ---- one request after the other ---- */
 
 /* All of it; false where the other process has gone. */
-static bool send_all(int socket, const void *bytes, size_t size)
-{
-    while (size) {
-        ssize_t length = send(socket, bytes, size, MSG_NOSIGNAL);
-        if (length < 0 && errno == EINTR)
-            continue;
-        if (length <= 0)
-            return false;
-        bytes = (const char *)bytes + length;
-        size -= (size_t)length;
-    }
-    return true;
-}
-
 static bool receive_all(int socket, void *bytes, size_t size)
 {
     while (size) {
@@ -122,9 +108,14 @@ bool worker_give(struct worker *worker, char *const *words, int count, double se
     struct letter letter = {0, count};
     for (int i = 0; i < count; i++)
         letter.size += strlen(words[i]) + 1;
-    bool good = empty(worker->output) && empty(worker->messages) && send_all(worker->talk, &letter, sizeof letter);
-    for (int i = 0; i < count && good; i++)
-        good = send_all(worker->talk, words[i], strlen(words[i]) + 1);
+    char *bytes = memory_zeroed(1, sizeof letter + letter.size), *end = mempcpy(bytes, &letter, sizeof letter);
+    for (int i = 0; i < count; i++)
+        end = stpcpy(end, words[i]) + 1;
+    ssize_t size = end - bytes;
+    /* It does not wait: the other process may have been stopped, and then reads nothing. */
+    bool good = empty(worker->output) && empty(worker->messages) &&
+                send(worker->talk, bytes, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT) == size;
+    free(bytes);
     worker->deadline = deadline_after(seconds);
     return good;
 }
@@ -139,7 +130,7 @@ char **worker_next(struct worker *worker, int *count)
 {
     struct letter letter;
     worker->answered++;
-    if (!send_all(worker->talk, "", 1) || !receive_all(worker->talk, &letter, sizeof letter))
+    if (send(worker->talk, "", 1, MSG_NOSIGNAL) != 1 || !receive_all(worker->talk, &letter, sizeof letter))
         return NULL;
     size_t table = ((size_t)letter.count + 1) * sizeof(char *);
     char **words = memory_zeroed(1, table + letter.size), *text = (char *)words + table;

@@ -25,7 +25,8 @@ struct worker {
  * read, the signals of `usual` are blocked, and there is no more memory than `megabytes` (0: as before). NULL with the
  * fault filled where there is none. worker_destroy ends it. */
 struct worker *worker_start(double seconds, double megabytes, const sigset_t *usual, struct fault *fault);
-/* Hands the words of another request to one that waits. False where it has gone. */
+/* Hands the words of another request to one that waits. Does not wait. False where it has gone or does not take all of
+ * them at once; then it is of no more use. */
 bool worker_give(struct worker *worker, char *const *words, int count, double seconds);
 /* Whether it has answered its request, with code 0, and waits for the next. Does not wait; to be asked where there is
  * something to read at `talk`. */

@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import random
+import select
 import signal
 import subprocess
 import sys
@@ -190,6 +191,23 @@ def one_after_the_other(binary, folder):
     check.that(talk.process.wait(30) == 0, f"exit code {talk.process.returncode}")
 
 
+def stopped_and_killed(binary):
+    """A process that waits and was stopped by somebody takes no long request, and that has another; a server whose
+    processes were stopped or killed while they waited ends as always."""
+    for number in (signal.SIGSTOP, signal.SIGKILL, signal.SIGTERM):
+        talk = Talk(binary, "--jobs", "1")
+        long = {"command": "run", "scenario": JOB, "set": {"name": "x" * 2_000_000}}
+        for request in ({"command": "list", "arguments": "engines"}, long, long):
+            talk.say({"id": 1, **request})
+            if check.that(talk.answers(), f"{number.name}: no answer"):
+                check.that((answer := talk.hear())["code"] == 0, f"{number.name}: {answer}")
+            wait_for(lambda server=talk.process.pid: len(children(server)) < 2)
+            for process in children(talk.process.pid):
+                os.kill(int(process), number)
+        talk.process.stdin.close()
+        check.that(talk.process.wait(30) == 0, f"{number.name}: exit code {talk.process.returncode}")
+
+
 class Talk:
     """A server with which lines are exchanged one by one."""
 
@@ -200,6 +218,9 @@ class Talk:
     def say(self, request):
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
+
+    def answers(self, seconds=30):
+        return select.select([self.process.stdout], [], [], seconds)[0]
 
     def hear(self):
         return json.loads(self.process.stdout.readline())
@@ -412,6 +433,7 @@ def main():
         what_cannot_be_meant(binary)
         limits(binary)
         one_after_the_other(binary, folder)
+        stopped_and_killed(binary)
         cancelling(binary)
         assistants(binary, folder)
         assistant_cancels(binary)
