@@ -210,7 +210,7 @@ static void read_attention_biases(struct config *c)
 {
     const struct node *node = config_get(c, "attention_bias");
     bool attention = config_flag(c, "attention_bias", false), mlp = config_flag(c, "mlp_bias", false);
-    struct source from = node ? source_given(node->key_at, node->key) : config_default(c, "attention_bias");
+    struct source from = node ? config_given(node) : config_default(c, "attention_bias");
     settings_put_flag(c->settings, "model.biases", attention && mlp, from);
     if (!attention || mlp)
         return;

@@ -66,6 +66,11 @@ bool config_flag(struct config *c, const char *key, bool other)
     return flag;
 }
 
+struct source config_given(const struct node *node)
+{
+    return source_given(node->key_at, node->key);
+}
+
 struct source config_default(const struct config *c, const char *name)
 {
     const char *text = arena_print(c->settings->arena, "%s, where %s is not given", c->family->type, name);
@@ -87,7 +92,7 @@ void config_put_flag(struct config *c, const char *key, const char *name, bool o
 {
     const struct node *node = config_get(c, name);
     bool value = config_flag(c, name, other);
-    settings_put_flag(c->settings, key, value, node ? source_given(node->key_at, node->key) : config_default(c, name));
+    settings_put_flag(c->settings, key, value, node ? config_given(node) : config_default(c, name));
 }
 
 uint64_t config_put_count(struct config *c, const char *key, const char *keys, uint64_t other, bool needed)
@@ -100,7 +105,7 @@ uint64_t config_put_count(struct config *c, const char *key, const char *keys, u
     if (node && needed && !count)
         diag_error(c->settings->diag, node->at, "%s is 0; expected a count from 1", node->key);
     else if (node)
-        settings_put_count(c->settings, key, count, source_given(node->key_at, node->key));
+        settings_put_count(c->settings, key, count, config_given(node));
     else if (other)
         settings_put_count(c->settings, key, other, config_default(c, first));
     else if (needed)

@@ -9,11 +9,6 @@
 
 #include <string.h>
 
-static struct source given(const struct node *node)
-{
-    return source_given(node->key_at, node->key);
-}
-
 /* ---- Qwen3-Next, Qwen3.5: gated delta net, every fourth layer attention ---- */
 
 static void put_period(struct config *c, char letter)
@@ -24,7 +19,8 @@ static void put_period(struct config *c, char letter)
     for (uint64_t i = 0; letters[i]; i++)
         if (interval && (i + 1) % interval == 0)
             letters[i] = '*';
-    config_put_letters(c, "model.mixers", letters, node ? given(node) : config_default(c, "full_attention_interval"));
+    config_put_letters(c, "model.mixers", letters,
+                       node ? config_given(node) : config_default(c, "full_attention_interval"));
 }
 
 static void read_linear_shape(struct config *c)
@@ -60,7 +56,7 @@ static void put_layers(struct config *c, const struct node *list)
     if (settings_find(c->settings, "model.layers") || !list)
         return;
     uint64_t count = list->kind == NODE_LIST ? list->count : list->kind == NODE_SCALAR ? strlen(list->text) : 0;
-    settings_put_count(c->settings, "model.layers", count, given(list));
+    settings_put_count(c->settings, "model.layers", count, config_given(list));
 }
 
 /* Experts, and Mamba-2, where a layer has them. */
@@ -112,7 +108,7 @@ void config_read_nemotron(struct config *c)
     }
     config_find(c, "n_group topk_group sliding_window");
     read_nemotron_blocks(c, letters);
-    settings_put(c->settings, "model.pattern", letters, given(list ? list : text));
+    settings_put(c->settings, "model.pattern", letters, config_given(list ? list : text));
 }
 
 /* ---- Kimi Linear and K3: delta attention and latent attention ---- */
@@ -143,7 +139,7 @@ static void read_linear_config(struct config *c)
     config_put_count(c, "model.convolution", "short_conv_kernel_size", 4, true);
     config_put_flag(c, "model.linear_full_gate", "use_full_rank_gate", false);
     c->root = outer;
-    config_put_letters(c, "model.mixers", letters, given(map));
+    config_put_letters(c, "model.mixers", letters, config_given(map));
 }
 
 void config_read_kimi_linear(struct config *c)
@@ -198,5 +194,5 @@ void config_read_nas(struct config *c)
 {
     const struct node *list = config_get(c, "block_configs");
     config_find(c, "num_key_value_heads intermediate_size");
-    unequal_read(list, list ? list->at : c->root->at, list ? given(list) : (struct source){0}, c->settings);
+    unequal_read(list, list ? list->at : c->root->at, list ? config_given(list) : (struct source){0}, c->settings);
 }

@@ -6,11 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-static struct source given(const struct node *node)
-{
-    return source_given(node->key_at, node->key);
-}
-
 /* ---- windows ---- */
 
 /* Of a list of "sliding_attention" and "full_attention" the period of the full ones: 1, all are; 0, none is. */
@@ -59,7 +54,10 @@ void config_read_window(struct config *c)
         return;
     if (types && period == 1)
         return;
-    put_window(c, period, types ? given(types) : pattern ? given(pattern) : config_default(c, "layer_types"));
+    put_window(c, period,
+               types     ? config_given(types)
+               : pattern ? config_given(pattern)
+                         : config_default(c, "layer_types"));
 }
 
 void config_read_qwen_window(struct config *c)
@@ -73,7 +71,7 @@ void config_read_qwen_window(struct config *c)
     if (types)
         config_read_window(c);
     else if (!first)
-        put_window(c, 0, given(slides));
+        put_window(c, 0, config_given(slides));
     else if (first < layers)
         settings_remark(c->settings, REMARK_PARTIAL, slides->key_at, slides->key,
                         "layers from the %lluth on have a window: all are taken to see all tokens",
@@ -119,10 +117,10 @@ static void read_dense_layers(struct config *c)
             return;
         }
     if (step && every > 1) {
-        settings_put_count(c->settings, "model.dense_layers", every - 1, given(step));
-        settings_put_count(c->settings, "model.expert_period", every, given(step));
+        settings_put_count(c->settings, "model.dense_layers", every - 1, config_given(step));
+        settings_put_count(c->settings, "model.expert_period", every, config_given(step));
     } else if (index)
-        settings_put_count(c->settings, "model.dense_layers", index, given(dense));
+        settings_put_count(c->settings, "model.dense_layers", index, config_given(dense));
 }
 
 /* Shared experts of another width are as many of the routed ones' width as give it. */
@@ -170,7 +168,7 @@ void config_read_latent(struct config *c)
 {
     const struct node *query = config_find(c, "q_lora_rank");
     if (query && !node_given(query))
-        settings_put(c->settings, "model.query_rank", "0", given(query));
+        settings_put(c->settings, "model.query_rank", "0", config_given(query));
     else
         config_put_count(c, "model.query_rank", "q_lora_rank", 1536, false);
     config_put_count(c, "model.kv_rank", "kv_lora_rank", 512, true);
@@ -197,7 +195,7 @@ static void read_frequency(struct config *c, uint64_t dense)
     uint64_t every = config_count(c, "moe_layer_freq", 1);
     if (every <= 1)
         return;
-    settings_put_count(c->settings, "model.expert_period", every, given(node));
+    settings_put_count(c->settings, "model.expert_period", every, config_given(node));
     uint64_t first = (dense + every - 1) / every * every;
     settings_replace(c->settings, "model.dense_layers",
                      arena_print(c->settings->arena, "%llu", (unsigned long long)first),

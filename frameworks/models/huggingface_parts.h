@@ -54,6 +54,8 @@ uint64_t config_put_count(struct config *config, const char *key, const char *ke
 /* Puts what the architecture says. */
 void config_put_fixed(struct config *config, const char *key, const char *value);
 void config_put_flag(struct config *config, const char *key, const char *name, bool other);
+/* The key of a file. */
+struct source config_given(const struct node *node);
 /* "model_type gemma2, where sliding_window is not given" */
 struct source config_default(const struct config *config, const char *name);
 struct source config_fixed(const struct config *config);

@@ -74,7 +74,7 @@ void config_put_list(struct config *c, const char *key, const char *list, const 
     if (node && !config_list_letters(c, node, words, letters))
         return;
     const char *first = arena_print(c->settings->arena, "%.*s", (int)strcspn(list, " "), list);
-    config_put_letters(c, key, letters, node ? source_given(node->key_at, node->key) : config_default(c, first));
+    config_put_letters(c, key, letters, node ? config_given(node) : config_default(c, first));
 }
 
 /* ---- feed-forward blocks and experts ---- */
@@ -92,8 +92,8 @@ void config_put_shared(struct config *c, const char *count, const char *width)
     const struct node *node = config_get(c, width);
     if (!node || !inner || !experts)
         return;
-    settings_put_count(c->settings, "model.shared_experts", experts, source_given(node->key_at, node->key));
-    settings_put_count(c->settings, "model.shared_ffn", inner, source_given(node->key_at, node->key));
+    settings_put_count(c->settings, "model.shared_experts", experts, config_given(node));
+    settings_put_count(c->settings, "model.shared_ffn", inner, config_given(node));
 }
 
 /* ---- normalisations of queries and keys ---- */
@@ -104,8 +104,7 @@ void config_put_qk_norm(struct config *c, bool other)
     const struct node *type = config_get(c, "qk_norm_type");
     const struct node *node = config_get(c, key);
     bool used = config_flag(c, key, other);
-    settings_put_flag(c->settings, "model.qk_norm", used,
-                      node ? source_given(node->key_at, node->key) : config_default(c, "use_qk_norm"));
+    settings_put_flag(c->settings, "model.qk_norm", used, node ? config_given(node) : config_default(c, "use_qk_norm"));
     if (used && type && type->kind == NODE_SCALAR && !strcmp(type->text, "per_layer"))
         settings_put(c->settings, "model.qk_norm_whole", "true", source_given(type->key_at, type->key));
 }

@@ -8,11 +8,6 @@
 
 #include <string.h>
 
-static struct source given(const struct node *node)
-{
-    return source_given(node->key_at, node->key);
-}
-
 /* ---- DeepSeek-V3.2, GLM 5: an indexer in each layer or in some ---- */
 
 static void read_indexer(struct config *c)
@@ -36,7 +31,7 @@ static void put_indexers(struct config *c)
     for (uint64_t i = 0; every > 1 && letters[i]; i++)
         if ((i + 1 > offset ? i + 1 - offset : 0) % every)
             letters[i] = 'S';
-    config_put_letters(c, "model.mixers", letters, node ? given(node) : config_default(c, "indexer_types"));
+    config_put_letters(c, "model.mixers", letters, node ? config_given(node) : config_default(c, "indexer_types"));
 }
 
 void config_read_sparse(struct config *c)
@@ -65,7 +60,7 @@ static void put_compression(struct config *c)
         for (uint64_t i = settings_count(c->settings, "model.layers", 0); further && i; i--)
             further = further->next;
         if (further && further->kind == NODE_SCALAR && !strcmp(further->text, "0"))
-            settings_put(c->settings, "model.prediction_mixers", "w", given(list));
+            settings_put(c->settings, "model.prediction_mixers", "w", config_given(list));
         config_put_list(c, "model.mixers", "compress_ratios", ratios, 'w');
         config_put_fixed(c, "model.compression", "4");
         config_put_fixed(c, "model.heavy_compression", "128");
@@ -200,12 +195,12 @@ static void put_global(struct config *c)
         settings_replace(
             c->settings, "model.head_size",
             arena_print(c->settings->arena, "%llu", (unsigned long long)config_count(c, "global_head_dim", 512)),
-            given(size));
+            config_given(size));
     if (same && heads)
         settings_replace(c->settings, "model.kv_heads",
                          arena_print(c->settings->arena, "%llu",
                                      (unsigned long long)config_count(c, "num_global_key_value_heads", kv)),
-                         given(heads));
+                         config_given(heads));
     config_put_flag(c, "model.keys_are_values", "attention_k_eq_v", false);
 }
 
@@ -217,7 +212,7 @@ void config_read_gemma4(struct config *c)
         letters[i] = (i + 1) % 6 == 0 || i + 1 == length ? '*' : 'W';
     const struct node *types = config_get(c, "layer_types");
     if (!types || config_list_letters(c, types, words, letters))
-        config_put_letters(c, "model.mixers", letters, types ? given(types) : config_default(c, "layer_types"));
+        config_put_letters(c, "model.mixers", letters, types ? config_given(types) : config_default(c, "layer_types"));
     config_put_count(c, "model.window", "sliding_window", 1024, true);
     put_global(c);
     refuse(c, "num_kv_shared_layers", "keys and values that several layers share");
@@ -231,7 +226,7 @@ void config_read_gemma4(struct config *c)
     config_put_count(c, "model.expert_ffn", "moe_intermediate_size expert_intermediate_size", 0, true);
     config_put_count(c, "model.shared_ffn", "intermediate_size", 0, true);
     config_put_fixed(c, "model.router_scales", "true");
-    settings_replace(c->settings, "model.norms", "7", given(config_get(c, "enable_moe_block")));
+    settings_replace(c->settings, "model.norms", "7", config_given(config_get(c, "enable_moe_block")));
 }
 
 /* ---- Llama 4: chunks, experts in every so-many-th layer ---- */
@@ -271,8 +266,8 @@ void config_read_llama4(struct config *c)
         fine = config_list_letters(c, list, ropes, letters);
     if (fine)
         config_put_letters(c, "model.mixers", letters,
-                           kinds    ? given(kinds)
-                           : listed ? given(list)
+                           kinds    ? config_given(kinds)
+                           : listed ? config_given(list)
                                     : config_default(c, "no_rope_layers"));
     config_put_count(c, "model.window", "attention_chunk_size", 8192, true);
     config_put_fixed(c, "model.chunked", "true");
@@ -284,5 +279,6 @@ void config_read_llama4(struct config *c)
     config_put_fixed(c, "model.shared_experts", "1");
     const struct node *moe = config_get(c, "interleave_moe_layer_step");
     mark_experts(c, feeds);
-    config_put_letters(c, "model.feeds", feeds, moe ? given(moe) : config_default(c, "interleave_moe_layer_step"));
+    config_put_letters(c, "model.feeds", feeds,
+                       moe ? config_given(moe) : config_default(c, "interleave_moe_layer_step"));
 }

@@ -7,11 +7,6 @@
 
 #include <string.h>
 
-static struct source given(const struct node *node)
-{
-    return source_given(node->key_at, node->key);
-}
-
 /* Goes into the map of a tower, which counts as read. */
 static const struct node *enter(struct config *c, const char *key)
 {
@@ -41,10 +36,10 @@ void config_read_qwen_tower(struct config *c)
     c->root = text;
     settings_put_count(c->settings, "model.tower_inputs",
                        settings_product(settings_product(channels, frames), settings_product(patch, patch)),
-                       given(vision));
-    settings_put_count(c->settings, "model.tower_merge", settings_product(merge, merge), given(vision));
+                       config_given(vision));
+    settings_put_count(c->settings, "model.tower_merge", settings_product(merge, merge), config_given(vision));
     settings_put_count(c->settings, "model.tower_mergers", 1 + (deep && deep->kind == NODE_LIST ? deep->count : 0),
-                       given(vision));
+                       config_given(vision));
     settings_remark(
         c->settings, REMARK_CHOICE, vision->key_at, "vision_config",
         "no file has the images of a sample: --set model.tower_images=1 --set model.tower_patches=1024 runs "
@@ -64,16 +59,16 @@ static void put_clip(struct config *c, uint64_t frames, struct source from)
 static void read_whisper(struct config *c, const struct node *audio)
 {
     uint64_t positions = config_put_count(c, "model.audio_positions", "max_source_positions", 1500, true);
-    put_clip(c, settings_product(2, positions), given(audio));
-    settings_put(c->settings, "model.audio_padded", "true", given(audio));
-    settings_put(c->settings, "model.audio_key_biases", "false", given(audio));
+    put_clip(c, settings_product(2, positions), config_given(audio));
+    settings_put(c->settings, "model.audio_padded", "true", config_given(audio));
+    settings_put(c->settings, "model.audio_key_biases", "false", config_given(audio));
 }
 
 /* Of which the mean of each two positions is projected. */
 static void read_qwen2_audio(struct config *c, const struct node *audio)
 {
     read_whisper(c, audio);
-    settings_put(c->settings, "model.audio_pool", "2", given(audio));
+    settings_put(c->settings, "model.audio_pool", "2", config_given(audio));
 }
 
 /* The same, of which as many positions as fill its inner width become one token. */
@@ -83,24 +78,24 @@ static void read_voxtral(struct config *c, const struct node *audio)
              inner = settings_count(c->settings, "model.audio_ffn", 0);
     read_whisper(c, audio);
     if (hidden && inner % hidden == 0 && inner)
-        settings_put_count(c->settings, "model.audio_merge", inner / hidden, given(audio));
+        settings_put_count(c->settings, "model.audio_merge", inner / hidden, config_given(audio));
     else
         diag_error(c->settings->diag, audio->at,
                    "intermediate_size %llu is no multiple of hidden_size %llu, as Voxtral's projector has it",
                    (unsigned long long)inner, (unsigned long long)hidden);
     settings_put_count(c->settings, "model.audio_projector", settings_count(c->settings, "model.hidden", 0),
-                       given(audio));
-    settings_put(c->settings, "model.audio_projector_biases", "false", given(audio));
+                       config_given(audio));
+    settings_put(c->settings, "model.audio_projector_biases", "false", config_given(audio));
 }
 
 /* Positions attend to each other in windows of 2 n_window frames, and two vectors mark begin and end. */
 static void read_qwen25_omni(struct config *c, const struct node *audio)
 {
     config_find(c, "max_source_positions");
-    put_clip(c, settings_product(2, config_count(c, "n_window", 100)), given(audio));
-    settings_put(c->settings, "model.audio_key_biases", "false", given(audio));
-    settings_put(c->settings, "model.audio_pool", "2", given(audio));
-    settings_put(c->settings, "model.audio_vectors", "2", given(audio));
+    put_clip(c, settings_product(2, config_count(c, "n_window", 100)), config_given(audio));
+    settings_put(c->settings, "model.audio_key_biases", "false", config_given(audio));
+    settings_put(c->settings, "model.audio_pool", "2", config_given(audio));
+    settings_put(c->settings, "model.audio_vectors", "2", config_given(audio));
 }
 
 /* Three convolutions over frames and bins, of 2 n_window frames at a time; windows of n_window_infer frames. */
@@ -108,12 +103,12 @@ static void read_qwen3_omni(struct config *c, const struct node *audio)
 {
     config_find(c, "max_source_positions");
     uint64_t chunk = settings_product(2, config_count(c, "n_window", 50));
-    settings_put_count(c->settings, "model.audio_chunk", chunk, given(audio));
-    put_clip(c, config_count(c, "n_window_infer", 800), given(audio));
-    settings_put(c->settings, "model.audio_strides", "[2, 2, 2]", given(audio));
+    settings_put_count(c->settings, "model.audio_chunk", chunk, config_given(audio));
+    put_clip(c, config_count(c, "n_window_infer", 800), config_given(audio));
+    settings_put(c->settings, "model.audio_strides", "[2, 2, 2]", config_given(audio));
     config_put_count(c, "model.audio_channels", "downsample_hidden_size", 480, true);
     settings_put_count(c->settings, "model.audio_projector", settings_count(c->settings, "model.audio_hidden", 0),
-                       given(audio));
+                       config_given(audio));
 }
 
 /* Encoders whose code is known. */
