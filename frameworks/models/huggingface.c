@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "frameworks/models/huggingface_parts.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- parts that only some architectures have ---- */
@@ -104,7 +105,8 @@ static const struct huggingface_family families[] = {
     {"minimax_m3", .rms = true, .gated = true, .biases = "false", .ffn_key = "dense_intermediate_size",
      .read = config_read_minimax_m3},
     {"minimax_text_01", .rms = true, .gated = true, .biases = "false", .read = config_read_minimax},
-    {"mistral", .rms = true, .gated = true, .biases = "false", .window = 4096, .read = config_read_window},
+    {"mistral", .rms = true, .gated = true, .biases = "false", .kv_heads = 8, .window = 4096,
+     .read = config_read_window},
     {"mixtral", .rms = true, .gated = true, .biases = "false", .read = config_read_mixtral},
     {"nemotron-nas", .rms = true, .gated = true, .biases = "attention_bias", .no_ffn = true, .read = config_read_nas},
     {"nemotron_h", .rms = true, .biases = "attention_bias", .counts_layers = true, .read = config_read_nemotron},
@@ -154,6 +156,8 @@ static const struct {
     {"attn_logit_softcapping", "one operator more on every score: left out"},
     {"final_logit_softcapping", "one operator more on the logits: left out"},
     {"attention_out_bias", "the biases of the projection behind attention are left out"},
+    {"dropout", "masks of dropout outside of the language model are left out"},
+    {"attention_dropout", "masks of dropout outside of the language model are left out"},
     {"vision_config", "towers of other inputs are left out: this is the language model alone"},
     {"talker_config", "what speaks is left out: this is the part that understands"},
     {"code2wav_config", "what speaks is left out: this is the part that understands"},
@@ -241,15 +245,13 @@ static void read_heads(struct config *c, uint64_t own, uint64_t own_kv)
 {
     uint64_t hidden = settings_count(c->settings, "model.hidden", 0);
     uint64_t heads = config_put_count(c, "model.heads", "num_attention_heads n_head", own, true);
+    bool says_heads = node_given(node_get(c->root, "num_attention_heads"));
+    uint64_t kv_heads = c->family->kv_heads || says_heads ? c->family->kv_heads : own_kv;
     const struct node *size = config_find(c, "head_dim");
     if (node_get(c->root, "kv_lora_rank"))
         config_find(c, "num_key_value_heads"); /* latent attention has one for each head */
     else if (strcmp(c->family->type, "falcon") != 0)
-        config_put_count(c, "model.kv_heads", "num_key_value_heads",
-                         !strcmp(c->family->type, "mistral")                    ? 8
-                         : node_given(node_get(c->root, "num_attention_heads")) ? 0
-                                                                                : own_kv,
-                         false);
+        config_put_count(c, "model.kv_heads", "num_key_value_heads", kv_heads, false);
     if (node_get(c->root, "kv_lora_rank"))
         return;
     if (node_given(size) || c->family->head_size)
@@ -270,13 +272,14 @@ static const struct class_shape {
     {"qwen2", 32, 4096, 32, 32, 22016, 151936},
 };
 
-/* NULL: the file has to say all. */
+/* 0: the file has to say it. */
 static const struct class_shape *class_shape_of(const struct config *c)
 {
+    static const struct class_shape none = {0};
     for (size_t i = 0; c->root != c->top && i < sizeof class_shapes / sizeof *class_shapes; i++)
         if (!strcmp(c->family->type, class_shapes[i].type))
             return &class_shapes[i];
-    return NULL;
+    return &none;
 }
 
 /* Files of several parts say it of the language model or of the whole. */
@@ -293,8 +296,7 @@ static void read_tied(struct config *c)
 static void read_shape(struct config *c)
 {
     const struct huggingface_family *family = c->family;
-    static const struct class_shape none = {0};
-    const struct class_shape *own = class_shape_of(c) ? class_shape_of(c) : &none;
+    const struct class_shape *own = class_shape_of(c);
     config_put_count(c, "model.layers", "num_hidden_layers n_layer", own->layers, !family->counts_layers);
     uint64_t hidden = config_put_count(c, "model.hidden", "hidden_size n_embd n_embed d_model", own->hidden, true);
     read_heads(c, own->heads, own->kv_heads);
@@ -343,12 +345,13 @@ static bool is_ignored(const char *key)
 /* 0 or false: what the key names is not there. */
 static bool is_nothing(const struct node *node)
 {
-    uint64_t count;
+    double number;
     bool flag;
-    return (node_count(node, &count) && !count) || (node_flag(node, &flag) && !flag);
+    return (node_number(node, &number) && fpclassify(number) == FP_ZERO) || (node_flag(node, &flag) && !flag);
 }
 
-static void account(struct config *c, const struct node *map)
+/* `of`: what the map describes. */
+static void account(struct config *c, const struct node *map, const char *of)
 {
     for (const struct node *node = map->first; node; node = node->next) {
         bool known = !strcmp(node->key, "model_type") || !strcmp(node->key, "text_config") ||
@@ -365,8 +368,15 @@ static void account(struct config *c, const struct node *map)
             c->settings->ignored++;
         else if (!known)
             settings_remark(c->settings, REMARK_UNKNOWN, node->key_at, node->key, "no key of %s that stagesim knows",
-                            c->family->type);
+                            of);
     }
+}
+
+static void account_tower(struct config *c, const struct node *map)
+{
+    const struct node *type = node_get(map, "model_type");
+    if (map)
+        account(c, map, type && type->kind == NODE_SCALAR ? type->text : map->key);
 }
 
 /* Of a file with several models (Qwen's Omni), the map of the one that understands; otherwise the whole. */
@@ -403,12 +413,12 @@ bool huggingface_read(const struct node *root, struct settings *settings)
     if (config.family->read)
         config.family->read(&config);
     if (!strncmp(config.family->type, "qwen3_", strlen("qwen3_")))
-        config_read_qwen_tower(&config);
-    config_read_audio_tower(&config);
-    account(&config, config.root);
+        account_tower(&config, config_read_qwen_tower(&config));
+    account_tower(&config, config_read_audio_tower(&config));
+    account(&config, config.root, config.family->type);
     if (config.root != config.top)
-        account(&config, config.top);
+        account(&config, config.top, config.family->type);
     if (config.top != root)
-        account(&config, root);
+        account(&config, root, config.family->type);
     return settings->diag->errors == errors;
 }

@@ -57,6 +57,19 @@ uint64_t config_count(struct config *c, const char *keys, uint64_t other)
     return other;
 }
 
+static void report_nothing(struct config *c, const struct node *node)
+{
+    diag_error(c->settings->diag, node->at, "%s is 0; expected a count from 1", node->key);
+}
+
+uint64_t config_positive(struct config *c, const char *keys, uint64_t other)
+{
+    uint64_t count = config_count(c, keys, other);
+    if (!count)
+        report_nothing(c, config_get(c, keys));
+    return count;
+}
+
 bool config_flag(struct config *c, const char *key, bool other)
 {
     const struct node *node = config_get(c, key);
@@ -103,7 +116,7 @@ uint64_t config_put_count(struct config *c, const char *key, const char *keys, u
     if (node && !node_count(node, &given))
         return count;
     if (node && needed && !count)
-        diag_error(c->settings->diag, node->at, "%s is 0; expected a count from 1", node->key);
+        report_nothing(c, node);
     else if (node)
         settings_put_count(c->settings, key, count, config_given(node));
     else if (other)

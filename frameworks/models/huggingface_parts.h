@@ -18,6 +18,7 @@ struct huggingface_family {
     const char *position_key;       /* of learned positions; NULL: none */
     uint64_t positions_more;        /* positions beside those */
     uint64_t head_size;             /* where the file has none; 0: hidden / heads */
+    uint64_t kv_heads;              /* where the file has none; 0: as many as heads */
     uint64_t norms;                 /* 0: two */
     bool qk_norm;
     uint64_t window, window_period;      /* where the file has none; a period of 0: all layers have the window */
@@ -47,6 +48,8 @@ const struct node *config_find(struct config *config, const char *keys);
 const struct node *config_get(struct config *config, const char *keys);
 /* A count of the first of the keys that is given; `other` where none is, or after a mistake. */
 uint64_t config_count(struct config *config, const char *keys, uint64_t other);
+/* The same, where 0 is a mistake; `other` is not 0. */
+uint64_t config_positive(struct config *config, const char *keys, uint64_t other);
 bool config_flag(struct config *config, const char *key, bool other);
 /* Puts the count of one of the keys. Without it the default `other` where that is not 0; where it is, a mistake if the
  * key is `needed`. Returns the count, 0 if there is none. */
@@ -120,10 +123,10 @@ void config_read_llama4(struct config *config);
 
 /* ---- huggingface_towers.c ---- */
 
-/* Puts the tower of Qwen's vision_config, where the file has one. */
-void config_read_qwen_tower(struct config *config);
+/* Puts the tower of Qwen's vision_config, where the file has one. Both return the map that was read, or NULL. */
+const struct node *config_read_qwen_tower(struct config *config);
 /* Puts the tower of an audio_config, or says that it is left out. */
-void config_read_audio_tower(struct config *config);
+const struct node *config_read_audio_tower(struct config *config);
 
 /* ---- huggingface_unknown.c ---- */
 

@@ -12,26 +12,38 @@ static const struct node *enter(struct config *c, const char *key)
 {
     const struct node *text = c->root;
     c->root = c->top;
-    const struct node *node = config_get(c, key);
-    c->root = node && node->kind == NODE_MAP ? node : text;
-    return node && node->kind == NODE_MAP ? node : NULL;
+    config_enter(c, key);
+    if (c->root != c->top)
+        return c->root;
+    c->root = text;
+    return NULL;
+}
+
+/* What a tower makes is as wide as the language model. */
+static void check_width(struct config *c, const char *key)
+{
+    uint64_t hidden = settings_count(c->settings, "model.hidden", 0), width = config_count(c, key, hidden);
+    if (width != hidden)
+        settings_remark(c->settings, REMARK_PARTIAL, config_get(c, key)->key_at, key,
+                        "its tokens are taken to be as wide as the language model, %llu", (unsigned long long)hidden);
 }
 
 /* ---- images: Qwen3-VL, Qwen3.5, Qwen3-Omni ---- */
 
-void config_read_qwen_tower(struct config *c)
+const struct node *config_read_qwen_tower(struct config *c)
 {
     const struct node *text = c->root, *vision = node_get(c->top, "vision_config");
     if (!vision || vision->kind != NODE_MAP || !node_given(node_get(vision, "depth")))
-        return;
+        return NULL;
     enter(c, "vision_config");
     config_put_count(c, "model.tower_layers", "depth", 0, true);
     config_put_count(c, "model.tower_hidden", "hidden_size", 0, true);
     config_put_count(c, "model.tower_heads", "num_heads", 0, true);
     config_put_count(c, "model.tower_ffn", "intermediate_size", 0, true);
     config_put_count(c, "model.tower_positions", "num_position_embeddings", 0, false);
-    uint64_t patch = config_count(c, "patch_size", 16), merge = config_count(c, "spatial_merge_size", 2);
-    uint64_t frames = config_count(c, "temporal_patch_size", 2), channels = config_count(c, "in_channels", 3);
+    uint64_t patch = config_positive(c, "patch_size", 16), merge = config_positive(c, "spatial_merge_size", 2);
+    uint64_t frames = config_positive(c, "temporal_patch_size", 2), channels = config_positive(c, "in_channels", 3);
+    check_width(c, "out_hidden_size");
     const struct node *deep = config_get(c, "deepstack_visual_indexes");
     c->root = text;
     settings_put_count(c->settings, "model.tower_inputs",
@@ -44,6 +56,7 @@ void config_read_qwen_tower(struct config *c)
         c->settings, REMARK_CHOICE, vision->key_at, "vision_config",
         "no file has the images of a sample: --set model.tower_images=1 --set model.tower_patches=1024 runs "
         "the tower, which otherwise has its weights alone");
+    return vision;
 }
 
 /* ---- sound ---- */
@@ -77,6 +90,7 @@ static void read_voxtral(struct config *c, const struct node *audio)
     uint64_t hidden = settings_count(c->settings, "model.audio_hidden", 1),
              inner = settings_count(c->settings, "model.audio_ffn", 0);
     read_whisper(c, audio);
+    config_find(c, "head_dim num_key_value_heads vocab_size"); /* of a decoder, which it has not */
     if (hidden && inner % hidden == 0 && inner)
         settings_put_count(c->settings, "model.audio_merge", inner / hidden, config_given(audio));
     else
@@ -92,7 +106,8 @@ static void read_voxtral(struct config *c, const struct node *audio)
 static void read_qwen25_omni(struct config *c, const struct node *audio)
 {
     config_find(c, "max_source_positions");
-    put_clip(c, settings_product(2, config_count(c, "n_window", 100)), config_given(audio));
+    check_width(c, "output_dim");
+    put_clip(c, settings_product(2, config_positive(c, "n_window", 100)), config_given(audio));
     settings_put(c->settings, "model.audio_key_biases", "false", config_given(audio));
     settings_put(c->settings, "model.audio_pool", "2", config_given(audio));
     settings_put(c->settings, "model.audio_vectors", "2", config_given(audio));
@@ -102,9 +117,10 @@ static void read_qwen25_omni(struct config *c, const struct node *audio)
 static void read_qwen3_omni(struct config *c, const struct node *audio)
 {
     config_find(c, "max_source_positions");
-    uint64_t chunk = settings_product(2, config_count(c, "n_window", 50));
+    check_width(c, "output_dim");
+    uint64_t chunk = settings_product(2, config_positive(c, "n_window", 50));
     settings_put_count(c->settings, "model.audio_chunk", chunk, config_given(audio));
-    put_clip(c, config_count(c, "n_window_infer", 800), config_given(audio));
+    put_clip(c, config_positive(c, "n_window_infer", 800), config_given(audio));
     settings_put(c->settings, "model.audio_strides", "[2, 2, 2]", config_given(audio));
     config_put_count(c, "model.audio_channels", "downsample_hidden_size", 480, true);
     settings_put_count(c->settings, "model.audio_projector", settings_count(c->settings, "model.audio_hidden", 0),
@@ -143,7 +159,7 @@ static void leave_out(struct config *c, const struct node *audio, const struct n
                              : "its layers are not known");
 }
 
-void config_read_audio_tower(struct config *c)
+const struct node *config_read_audio_tower(struct config *c)
 {
     const struct node *text = c->root, *audio = enter(c, "audio_config");
     const struct node *type = audio ? node_get(audio, "model_type") : NULL;
@@ -166,4 +182,5 @@ void config_read_audio_tower(struct config *c)
                         "otherwise has its weights alone");
     }
     c->root = text;
+    return encoder ? audio : NULL;
 }
