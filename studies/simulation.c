@@ -133,12 +133,22 @@ static bool read_parts(FILE *results, struct simulation_result *result)
     return fread(result->parts, sizeof *result->parts, result->part_count, results) == result->part_count;
 }
 
+static bool read_told(FILE *results, struct simulation_result *result)
+{
+    size_t size, capacity = 0;
+    if (fread(&size, sizeof size, 1, results) != 1)
+        return false;
+    result->told = array_grow(NULL, &capacity, size + 1, 1);
+    result->told[size] = '\0';
+    return fread(result->told, 1, size, results) == size;
+}
+
 static bool read_results(const struct simulation_request *request, FILE *results, struct simulation_result *result)
 {
     bool whole = request->scenario->kind;
     result->row_count = request->scenario->engine == ENGINE_BOTH && !whole ? 2 : 1;
     if (fread(result->rows, sizeof *result->rows, result->row_count, results) == result->row_count &&
-        (!whole || read_parts(results, result)))
+        (!whole || read_parts(results, result)) && read_told(results, result))
         result->gantt = gantt_load(results);
     if (!result->gantt)
         fputs("stagesim: the simulation's results could not be read back\n", stderr);
@@ -208,6 +218,7 @@ void simulation_free(struct simulation_result *result)
 {
     gantt_destroy(result->gantt);
     free(result->parts);
+    free(result->told);
     *result = (struct simulation_result){0};
 }
 
@@ -228,7 +239,7 @@ static int simulate_again(const struct simulation_request *request, struct simul
     int code = again.scenario ? simulate_once(&again, &settled) : EXIT_FAILED;
     bool failed = code != EXIT_DONE, other = !failed && simulation_is_unlike(&settled);
     code = interruption_noted() ? code : EXIT_DONE;
-    if (code == EXIT_DONE && (request->files || request->draw || request->print || (other && !request->quiet))) {
+    if (code == EXIT_DONE && (request->files || request->draw || request->print)) {
         simulation_free(result);
         rest.settles = false;
         rest.settled = other ? again.settled : 0;
@@ -249,7 +260,13 @@ static int simulate_again(const struct simulation_request *request, struct simul
 int simulate(const struct simulation_request *request, struct simulation_result *result)
 {
     int code = simulate_once(request, result);
-    return code == EXIT_AHEAD ? simulate_again(request, result) : code;
+    if (code == EXIT_AHEAD)
+        code = simulate_again(request, result);
+    if (code == EXIT_DONE && !request->quiet)
+        fputs(result->told, stderr);
+    free(result->told);
+    result->told = NULL;
+    return code;
 }
 
 int simulate_changed(const struct scenario *scenario, const struct scenario_set *sets, size_t count,

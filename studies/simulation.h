@@ -42,6 +42,7 @@ struct simulation_result {
     struct comparison_row *parts; /* of a scenario of several jobs a row for each; the caller frees it */
     size_t part_count;
     struct gantt *gantt; /* the caller owns it */
+    char *told;          /* notes for people; NULL where simulate() has printed them */
     FILE *printed;       /* what people read, at its beginning; simulation_print closes it. NULL: not asked for */
 };
 

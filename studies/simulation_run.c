@@ -52,24 +52,6 @@ int run_refuse(struct run *run, const struct fault *fault)
     return EXIT_BAD_INPUT;
 }
 
-static void notes(const struct run *run, const struct report *report)
-{
-    if (run->request->quiet)
-        return;
-    if (report->capacity_bytes > 0 && !report->fits) {
-        diag_print(run->self->console, "note: %s/%s does not fit in memory: a rank needs %.4g GiB",
-                   report->run.scenario_name, report->run.schedule ? report->run.schedule : report->run.workload,
-                   report->peak_bytes / 0x1p30);
-        memory_capacity_print(run->self->console, report);
-        putc('\n', run->self->console);
-    }
-    if (report->run.asynchronous)
-        diag_print(
-            run->self->console,
-            "note: %s is asynchronous: it trains on stale weights and is not equivalent to synchronous training\n",
-            report->run.schedule ? report->run.schedule : report->run.workload);
-}
-
 static void measure(const struct run *run, struct report *report, double wall)
 {
     const struct platform *platform = run->platform;
@@ -182,12 +164,12 @@ static bool write_run(struct run *run, struct timeline *timeline, struct report 
 {
     bool ok = true;
     struct gantt *gantt = make_gantt(run, timeline, report);
+    run_tell(run, report);
     gantt_save(gantt, run->self->results);
     if (run->ahead) {
         gantt_destroy(gantt);
         return true;
     }
-    notes(run, report);
     if (run->request->print)
         run_print(run->self->results, table_style_of(run->request->format, stdout), report);
     struct trace_source source = {timeline, run->platform, run->job->hosts, run->scenario->all_replicas,
@@ -300,12 +282,10 @@ static bool run_shortened(struct run *run)
     run_note_ahead(run, ahead, operations);
     run_note_settled(run, report, true, &row);
     fwrite(&row, sizeof row, 1, run->self->results);
+    run_tell(run, report);
     gantt_save(gantt, run->self->results);
     gantt_destroy(gantt);
-    if (run->ahead)
-        return true;
-    notes(run, report);
-    if (request->print)
+    if (request->print && !run->ahead)
         run_print(run->self->results, table_style_of(request->format, stdout), report);
     return true;
 }
@@ -379,9 +359,9 @@ static int allow_files(struct run *run)
     struct fault fault = {""};
     const struct program *program = run->job->program;
     const struct run_files *files = run->request->files;
-    const char *lost = files && !run->request->quiet ? run_files_lose(files, program) : NULL;
+    const char *lost = files ? run_files_lose(files, program) : NULL;
     if (lost)
-        diag_print(run->self->console, "note: %s\n", lost);
+        diag_print(run->told, "note: %s\n", lost);
     if (!files || run_files_allow(files, run->request->output, &program, 1, &fault))
         return EXIT_DONE;
     if (fault.refused)
@@ -418,6 +398,7 @@ int run_prepared(int (*rest)(struct run *run), bool simulates, struct run *run, 
     run->self = self;
     run->arena = arena_create();
     run->classes = class_store_create();
+    run_tell_begin(run);
     run->diag = (struct diag){.out = mistakes_of(run)};
     guard_doing("loading %s", run_platform_name(&run->scenario->platform));
     int code = run_load_platform(run, simulates);
@@ -427,6 +408,7 @@ int run_prepared(int (*rest)(struct run *run), bool simulates, struct run *run, 
         code = rest(run);
     diag_rest(&run->diag);
     fflush(run->diag.out);
+    run_tell_end(run);
     class_store_destroy(run->classes);
     arena_destroy(run->arena);
     return code;
@@ -465,6 +447,7 @@ void simulation_hand_over(const struct simulation_context *context, const struct
     fwrite(&count, sizeof count, 1, out);
     if (count)
         fwrite(parts, sizeof *parts, count, out);
+    run_hand_over_told(out, "", 0); /* each kind tells what it has to tell itself */
     gantt_save(gantt, out);
 }
 

@@ -23,6 +23,9 @@ struct run {
     struct isolated *self;
     struct arena *arena;
     struct diag diag;
+    FILE *told; /* notes for people: what is written to it comes to be told_text */
+    char *told_text;
+    size_t told_size;
     struct platform *platform;
     struct job *job;
     struct class_store *classes;
@@ -60,6 +63,13 @@ void run_note_ahead(struct run *run, bool ahead, double operations);
 void run_note_unlike(struct run *run, const struct frame *frame);
 /* Says of a run with `iterations: settled` that was not asked for, how many there are; or that it would take one. */
 void run_note_settled(const struct run *run, const struct report *report, bool last, struct comparison_row *row);
+/* What people are told of it: from run_tell_begin on notes may be written to run->told; run_tell adds those that follow
+ * from the report, and hands all over. run_tell_end frees them. */
+void run_tell_begin(struct run *run);
+void run_tell(struct run *run, const struct report *report);
+void run_tell_end(struct run *run);
+/* Notes of that size into the results, where the picture's boxes come next. */
+void run_hand_over_told(FILE *results, const char *told, size_t size);
 /* Whether the checkpoints of its training are simulated on the job's links. */
 bool run_asks_for_traffic(const struct scenario *scenario);
 /* What has to be simulated beside the job for its training: before SimGrid's engine runs in this process, for each of

@@ -179,8 +179,8 @@ void run_note_settled(const struct run *run, const struct report *report, bool l
                                     report->iterations),
                         run->arena);
     }
-    if (text && last && !run->request->quiet)
-        diag_print(run->self->console, "note: %s\n", text);
+    if (text && last)
+        diag_print(run->told, "note: %s\n", text);
 }
 
 struct scenario *simulation_settled(struct scenario *scenario, const struct simulation_result *result,

@@ -14,39 +14,15 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import tool
+from unlike import CHANGING, STAGES, lengths_of, random_job, write_changing
 
 STAGESIM, check = tool.binary_argument(), tool.Checker()
 SAID = "one iteration is not like the next"
 
 
-def random_job(source):
-    tensor, pipeline = source.choice([1, 2, 4]), source.choice([1, 2])
-    return (f"platform: {{preset: dgx-h100, nodes: 2, pod: 1, oversubscription: {source.choice([1, 4])}}}\n"
-            "workload: transformer\n"
-            "model: {layers: 8, hidden: 4096, heads: 32, sequence: 2048, vocabulary: 32000, ffn: 11008}\n"
-            f"parallel: {{tensor: {tensor}, pipeline: {pipeline}, data: {16 // tensor // pipeline}}}\n"
-            f"batch: {{micro: 1, micro_batches: {pipeline * source.choice([1, 2])}}}\n"
-            f"transformer: {{zero: {source.choice([0, 1, 2, 3])}}}\nschedule: {source.choice(['1f1b', 'gpipe'])}\n"
-            "compute: {precision: bf16}\n")
-
-
 def slower(source):
     """Hosts that become slower at some time of the first iterations, or do not."""
     return f"0 1.0\n{source.choice([0.2, 0.3, 0.4, 99])} {source.choice([0.5, 0.7])}\n"
-
-
-# Two hosts whose speeds change.
-CHANGING = (tool.HEAD + '<zone id="z" routing="Full">\n'
-            + "".join(f'<host id="gpu-{i}" speed="1Gf" speed_file="speed-{i}.txt"/>\n' for i in range(2))
-            + '<link id="l" bandwidth="1GBps" latency="1us"/>\n'
-            '<route src="gpu-0" dst="gpu-1"><link_ctn id="l"/></route></zone></platform>\n')
-STAGES = ("platform: changing.xml\nworkload: stages\nstages: {forward: 10ms, backward: 20ms, message: 1MB}\n"
-          "parallel: {pipeline: 2}\nbatch: {micro_batches: 4}\nschedule: 1f1b\n")
-
-
-def write_speeds(folder, text):
-    for i in range(2):
-        (folder / f"speed-{i}.txt").write_text(text)
 
 
 def compared(folder, *sets):
@@ -64,25 +40,16 @@ def iteration(folder, *sets):
 
 
 def is_unlike(folder, engine):
-    """Whether lengths of iterations differ, by operations.csv of four. Where ranks run ahead, the first fills and the
-    last has no follower."""
+    """Whether lengths of iterations differ, by operations.csv of four."""
     mean = iteration(folder, engine, "iterations=4")
-    rows = list(csv.DictReader((folder / "run/operations.csv").open()))
-    own = [[row for row in rows if row["iteration"] == str(i)] for i in range(4)]
-    starts = [min(float(row["data_start_s"]) for row in part) for part in own]
-    ends = [max(float(row["end_s"]) for row in part) for part in own]
-    if any(starts[i] < ends[i - 1] - 1e-9 * (ends[i] - starts[i]) for i in range(1, 4)):
-        lengths = [ends[i] - ends[i - 1] for i in range(1, 3)]
-    else:
-        lengths = [end - start for start, end in zip(starts, ends)]
+    lengths = lengths_of(folder / "run/operations.csv", 0)
     return max(lengths) - min(lengths) > 1e-5 * mean
 
 
 def random_jobs(folder):
     source, unlike = random.Random(11), 0
-    (folder / "changing.xml").write_text(CHANGING)
     for i in range(10):
-        write_speeds(folder, slower(source))
+        write_changing(folder, slower(source))
         (folder / "job.yaml").write_text(job := STAGES if i % 2 else random_job(source))
         for engine in ("engine=simgrid", "engine=analytic"):
             (time,), said = compared(folder, engine)
@@ -110,7 +77,7 @@ def told(folder, member):
 
 def order(folder):
     """Fast in its first iteration, slow in all others; and one of a speed between them."""
-    write_speeds(folder, "0 1.0\n0.3 0.5\n")
+    write_changing(folder, "0 1.0\n0.3 0.5\n")
     (folder / "job.yaml").write_text(STAGES)
     (folder / "other.yaml").write_text(STAGES.replace("10ms", "13ms").replace("20ms", "26ms")
                                        .replace("changing.xml", "steady.xml"))
@@ -132,7 +99,7 @@ def order(folder):
 def failing(folder):
     """Hosts that stand still from the second iteration on: figures are of one, and all that compares says so."""
     said = "the next iteration may take another time"
-    write_speeds(folder, "0 1.0\n0.3 0\n")
+    write_changing(folder, "0 1.0\n0.3 0\n")
     (folder / "job.yaml").write_text(STAGES)
     time = iteration(folder, "iterations=1")
     for words in ((), ("--schedules", "gpipe,1f1b"), ("--engine", "both")):
@@ -148,7 +115,7 @@ def failing(folder):
 
 def searched(folder):
     """The best layout is that of a run of it; without `iterations` in it as the search was told."""
-    write_speeds(folder, "0 1.0\n0.3 0.5\n")
+    write_changing(folder, "0 1.0\n0.3 0.5\n")
     (folder / "search.yaml").write_text(
         "platform: changing.xml\nworkload: transformer\nmodel: {layers: 4, hidden: 64, heads: 4, sequence: 64, "
         "vocabulary: 512}\nparallel: {pipeline: 2}\nbatch: {micro: 1, global: 4}\ncompute: {efficiency: 1}\n"
@@ -162,9 +129,22 @@ def searched(folder):
         check.near(first["verified_iteration_s"], time["iteration_s"], f"a search, unlike {unlike}", 1e-9)
         check.that(("layouts with iterations that are not alike: 1;" in said) == unlike, said)
         check.that((time["iterations"] > 1) == unlike, f"best.yaml, unlike {unlike}: {time['iterations']} iterations")
-    write_speeds(folder, f"0 1.0\n{1.2 * time['iteration_s']:.3f} 0\n")
+    write_changing(folder, f"0 1.0\n{1.2 * time['iteration_s']:.3f} 0\n")
     said = tool.run(STAGESIM, "search", "search.yaml", "--quiet", cwd=folder).stdout
     check.that("layouts whose next iteration may take another time: 1;" in said, said)
+
+
+def notes(folder):
+    """What a run of one iteration has to tell is told once, also where another with settled iterations finds none."""
+    (folder / "job.yaml").write_text(
+        "platform: {preset: dgx-h100, nodes: 2, pod: 1, oversubscription: 4}\nworkload: transformer\n"
+        "model: {layers: 8, hidden: 32768, heads: 32, sequence: 2048, vocabulary: 32000, ffn: 11008}\n"
+        "parallel: {tensor: 4, pipeline: 2, data: 2}\nbatch: {micro: 1, micro_batches: 4}\nschedule: 1f1b\n"
+        "engine: simgrid\n")
+    for words in ((), ("--set", "iterations=1"), ("-o", "noted"), ("--quiet",)):
+        said = tool.run(STAGESIM, "compare", "job.yaml", *words, cwd=folder).stderr
+        check.that(said.count("job/1f1b does not fit in memory") == ("--quiet" not in words), f"{words}: {said}")
+        check.that(SAID not in said, f"{words}: {said}")
 
 
 def main():
@@ -174,6 +154,7 @@ def main():
         order(folder)
         failing(folder)
         searched(folder)
+        notes(folder)
     return check.done()
 
 
