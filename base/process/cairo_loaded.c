@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cairo and fontconfig are loaded by the first function of theirs that is called: they bring twenty libraries, whose
  * loading would take most of the start of commands that draw nothing. Here are the functions that stagesim calls, each
- * under its own name. */
+ * under its own name. Where the libraries are missing, what draws ends the process, and their versions are nothing: a
+ * run without pictures, which only notes them, does without. */
 #include "base/exit_code.h"
 
 #include <cairo-pdf.h>
@@ -13,9 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* DOES(name, parameters, arguments) and GIVES(type, name, parameters, arguments), by the libraries' headers. */
+/* DOES(name, parameters, arguments), GIVES(type, name, parameters, arguments) and VERSION(type, name), by the
+ * libraries' headers. */
 /* clang-format off */
-#define CAIRO_FUNCTIONS(DOES, GIVES) \
+#define CAIRO_FUNCTIONS(DOES, GIVES, VERSION) \
     DOES(cairo_append_path, (cairo_t *cr, const cairo_path_t *path), (cr, path)) \
     DOES(cairo_arc, (cairo_t *cr, double xc, double yc, double radius, double angle1, double angle2), \
         (cr, xc, yc, radius, angle1, angle2)) \
@@ -88,63 +90,58 @@
     GIVES(cairo_surface_t *, cairo_svg_surface_create_for_stream, (cairo_write_func_t write_func, \
         void *closure, double width_in_points, double height_in_points), \
         (write_func, closure, width_in_points, height_in_points)) \
-    GIVES(const char *, cairo_version_string, (void), ())
-#define FONTCONFIG_FUNCTIONS(DOES, GIVES) \
+    VERSION(const char *, cairo_version_string)
+#define FONTCONFIG_FUNCTIONS(DOES, GIVES, VERSION) \
     DOES(FcFini, (void), ()) \
-    GIVES(int, FcGetVersion, (void), ())
+    VERSION(int, FcGetVersion)
 /* clang-format on */
 
 #define POINTER_DOES(name, parameters, arguments) void(*name) parameters;
 #define POINTER_GIVES(type, name, parameters, arguments) type(*name) parameters;
+#define POINTER_VERSION(type, name) type (*name)(void);
 
 /* About the process. */
 static struct {
     bool loaded;
-    CAIRO_FUNCTIONS(POINTER_DOES, POINTER_GIVES)
-    FONTCONFIG_FUNCTIONS(POINTER_DOES, POINTER_GIVES)
+    CAIRO_FUNCTIONS(POINTER_DOES, POINTER_GIVES, POINTER_VERSION)
+    FONTCONFIG_FUNCTIONS(POINTER_DOES, POINTER_GIVES, POINTER_VERSION)
 } loaded;
 
-static _Noreturn void fail(void)
-{
-    const char *reason = dlerror();
-    fprintf(stderr, "stagesim: error: cairo, which draws pictures, cannot be loaded: %s\n",
-            reason ? reason : "it is not complete");
-    exit(EXIT_FAILED);
-}
-
-static void *open_library(const char *name)
-{
-    void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
-    if (!library)
-        fail();
-    return library;
-}
-
 /* C has no cast from void * to a function's address. */
-static void find(void *library, const char *name, void *pointer, size_t size)
+static bool find(void *library, const char *name, void *pointer, size_t size)
 {
     void *symbol = dlsym(library, name);
-    if (!symbol)
-        fail();
-    memcpy(pointer, &symbol, size);
+    if (symbol)
+        memcpy(pointer, &symbol, size);
+    return symbol != NULL;
 }
 
-#define FIND_DOES(name, parameters, arguments) find(library, #name, &loaded.name, sizeof loaded.name);
-#define FIND_GIVES(type, name, parameters, arguments) FIND_DOES(name, parameters, arguments)
+#define FIND_DOES(name, parameters, arguments) &&find(library, #name, &loaded.name, sizeof loaded.name)
+#define FIND_GIVES(type, name, parameters, arguments) FIND_DOES(name, , )
+#define FIND_VERSION(type, name) FIND_DOES(name, , )
 
-static void load(void)
+/* False where dlerror() says why. */
+static bool load(void)
 {
-    void *library = open_library("libcairo.so.2");
-    CAIRO_FUNCTIONS(FIND_DOES, FIND_GIVES)
-    library = open_library("libfontconfig.so.1");
-    FONTCONFIG_FUNCTIONS(FIND_DOES, FIND_GIVES)
-    loaded.loaded = true;
+    void *library = dlopen("libcairo.so.2", RTLD_LAZY | RTLD_LOCAL);
+    bool good = library CAIRO_FUNCTIONS(FIND_DOES, FIND_GIVES, FIND_VERSION);
+    library = good ? dlopen("libfontconfig.so.1", RTLD_LAZY | RTLD_LOCAL) : NULL;
+    return library FONTCONFIG_FUNCTIONS(FIND_DOES, FIND_GIVES, FIND_VERSION);
+}
+
+static inline bool is_loaded(void)
+{
+    return loaded.loaded || (loaded.loaded = load());
 }
 
 static inline void be_loaded(void)
 {
-    if (!loaded.loaded)
-        load();
+    if (is_loaded())
+        return;
+    const char *reason = dlerror();
+    fprintf(stderr, "stagesim: error: cairo, which draws pictures, cannot be loaded: %s\n",
+            reason ? reason : "it is not complete");
+    exit(EXIT_FAILED);
 }
 
 #define DEFINE_DOES(name, parameters, arguments)                                                                       \
@@ -160,5 +157,11 @@ static inline void be_loaded(void)
         return loaded.name arguments;                                                                                  \
     }
 
-CAIRO_FUNCTIONS(DEFINE_DOES, DEFINE_GIVES)
-FONTCONFIG_FUNCTIONS(DEFINE_DOES, DEFINE_GIVES)
+#define DEFINE_VERSION(type, name)                                                                                     \
+    type name(void)                                                                                                    \
+    {                                                                                                                  \
+        return is_loaded() ? loaded.name() : 0;                                                                        \
+    }
+
+CAIRO_FUNCTIONS(DEFINE_DOES, DEFINE_GIVES, DEFINE_VERSION)
+FONTCONFIG_FUNCTIONS(DEFINE_DOES, DEFINE_GIVES, DEFINE_VERSION)

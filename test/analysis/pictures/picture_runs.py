@@ -3,6 +3,7 @@
 """What stagesim draws of a run against the times that it writes to operations.csv, and the pages against
 comparison.csv; and a run where cairo cannot be loaded. picture_runs.py STAGESIM PLATFORMS"""
 import csv
+import json
 import os
 import re
 import subprocess
@@ -94,11 +95,15 @@ class Runs(unittest.TestCase):
             pass
         scenario = os.path.join(self.temporary.name, "mesh.yaml")
         path = ":".join(filter(None, [broken, os.environ.get("LD_LIBRARY_PATH")]))
-        for words, code in (([], 0), (["-o", out, "--picture", "svg"], 3)):
+        plain = out + "-plain"
+        for words, code in (([], 0), (["-o", plain], 0), (["-o", out, "--picture", "svg"], 3)):
             done = subprocess.run([STAGESIM, "run", scenario, "--engine", "analytic", *words], text=True,
                                   capture_output=True, env={**os.environ, "LD_LIBRARY_PATH": path}, check=False)
             self.assertEqual((done.returncode, "cannot be loaded" in done.stderr), (code, code == 3), done.stderr)
         self.assertEqual(os.path.exists(out), False)
+        with open(os.path.join(plain, "about.json"), encoding="utf-8") as file:
+            libraries = json.load(file)["libraries"]
+        self.assertTrue("expat" in libraries and not {"cairo", "fontconfig"} & set(libraries), libraries)
 
     def test_comparison_ends_at_t(self):
         """One iteration of each run from 0 to T on one axis, also of zb-h2, of which several were simulated."""
