@@ -150,12 +150,19 @@ static void put_number(FILE *out, double value, bool applies)
         fwrite(text, 1, number_write(text, value), out);
 }
 
+void comparison_put_settled(FILE *out, const struct comparison_row *row)
+{
+    if (row->settled)
+        fprintf(out, "%u", row->settled);
+    fputs(row->unsettled ? ",true" : ",", out);
+}
+
 static void print_csv(FILE *out, const struct comparison_row *rows, size_t count)
 {
     fputs("scenario,schedule,engine,iteration_s,samples_per_s,bubble_ratio,fill,drain,receive,collective,dependency,"
           "input,peak_in_flight,peak_bytes,fits,relative_time,limited_by,order,imbalance,transfer,contention,bound_s,"
           "above_bound,iteration_low_s,iteration_high_s,memory_low_bytes,memory_high_bytes,fits_share,step_p50_s,step_"
-          "p95_s,step_p99_s,reason\n",
+          "p95_s,step_p99_s," COMPARISON_SETTLED_COLUMNS ",reason\n",
           out);
     struct arena *arena = arena_create();
     for (size_t i = 0; i < count; i++) {
@@ -185,6 +192,8 @@ static void print_csv(FILE *out, const struct comparison_row *rows, size_t count
         put_number(out, row->tails.p50.value, row->tails.known);
         put_number(out, row->tails.p95.value, row->tails.known);
         put_number(out, row->tails.p99.value, row->tails.known);
+        putc(',', out);
+        comparison_put_settled(out, row);
         fprintf(out, ",%s\n", csv_cell(row->reason, arena));
     }
     arena_destroy(arena);

@@ -66,9 +66,11 @@ struct comparison_row {
 };
 
 struct comparison_row comparison_row_of(const struct report *report);
-/* How many iterations the figures are of where the run found that out, or that nobody found out: members of an object.
- */
+/* How many iterations the figures are of where the run found that out, or that nobody found out: members of an object,
+ * and cells of these columns of CSV, empty where they do not apply. */
+#define COMPARISON_SETTLED_COLUMNS "settled_iterations,unsettled"
 void comparison_write_settled(struct json_writer *json, const struct comparison_row *row);
+void comparison_put_settled(FILE *out, const struct comparison_row *row);
 /* Notes what of it is not finite (base/figure.h); comparison_row_of does. */
 void comparison_check(const struct comparison_row *row);
 

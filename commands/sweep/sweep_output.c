@@ -39,7 +39,7 @@ static void csv_head(FILE *out, const struct sweep *sweep, struct arena *arena)
         fprintf(out, "%s,", csv_cell(axis_at(sweep, i)->key, arena));
     for (const struct sweep_figure *figure = sweep_figures; figure->name; figure++)
         fprintf(out, "%s,", figure->name);
-    fputs("fits,reason\n", out);
+    fputs("fits," COMPARISON_SETTLED_COLUMNS ",reason\n", out);
 }
 
 static void print_csv(FILE *out, const struct sweep *sweep)
@@ -59,7 +59,9 @@ static void print_csv(FILE *out, const struct sweep *sweep)
                 fwrite(text, 1, number_write(text, value), out);
             fputc(',', out);
         }
-        fprintf(out, "%s,%s\n", fits_text(&result->row), csv_cell(result->row.reason, arena));
+        fprintf(out, "%s,", fits_text(&result->row));
+        comparison_put_settled(out, &result->row);
+        fprintf(out, ",%s\n", csv_cell(result->row.reason, arena));
     }
     arena_destroy(arena);
 }

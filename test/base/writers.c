@@ -228,6 +228,8 @@ Test(comparison, csv)
     rows[1].capacity_known = rows[1].fits = true;
     rows[1].peak_bytes = 5;
     rows[1].limits = (struct limits){true, {0.2, 0.1, 0.4, 0.3}};
+    rows[0].settled = 4;
+    rows[1].unsettled = true;
     FILE *file = tmpfile();
     comparison_print(file, rows, 2, TABLE_CSV);
     cr_assert_str_eq(
@@ -235,9 +237,9 @@ Test(comparison, csv)
         "scenario,schedule,engine,iteration_s,samples_per_s,bubble_ratio,fill,drain,receive,collective,dependency,"
         "input,peak_in_flight,peak_bytes,fits,relative_time,limited_by,order,imbalance,transfer,contention,"
         "bound_s,above_bound,iteration_low_s,iteration_high_s,memory_low_bytes,memory_high_bytes,"
-        "fits_share,step_p50_s,step_p95_s,step_p99_s,reason\n"
-        "\"a, b\",1f1b,simgrid,2,,0.25,0.25,0,0,0,0,0,2,,,1,,,,,,,,,,,,,,,,\n"
-        "\"a, b\",chimera,simgrid,1.5,,0.25,0.25,0,0,0,0,0,2,5,true,0.75,network,,,,,,,,,,,,,,,\n");
+        "fits_share,step_p50_s,step_p95_s,step_p99_s,settled_iterations,unsettled,reason\n"
+        "\"a, b\",1f1b,simgrid,2,,0.25,0.25,0,0,0,0,0,2,,,1,,,,,,,,,,,,,,,,4,,\n"
+        "\"a, b\",chimera,simgrid,1.5,,0.25,0.25,0,0,0,0,0,2,5,true,0.75,network,,,,,,,,,,,,,,,,true,\n");
 }
 
 Test(comparison, table)

@@ -68,11 +68,15 @@ def random_jobs(folder):
 
 
 def told(folder, member):
-    """What rows in JSON say of iterations that differ, also where nothing else is said."""
+    """What rows in JSON and CSV say of iterations that differ, also where nothing else is said."""
     for words in (("compare", "job.yaml", "--quiet"), ("sweep", "job.yaml", "--set", "batch.micro_batches=4,5")):
         for row in json.loads(tool.run(STAGESIM, *words, "--format", "json", cwd=folder).stdout):
             found = {name: row[name] for name in ("settled_iterations", "unsettled") if name in row}
             check.that(list(found) == [member] and (found[member] is True or found[member] > 1), f"{words}: {row}")
+        text = tool.run(STAGESIM, *words, "--format", "csv", cwd=folder).stdout
+        for row in csv.DictReader(io.StringIO(text)):
+            cells = {name: row[name] for name in ("settled_iterations", "unsettled") if row[name]}
+            check.that(cells == {name: str(value).lower() for name, value in found.items()}, f"{words}: {row}")
 
 
 def order(folder):
