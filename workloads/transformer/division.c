@@ -76,13 +76,6 @@ static bool set_context_factors(struct transformer_job *j)
 
 /* ---- experts ---- */
 
-static bool refuse(const struct transformer_job *j, bool wrong, const char *key, const char *text)
-{
-    if (wrong)
-        j->api->error(j->job, key, "%s", text);
-    return !wrong;
-}
-
 static bool check_counts(const struct transformer_job *j)
 {
     const struct transformer_model *m = &j->model;
@@ -120,10 +113,12 @@ static bool check_load(const struct transformer_job *j)
     const char *key = r->expert_imbalance > 1  ? "expert_imbalance"
                       : r->expert_tokens.count ? "expert_tokens"
                                                : "expert_skew";
-    bool ok = refuse(j, r->capacity_factor > 0 && ways, key,
-                     "with a capacity_factor every expert computes as many tokens; expected one of the two keys");
-    ok &= refuse(j, ways > 1, key,
-                 "expert_imbalance, expert_tokens and expert_skew say the same in three ways; expected one of them");
+    bool ok =
+        transformer_refuse(j, r->capacity_factor > 0 && ways, key,
+                           "with a capacity_factor every expert computes as many tokens; expected one of the two keys");
+    ok &= transformer_refuse(
+        j, ways > 1, key,
+        "expert_imbalance, expert_tokens and expert_skew say the same in three ways; expected one of them");
     if (r->expert_tokens.count && (double)r->expert_tokens.count != j->layout.expert) {
         j->api->error(j->job, "expert_tokens", "%zu values for %.0f expert-parallel ranks; expected one for each",
                       r->expert_tokens.count, j->layout.expert);
@@ -134,22 +129,25 @@ static bool check_load(const struct transformer_job *j)
                       j->layout.expert, j->layout.expert);
         ok = false;
     }
-    ok &= refuse(j, r->expert_hidden < 1 && j->layout.recompute == TRANSFORMER_FULL, "expert_hidden",
-                 "layers that are computed again as a whole send their tokens again, and none of these hides; expected "
-                 "another schedule.recompute than full");
-    return ok & refuse(j, r->expert_overlap && !(transformer_shared_width(&j->model) > 0), "expert_overlap",
-                       "there are no shared experts to compute while tokens travel; expected model.shared_experts");
+    ok &= transformer_refuse(
+        j, r->expert_hidden < 1 && j->layout.recompute == TRANSFORMER_FULL, "expert_hidden",
+        "layers that are computed again as a whole send their tokens again, and none of these hides; expected "
+        "another schedule.recompute than full");
+    return ok & transformer_refuse(
+                    j, r->expert_overlap && !(transformer_shared_width(&j->model) > 0), "expert_overlap",
+                    "there are no shared experts to compute while tokens travel; expected model.shared_experts");
 }
 
 static bool check_experts(const struct transformer_job *j)
 {
     if (!j->model.experts)
-        return refuse(j, j->layout.expert > 1, "parallel.expert",
-                      "the model has no experts for the ranks of parallel.expert to share; expected model.experts");
+        return transformer_refuse(
+            j, j->layout.expert > 1, "parallel.expert",
+            "the model has no experts for the ranks of parallel.expert to share; expected model.experts");
     bool ok = check_counts(j);
     ok &= check_load(j);
     return ok &
-           refuse(
+           transformer_refuse(
                j, j->layout.tensor > 1 && !j->layout.sequence_parallel, "sequence_parallel",
                "experts are routed to by tensor-parallel ranks for their own tokens; expected sequence_parallel: true");
 }
@@ -245,12 +243,13 @@ bool transformer_divide(struct transformer_job *j)
     bool ok = check_context(j);
     ok &= check_heads(j);
     ok &= check_experts(j);
-    ok &= refuse(j, latent && j->model.biases, "model.biases",
-                 "matrices of latent attention (kv_rank) have no biases; expected biases: false");
-    ok &= refuse(j, shares && j->parameters->profile, "compute.profile",
-                 "a profile has the times of whole layers, which does not do for experts, latent attention or a shared "
-                 "sequence");
-    ok &= refuse(
+    ok &= transformer_refuse(j, latent && j->model.biases, "model.biases",
+                             "matrices of latent attention (kv_rank) have no biases; expected biases: false");
+    ok &= transformer_refuse(
+        j, shares && j->parameters->profile, "compute.profile",
+        "a profile has the times of whole layers, which does not do for experts, latent attention or a shared "
+        "sequence");
+    ok &= transformer_refuse(
         j, j->model.experts && j->parameters->shard_ranks, "shard_ranks",
         "hybrid sharding is not for layers with experts, whose copies are along other axes than those of the rest");
     return ok && set_nodes(j) && set_context_factors(j) && set_expert_factors(j);

@@ -16,12 +16,6 @@ const char transformer_documents_axis[] = "data";
 
 /* ---- what has to hold ---- */
 
-static bool refuse(const struct transformer_job *j, const char *key, const char *text)
-{
-    j->api->error(j->job, key, "%s", text);
-    return false;
-}
-
 static const char *key_of(const struct transformer_job *j)
 {
     return j->parameters->model.document_lengths ? "model.document_lengths" : "model.documents";
@@ -33,8 +27,8 @@ static bool check_kinds(const struct transformer_job *j)
     for (uint64_t layer = 0; layer < j->model.layers + j->model.predictions; layer++) {
         struct transformer_model own = transformer_model_of_layer(&j->model, layer);
         if (transformer_kind_of(&own) == &kind_compressed)
-            return refuse(
-                j, key_of(j),
+            return transformer_refuse(
+                j, true, key_of(j),
                 "what entries of compressed attention (w, c, h) are at the borders of documents is not known; "
                 "expected a model without such layers");
     }
@@ -61,12 +55,13 @@ static bool check(const struct transformer_job *j)
     const struct transformer_parameters *p = j->parameters;
     bool shares = j->layout.context > 1 && j->model.causal && p->routing.context_method != CONTEXT_HEADS;
     if (p->model.documents.count && p->model.document_lengths)
-        return refuse(j, "model.document_lengths",
-                      "documents and document_lengths say the same in two ways; expected one of them");
+        return transformer_refuse(j, true, "model.document_lengths",
+                                  "documents and document_lengths say the same in two ways; expected one of them");
     if (shares && !p->routing.context_balance)
-        return refuse(j, key_of(j),
-                      "which of the ranks that share a sequence has which part of a document is known only where each "
-                      "document is divided evenly; expected transformer.context_balance: true");
+        return transformer_refuse(
+            j, true, key_of(j),
+            "which of the ranks that share a sequence has which part of a document is known only where each "
+            "document is divided evenly; expected transformer.context_balance: true");
     return check_kinds(j) && check_list(j);
 }
 
@@ -148,8 +143,9 @@ static bool draw(struct transformer_job *j, size_t sequences)
         p->ends[i] = p->count;
     }
     if (p->count > DRAWN_MAX)
-        return refuse(j, "model.document_lengths",
-                      "sequences have more than 16 million documents: most of them are much shorter than the mean");
+        return transformer_refuse(
+            j, true, "model.document_lengths",
+            "sequences have more than 16 million documents: most of them are much shorter than the mean");
     count_lengths(p);
     j->model.documents = (struct stagesim_list){p->distinct, p->values};
     j->model.document_counts = p->counts;
@@ -170,10 +166,11 @@ bool transformer_pack(struct transformer_job *j)
     double sequences = j->layout.samples * j->api->micro_batches(j->job) * j->data,
            mean = distribution_mean(&p->model.document_lengths->distribution);
     if (!(mean >= 1))
-        return refuse(j, "model.document_lengths", "documents have less than a token; expected a mean of at least 1");
+        return transformer_refuse(j, true, "model.document_lengths",
+                                  "documents have less than a token; expected a mean of at least 1");
     if (!(sequences >= 1))
-        return refuse(j, "model.document_lengths",
-                      "documents are drawn for each sample: expected batch.micro or batch.global");
+        return transformer_refuse(j, true, "model.document_lengths",
+                                  "documents are drawn for each sample: expected batch.micro or batch.global");
     if (sequences * fmax(1, (double)j->model.sequence / mean) > most) {
         j->api->error(j->job, "model.document_lengths",
                       "%.0f sequences of documents of %.4g tokens are about %.3g documents; at most %.0g can be drawn",

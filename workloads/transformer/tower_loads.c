@@ -103,11 +103,39 @@ bool transformer_check_towers(const struct transformer_job *j)
 
 /* ---- where towers are ---- */
 
-static bool refuse(const struct transformer_job *j, bool wrong, const char *key, const char *text)
+/* Of towers that are not where the language model begins, or not on all its ranks. */
+static bool check_place(const struct transformer_job *j)
 {
-    if (wrong)
-        j->api->error(j->job, key, "%s", text);
-    return wrong;
+    const struct transformer_parameters *p = j->parameters;
+    const char *key = j->place.own ? "tower_place" : "tower_tensor";
+    return transformer_refuse(j, j->layout.context > 1, key,
+                              "which ranks that share a sequence get which images is not known; expected "
+                              "parallel.context: 1") &&
+           transformer_refuse(j, j->tensor.algorithm != TENSOR_MEGATRON, key, "expected megatron-1d") &&
+           transformer_refuse(j, j->place.apart && j->zero == 3, "tower_tensor",
+                              "weights of a tower that has replicas of its own are not gathered layer by layer; "
+                              "expected zero of at most 2") &&
+           transformer_refuse(j, j->place.apart && (p->islands > 1 || p->shard_ranks > 0), "tower_tensor",
+                              "a tower that has replicas of its own is not for islands or hybrid sharding");
+}
+
+/* Groups of so many of the ranks along tensor. */
+static bool cut_groups(struct transformer_job *j, uint32_t own)
+{
+    struct transformer_tower_axes *axes = j->place.axes;
+    uint32_t tensor = (uint32_t)j->layout.tensor;
+    if (tensor % own || (own > 1 && !j->api->cut(j->job, "tensor", own))) {
+        j->api->error(j->job, "tower_tensor", "%u tensor-parallel ranks cannot be cut into groups of %u", tensor, own);
+        return false;
+    }
+    j->place.tensor = own;
+    j->place.groups = (double)tensor / own;
+    snprintf(axes->copies, sizeof axes->copies, "data,tensor");
+    if (own > 1) {
+        snprintf(axes->shared, sizeof axes->shared, "tensor:%u", own);
+        snprintf(axes->copies, sizeof axes->copies, "data,tensor,-tensor:%u", own);
+    }
+    return true;
 }
 
 bool transformer_place_towers(struct transformer_job *j)
@@ -120,39 +148,14 @@ bool transformer_place_towers(struct transformer_job *j)
                                                 .tensor = tensor,
                                                 .groups = 1,
                                                 .axes = array_zeroed(1, sizeof *j->place.axes)};
-    struct transformer_tower_axes *axes = j->place.axes;
-    snprintf(axes->shared, sizeof axes->shared, "tensor");
+    snprintf(j->place.axes->shared, sizeof j->place.axes->shared, "tensor");
     if (towers && own > tensor) {
         j->api->error(j->job, "tower_tensor",
                       "%u ranks of a tower are more than the %u along tensor; expected a divisor of these", own,
                       tensor);
         return false;
     }
-    if ((apart || j->place.own) &&
-        (refuse(j, j->layout.context > 1, "tower_place",
-                "which ranks that share a sequence get which images is not known; expected parallel.context: 1") ||
-         refuse(j, j->tensor.algorithm != TENSOR_MEGATRON, "tower_place", "expected megatron-1d")))
-        return false;
-    if (!apart)
-        return true;
-    if (refuse(j, j->zero == 3, "tower_tensor",
-               "weights of a tower that has replicas of its own are not gathered layer by layer; expected zero of at "
-               "most 2") ||
-        refuse(j, p->islands > 1 || p->shard_ranks > 0, "tower_tensor",
-               "a tower that has replicas of its own is not for islands or hybrid sharding"))
-        return false;
-    if (tensor % own || (own > 1 && !j->api->cut(j->job, "tensor", own))) {
-        j->api->error(j->job, "tower_tensor", "%u tensor-parallel ranks cannot be cut into groups of %u", tensor, own);
-        return false;
-    }
-    j->place.tensor = own;
-    j->place.groups = (double)tensor / own;
-    snprintf(axes->copies, sizeof axes->copies, "data,tensor");
-    if (own == 1)
-        return true;
-    snprintf(axes->shared, sizeof axes->shared, "tensor:%u", own);
-    snprintf(axes->copies, sizeof axes->copies, "data,tensor,-tensor:%u", own);
-    return true;
+    return ((!apart && !j->place.own) || check_place(j)) && (!apart || cut_groups(j, own));
 }
 
 /* Whether a worker of stage 0 has another one as well. */
@@ -165,19 +168,16 @@ static bool shares_worker(const struct transformer_job *j)
 
 bool transformer_check_tower_stages(const struct transformer_job *j)
 {
-    if (refuse(j, j->place.apart && transformer_stage_experts(j, 0) > 0, "tower_tensor",
-               "a tower with replicas of its own beside experts of the same stage is not known; expected tower_place: "
-               "own, or dense layers on the first stage"))
-        return false;
-    if (!j->place.own)
-        return true;
-    return !(refuse(j, shares_worker(j), "tower_place",
-                    "a tower of its own ranks needs a schedule with one stage on each worker") ||
-             refuse(j, j->layers[0] > 0, "tower_place",
-                    "the first stage is the tower's; expected no layers of the language model on it") ||
-             refuse(j, j->embedding_copied, "tower_place",
-                    "an embedding that the last stage needs, too (model.tied, model.predictions), is taken to be on "
-                    "the first; expected tower_place: first"));
+    return transformer_refuse(j, j->place.apart && transformer_stage_experts(j, 0) > 0, "tower_tensor",
+                              "a tower with replicas of its own beside experts of the same stage is not known; "
+                              "expected tower_place: own, or dense layers on the first stage") &&
+           transformer_refuse(j, j->place.own && shares_worker(j), "tower_place",
+                              "a tower of its own ranks needs a schedule with one stage on each worker") &&
+           transformer_refuse(j, j->place.own && j->layers[0] > 0, "tower_place",
+                              "the first stage is the tower's; expected no layers of the language model on it") &&
+           transformer_refuse(j, j->place.own && j->embedding_copied, "tower_place",
+                              "an embedding that the last stage needs, too (model.tied, model.predictions), is taken "
+                              "to be on the first; expected tower_place: first");
 }
 
 /* ---- drawing ---- */

@@ -168,6 +168,14 @@ extern const struct transformer_parameters transformer_defaults;
 
 extern const struct stagesim_need transformer_needs[];
 
+/* Reports what is wrong with a key. False where something is. */
+static inline bool transformer_refuse(const struct transformer_job *job, bool wrong, const char *key, const char *text)
+{
+    if (wrong)
+        job->api->error(job->job, key, "%s", text);
+    return !wrong;
+}
+
 /* ---- checks.c: false with the mistakes reported ---- */
 
 bool transformer_check_keys(const struct transformer_job *job);
