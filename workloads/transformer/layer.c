@@ -9,7 +9,7 @@
 /* Numbers of parts that stand apart, see struct stagesim_part. */
 enum { TOGETHER, RING, RING_END, SCORES, SHARED, ROUTED, LINEAR };
 
-static void add_exchange(struct stagesim_exchanges *exchanges, struct stagesim_exchange exchange)
+void transformer_add_exchange(struct stagesim_exchanges *exchanges, struct stagesim_exchange exchange)
 {
     unsigned count = 0;
     while (count < STAGESIM_EXCHANGES_MAX && exchanges->items[count].bytes > 0)
@@ -29,7 +29,7 @@ static struct stagesim_part plain_part(const struct transformer_job *j, enum tra
 static void add_exchanges(struct stagesim_exchanges *to, const struct stagesim_exchanges *from)
 {
     for (unsigned i = 0; i < STAGESIM_EXCHANGES_MAX && from->items[i].bytes > 0; i++)
-        add_exchange(to, from->items[i]);
+        transformer_add_exchange(to, from->items[i]);
 }
 
 static bool computes_again(const struct transformer_job *j)
@@ -126,10 +126,12 @@ static struct stagesim_exchange context_exchange(enum stagesim_collective collec
 static uint32_t gathered_attention(const struct transformer_job *j, struct stagesim_part *parts)
 {
     double bytes = key_value_bytes(j), times = computes_again(j) ? 2 : 1;
-    add_exchange(&parts[0].forward_exchanges, context_exchange(STAGESIM_ALL_GATHER, STAGESIM_AFTER, bytes, 1));
-    add_exchange(&parts[2].backward_exchanges,
-                 context_exchange(STAGESIM_ALL_GATHER, STAGESIM_AFTER, times * bytes, times));
-    add_exchange(&parts[1].backward_exchanges, context_exchange(STAGESIM_REDUCE_SCATTER, STAGESIM_AFTER, bytes, 1));
+    transformer_add_exchange(&parts[0].forward_exchanges,
+                             context_exchange(STAGESIM_ALL_GATHER, STAGESIM_AFTER, bytes, 1));
+    transformer_add_exchange(&parts[2].backward_exchanges,
+                             context_exchange(STAGESIM_ALL_GATHER, STAGESIM_AFTER, times * bytes, times));
+    transformer_add_exchange(&parts[1].backward_exchanges,
+                             context_exchange(STAGESIM_REDUCE_SCATTER, STAGESIM_AFTER, bytes, 1));
     parts[1].apart = parts[1].varies ? apart_of(j, parts[1].layer, SCORES) : TOGETHER;
     return 3;
 }
@@ -143,10 +145,11 @@ static uint32_t ring_attention(const struct transformer_job *j, struct stagesim_
     struct stagesim_part core = parts[1], last = parts[2], end = share_of_part(&core, 1 / j->layout.context);
     parts[1] = share_of_part(&core, steps / j->layout.context);
     parts[1].apart = apart_of(j, core.layer, RING);
-    add_exchange(&parts[1].forward_exchanges,
-                 context_exchange(STAGESIM_SEND_RECEIVE, STAGESIM_BESIDE, steps * block, steps));
-    add_exchange(&parts[1].backward_exchanges, context_exchange(STAGESIM_SEND_RECEIVE, STAGESIM_BESIDE,
-                                                                (2 + again) * steps * block, (1 + again) * steps));
+    transformer_add_exchange(&parts[1].forward_exchanges,
+                             context_exchange(STAGESIM_SEND_RECEIVE, STAGESIM_BESIDE, steps * block, steps));
+    transformer_add_exchange(
+        &parts[1].backward_exchanges,
+        context_exchange(STAGESIM_SEND_RECEIVE, STAGESIM_BESIDE, (2 + again) * steps * block, (1 + again) * steps));
     if (!core.varies) {
         add_work(&parts[2], &end);
         return 3;
@@ -166,12 +169,16 @@ static uint32_t exchanged_attention(const struct transformer_job *j, struct stag
     double column =
         j->layout.element_bytes * j->layout.samples * (double)j->model.sequence / j->layout.context / j->layout.tensor;
     double in = column * (widths.query + widths.key + widths.value), out = column * widths.output;
-    add_exchange(&parts[0].forward_exchanges, context_exchange(STAGESIM_ALL_TO_ALL, STAGESIM_AFTER, in, 3));
-    add_exchange(&parts[1].forward_exchanges, context_exchange(STAGESIM_ALL_TO_ALL, STAGESIM_AFTER, out, 1));
+    transformer_add_exchange(&parts[0].forward_exchanges, context_exchange(STAGESIM_ALL_TO_ALL, STAGESIM_AFTER, in, 3));
+    transformer_add_exchange(&parts[1].forward_exchanges,
+                             context_exchange(STAGESIM_ALL_TO_ALL, STAGESIM_AFTER, out, 1));
     if (computes_again(j))
-        add_exchange(&parts[2].backward_exchanges, context_exchange(STAGESIM_ALL_TO_ALL, STAGESIM_AFTER, in + out, 4));
-    add_exchange(&parts[2].backward_exchanges, context_exchange(STAGESIM_ALL_TO_ALL, STAGESIM_AFTER, out, 1));
-    add_exchange(&parts[1].backward_exchanges, context_exchange(STAGESIM_ALL_TO_ALL, STAGESIM_AFTER, in, 3));
+        transformer_add_exchange(&parts[2].backward_exchanges,
+                                 context_exchange(STAGESIM_ALL_TO_ALL, STAGESIM_AFTER, in + out, 4));
+    transformer_add_exchange(&parts[2].backward_exchanges,
+                             context_exchange(STAGESIM_ALL_TO_ALL, STAGESIM_AFTER, out, 1));
+    transformer_add_exchange(&parts[1].backward_exchanges,
+                             context_exchange(STAGESIM_ALL_TO_ALL, STAGESIM_AFTER, in, 3));
     return 3;
 }
 
@@ -180,9 +187,10 @@ static uint32_t exchanged_attention(const struct transformer_job *j, struct stag
 static uint32_t passed_states(const struct transformer_job *j, struct stagesim_part *parts)
 {
     double bytes = j->layout.context * state_bytes(j), times = computes_again(j) ? 2 : 1;
-    add_exchange(&parts[1].forward_exchanges, context_exchange(STAGESIM_ALL_GATHER, STAGESIM_AFTER, bytes, 1));
-    add_exchange(&parts[1].backward_exchanges,
-                 context_exchange(STAGESIM_ALL_GATHER, STAGESIM_AFTER, times * bytes, times));
+    transformer_add_exchange(&parts[1].forward_exchanges,
+                             context_exchange(STAGESIM_ALL_GATHER, STAGESIM_AFTER, bytes, 1));
+    transformer_add_exchange(&parts[1].backward_exchanges,
+                             context_exchange(STAGESIM_ALL_GATHER, STAGESIM_AFTER, times * bytes, times));
     return 3;
 }
 
@@ -295,12 +303,12 @@ static void add_tokens(const struct transformer_job *j, struct stagesim_exchange
         double nodes = (double)j->layout.expert / (double)j->parameters->routing.expert_node;
         exchange.axes = j->division.nodes;
         exchange.bytes = element * routed_elements(j, holders_of_token(&j->model, nodes), false);
-        add_exchange(exchanges, exchange);
+        transformer_add_exchange(exchanges, exchange);
         exchange.moment = deepep && moment == STAGESIM_AFTER ? STAGESIM_TOGETHER : moment;
         exchange.axes = j->division.node;
         exchange.bytes = element * routed_elements(j, copies, false);
     }
-    add_exchange(exchanges, exchange);
+    transformer_add_exchange(exchanges, exchange);
 }
 
 /* In blocks of a forward and a backward a part of them hides. */
@@ -334,8 +342,8 @@ static void add_tensor(const struct transformer_job *j, struct stagesim_exchange
 {
     double bytes = j->layout.element_bytes * routed_elements(j, (double)j->model.top_k, true);
     if (j->layout.expert_tensor > 1)
-        add_exchange(exchanges, (struct stagesim_exchange){collective, STAGESIM_TENSOR, STAGESIM_AFTER, "tensor", bytes,
-                                                           1, false});
+        transformer_add_exchange(exchanges, (struct stagesim_exchange){collective, STAGESIM_TENSOR, STAGESIM_AFTER,
+                                                                       "tensor", bytes, 1, false});
 }
 
 /* Parts of a layer with experts; without shared ones `shared` is NULL. */

@@ -52,6 +52,8 @@ bool transformer_divide(struct transformer_job *j);
 void transformer_division_finish(struct transformer_division *division);
 /* Bytes that a rank holds of others' while a layer runs, of which the job has the model; with a shared sequence. */
 double transformer_shared_buffer(const struct transformer_job *at);
+/* Adds one where there is room. */
+void transformer_add_exchange(struct stagesim_exchanges *exchanges, struct stagesim_exchange exchange);
 /* The parts of one layer in the order of the forward, of which there are at most LAYER_PARTS_MAX; returns how many. */
 uint32_t transformer_layer_parts(const struct transformer_job *j, uint32_t layer, struct stagesim_part *out);
 

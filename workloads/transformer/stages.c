@@ -60,7 +60,7 @@ static double message_bytes(const struct transformer_job *j, uint32_t stage)
     enum { FLOAT = 4 };
     double streams = j->model.streams > 1 ? (double)j->model.streams : 1, one = activation_bytes(j);
     if (stage < transformer_input_stage(j))
-        return transformer_tower_tokens(j);
+        return transformer_tower_bytes(j);
     uint64_t passed = transformer_stage_first(j, stage) + j->layers[stage],
              blocks = j->model.residual_blocks ? passed / j->model.residual_blocks : 0;
     return streams * one + (double)blocks * one * FLOAT / j->layout.element_bytes;

@@ -292,6 +292,7 @@ bool transformer_draw_towers(struct transformer_job *j)
     bool ok = true;
     for (enum transformer_tower_kind kind = TOWER_IMAGES; kind < TRANSFORMER_TOWERS; kind++) {
         double items = j->model.towers[kind].items * j->layout.samples;
+        j->towers[kind].most = 1;
         j->towers[kind].spread = items > 0 && j->place.apart ? most_of(j, kind, items) / items : 1;
     }
     for (unsigned i = 0; i < 2 * TRANSFORMER_TOWERS; i++) { /* what is drawn has the room that what is given leaves */

@@ -74,21 +74,18 @@ static double token_bytes(const struct transformer_job *j, enum transformer_towe
 static void add_gather(struct stagesim_exchanges *exchanges, enum stagesim_moment moment, const char *axes,
                        double bytes)
 {
-    unsigned count = 0;
-    while (count < STAGESIM_EXCHANGES_MAX && exchanges->items[count].bytes > 0)
-        count++;
-    if (count < STAGESIM_EXCHANGES_MAX && bytes > 0)
-        exchanges->items[count] =
-            (struct stagesim_exchange){STAGESIM_ALL_GATHER, STAGESIM_TENSOR, moment, axes, bytes, 1, false};
+    if (bytes > 0)
+        transformer_add_exchange(
+            exchanges, (struct stagesim_exchange){STAGESIM_ALL_GATHER, STAGESIM_TENSOR, moment, axes, bytes, 1, false});
 }
 
 void transformer_receive_tokens(const struct transformer_job *on, struct stagesim_part *first)
 {
     if (on->layout.tensor <= 1)
         return;
-    add_gather(&first->forward_exchanges, STAGESIM_BEFORE, "tensor", transformer_tower_tokens(on));
+    add_gather(&first->forward_exchanges, STAGESIM_BEFORE, "tensor", transformer_tower_bytes(on));
     if (on->layout.sequence_parallel) /* each rank has the gradients of its part of the sequence */
-        add_gather(&first->backward_exchanges, STAGESIM_AFTER, "tensor", transformer_tower_tokens(on));
+        add_gather(&first->backward_exchanges, STAGESIM_AFTER, "tensor", transformer_tower_bytes(on));
 }
 
 /* Ranks that share a tower's layers do so along a part of the axis tensor, and what they make goes to all along it. The
@@ -172,7 +169,7 @@ static double parameters_of(const struct transformer_job *j, enum transformer_to
     return (double)at.model.layers * (layer - spared_biases(j, kind)) + tower_end_parameters(&j->model, kind);
 }
 
-double transformer_tower_tokens(const struct transformer_job *j)
+double transformer_tower_bytes(const struct transformer_job *j)
 {
     return token_bytes(j, TOWER_IMAGES) + token_bytes(j, TOWER_AUDIO);
 }
@@ -195,7 +192,7 @@ struct transformer_tower_times transformer_tower_times(const struct transformer_
     double seconds[TRANSFORMER_TOWERS] = {0};
     for (enum transformer_tower_kind kind = TOWER_IMAGES; kind < TRANSFORMER_TOWERS; kind++) {
         struct stagesim_part *parts = array_zeroed(1 + (size_t)transformer_tower_part_count(j), sizeof *parts);
-        uint32_t count = parts ? list_parts(&on, kind, parts) : 0;
+        uint32_t count = list_parts(&on, kind, parts);
         for (uint32_t i = 0; i < count; i++)
             seconds[kind] += j->api->micro_batches(j->job) * (parts[i].forward + parts[i].backward);
         times.mean += seconds[kind];
@@ -228,6 +225,14 @@ double transformer_frozen_tower_parameters(const struct transformer_job *j)
     return sum;
 }
 
+double transformer_towers_flops(const struct transformer_job *j, const struct transformer_model *model)
+{
+    double sum = 0;
+    for (enum transformer_tower_kind kind = TOWER_IMAGES; kind < TRANSFORMER_TOWERS; kind++)
+        sum += (is_frozen(j, kind) ? 1 : 3) * transformer_tower_flops(model, kind);
+    return sum;
+}
+
 double transformer_tower_repeated_flops(const struct transformer_job *on)
 {
     double sum = 0;
@@ -244,9 +249,8 @@ double transformer_tower_largest(const struct transformer_job *j, transformer_of
     double largest = 0;
     for (enum transformer_tower_kind kind = TOWER_IMAGES; kind < TRANSFORMER_TOWERS; kind++) {
         struct transformer_job at = at_tower(j, kind);
-        double most = j->towers[kind].factors ? j->towers[kind].most : 1;
         if (j->model.towers[kind].layers && !is_frozen(j, kind))
-            largest = fmax(largest, most * of(&at));
+            largest = fmax(largest, j->towers[kind].most * of(&at));
     }
     return largest;
 }
@@ -257,7 +261,7 @@ double transformer_tower_activation(const struct transformer_job *j)
     double sum = 0;
     for (enum transformer_tower_kind kind = TOWER_IMAGES; kind < TRANSFORMER_TOWERS; kind++) {
         struct transformer_job at = at_tower(j, kind);
-        double most = j->towers[kind].factors ? j->towers[kind].most : 1;
+        double most = j->towers[kind].most;
         if (!j->model.towers[kind].layers || is_frozen(j, kind))
             continue;
         sum += most * (double)at.model.layers * transformer_own_layer_activation(&at.model, &at.layout);

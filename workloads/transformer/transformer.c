@@ -224,16 +224,6 @@ static void tell_early(const struct transformer_job *j)
                      "no layer ends with a product of a feed-forward block that nothing follows: it changes nothing");
 }
 
-/* Of a sample: frozen towers have a forward alone. */
-static double tower_flops(const struct transformer_job *j, const struct transformer_model *model)
-{
-    double sum = 0;
-    for (enum transformer_tower_kind kind = TOWER_IMAGES; kind < TRANSFORMER_TOWERS; kind++)
-        sum +=
-            (model->towers[kind].frozen || j->parameters->adapter_rank ? 1 : 3) * transformer_tower_flops(model, kind);
-    return sum;
-}
-
 static void declare(const struct transformer_job *j)
 {
     char *layout = layout_text(j);
@@ -245,7 +235,7 @@ static void declare(const struct transformer_job *j)
     whole.packed = j->model.packed;
     memcpy(whole.towers, j->model.towers, sizeof whole.towers);
     double frozen = j->parameters->adapter_rank ? transformer_weight_flops(&whole) : 0;
-    double model = samples * (transformer_flops(&whole) - frozen + tower_flops(j, &whole)),
+    double model = samples * (transformer_flops(&whole) - frozen + transformer_towers_flops(j, &whole)),
            again = samples * repeated_flops(j, &whole);
     struct transformer_tower_times towers = transformer_tower_times(j);
     struct stagesim_figures figures = {.size = sizeof figures,

@@ -81,7 +81,7 @@ struct transformer_parameters {
 };
 
 /* Of a tower, over the mean of all: the work of a micro-batch's samples, [micro-batch][data-parallel rank], and the
- * largest; factors NULL: all are alike. */
+ * largest; factors NULL: all are alike, and the largest is 1. */
 struct transformer_tower_load {
     double *factors, most;
     double spread; /* what the ranks with most items have, over what all have in the mean */
@@ -278,7 +278,7 @@ struct transformer_tower_times {
 };
 struct transformer_tower_times transformer_tower_times(const struct transformer_job *job);
 /* Bytes of the tokens that a replica's towers make of a micro-batch. */
-double transformer_tower_tokens(const struct transformer_job *job);
+double transformer_tower_bytes(const struct transformer_job *job);
 /* What the first stage of the language model exchanges for tokens of towers on stages of their own; `first`: its first
  * part. */
 void transformer_receive_tokens(const struct transformer_job *job, struct stagesim_part *first);
@@ -288,6 +288,8 @@ static inline uint32_t transformer_input_stage(const struct transformer_job *job
     return job->place.own;
 }
 double transformer_tower_activation(const struct transformer_job *job);
+/* Of a sample, flop of the towers of a model whose ranks share nothing: of frozen ones of the forward alone. */
+double transformer_towers_flops(const struct transformer_job *job, const struct transformer_model *model);
 /* Of a sample, flop that backwards of towers compute again, on a stage that holds them. */
 double transformer_tower_repeated_flops(const struct transformer_job *on);
 /* Of a layer of the tower that has most of what `of` says of a rank's micro-batch with most; 0: none is trained. */
