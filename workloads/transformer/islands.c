@@ -65,20 +65,6 @@ bool transformer_set_islands(struct transformer_job *j)
     return check_steps(j) && ok;
 }
 
-double transformer_sharing_ranks(const struct transformer_job *j, bool experts)
-{
-    if (experts)
-        return j->island * j->layout.context * j->layout.tensor / j->layout.expert_tensor / j->layout.expert;
-    return j->sharing;
-}
-
-/* Parameters of a stage that a rank agrees on with those of other islands. */
-static double elements_of(const struct transformer_job *j, uint32_t stage)
-{
-    return transformer_stage_parameters(j, stage) / transformer_sharing_ranks(j, false) +
-           transformer_stage_experts(j, stage) / transformer_sharing_ranks(j, true);
-}
-
 static double moment_bytes(const struct transformer_job *j)
 {
     return j->parameters->outer_momentum ? FLOAT : 0;
@@ -87,7 +73,7 @@ static double moment_bytes(const struct transformer_job *j)
 double transformer_outer_memory(const struct transformer_job *j, uint32_t stage)
 {
     const struct transformer_parameters *p = j->parameters;
-    return p->islands > 1 && !p->outer_offload ? elements_of(j, stage) * (FLOAT + moment_bytes(j)) : 0;
+    return p->islands > 1 && !p->outer_offload ? transformer_held(j, stage, 0) * (FLOAT + moment_bytes(j)) : 0;
 }
 
 /* Seconds in which a stage's GPU moves so many bytes of its memory, and over the link of its host those that lie there.
@@ -111,7 +97,7 @@ void transformer_islands_begin(const struct transformer_job *j, struct transform
     for (unsigned i = 0; i < sizeof islands->arrays / sizeof *islands->arrays; i++)
         islands->arrays[i] = array_zeroed(j->stages, sizeof *islands->arrays[i]);
     for (uint32_t stage = 0; stage < j->stages; stage++) {
-        double each = elements_of(j, stage) / parts, whole = j->zero < 3 ? j->state.weight / parts : 0;
+        double each = transformer_held(j, stage, 0) / parts, whole = j->zero < 3 ? j->state.weight / parts : 0;
         islands->arrays[0][stage] = each * sent;
         /* The difference between weights now and those agreed last; then the mean difference to moment and weights. */
         islands->arrays[1][stage] = seconds(j, stage, each * (2 * FLOAT + sent), each * FLOAT);

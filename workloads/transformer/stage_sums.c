@@ -148,3 +148,54 @@ double transformer_stage_adapters(const struct transformer_job *j, uint32_t stag
 {
     return transformer_stage_sum(j, stage, adapted_others);
 }
+
+/* ---- what `zero` leaves of parameters ---- */
+
+double transformer_sharing_ranks(const struct transformer_job *j, bool experts)
+{
+    if (experts)
+        return j->island * j->layout.context * j->layout.tensor / j->layout.expert_tensor / j->layout.expert;
+    return j->sharing;
+}
+
+double transformer_held_of(const struct transformer_job *j, uint32_t least, double others, double experts)
+{
+    double replicas = j->zero >= least ? transformer_sharing_ranks(j, false) : 1,
+           copies = j->zero >= least ? transformer_sharing_ranks(j, true) : 1;
+    return others / replicas + experts / copies;
+}
+
+/* Of towers with replicas of their own. */
+static double held_tower(const struct transformer_job *j, uint32_t stage, uint32_t least, double parameters)
+{
+    bool apart = stage == 0 && j->place.apart;
+    return apart ? parameters / (j->zero >= least ? transformer_tower_sharing(j) : 1) : 0;
+}
+
+double transformer_held(const struct transformer_job *j, uint32_t stage, uint32_t least)
+{
+    return transformer_held_of(j, least, transformer_stage_parameters(j, stage), transformer_stage_experts(j, stage)) +
+           held_tower(j, stage, least, transformer_tower_parameters(j));
+}
+
+void transformer_trained(const struct transformer_job *j, uint32_t stage, double *others, double *experts)
+{
+    bool adapters = j->parameters->adapter_rank > 0;
+    double frozen = stage == 0 && !j->place.apart ? transformer_frozen_tower_parameters(j) : 0;
+    *others = adapters ? transformer_stage_adapters(j, stage) : transformer_stage_parameters(j, stage) - frozen;
+    *experts = adapters ? transformer_stage_adapter_experts(j, stage) : transformer_stage_experts(j, stage);
+}
+
+double transformer_trained_tower(const struct transformer_job *j, uint32_t stage, uint32_t least)
+{
+    if (j->parameters->adapter_rank)
+        return 0;
+    return held_tower(j, stage, least, transformer_tower_parameters(j) - transformer_frozen_tower_parameters(j));
+}
+
+double transformer_held_trained(const struct transformer_job *j, uint32_t stage, uint32_t least)
+{
+    double others, experts;
+    transformer_trained(j, stage, &others, &experts);
+    return transformer_held_of(j, least, others, experts) + transformer_trained_tower(j, stage, least);
+}

@@ -186,9 +186,6 @@ bool transformer_check_shape(const struct transformer_job *job);
 
 /* Sets `island`, and cuts the axis data where there are several. False with the mistakes reported. */
 bool transformer_set_islands(struct transformer_job *j);
-/* By how many ranks what `zero` says is divided: all of an island that hold the same parameters, or with hybrid
- * sharding some of them; and of experts. */
-double transformer_sharing_ranks(const struct transformer_job *j, bool experts);
 /* Bytes that a rank holds for the outer steps of a stage. */
 double transformer_outer_memory(const struct transformer_job *j, uint32_t stage);
 /* What the lowering is told of islands; the axes' texts and arrays live until they are finished. */
@@ -232,7 +229,7 @@ double transformer_further_embedding(const struct transformer_job *job);
 /* Bytes of a rank's gradient of the copies, as they are exchanged between the two stages; 0: there is one. */
 double transformer_tied_gradient(const struct transformer_job *job);
 
-/* ---- owners.c: what `zero` leaves on ranks; with zero 1, ranks that update whole tensors ---- */
+/* ---- owners.c: with zero 1, ranks that update whole tensors ---- */
 
 struct transformer_owners {
     struct stagesim_cost *buffers; /* what each of them broadcasts, those of equal size together, largest first */
@@ -246,17 +243,6 @@ bool transformer_owns_tensors(const struct transformer_job *job);
 struct transformer_owners transformer_find_owners(const struct transformer_job *job, uint32_t stage);
 /* Whether tensors can have owners; false with the mistake reported. */
 bool transformer_check_owners(const struct transformer_job *job);
-
-/* Parameters of a stage as `zero` leaves them on a rank, if that is as far as `least`: of given ones, of towers with
- * replicas of their own, of all, and of those that are trained. */
-double transformer_held_of(const struct transformer_job *job, uint32_t least, double others, double experts);
-double transformer_held_tower(const struct transformer_job *job, uint32_t stage, uint32_t least, double parameters);
-double transformer_held(const struct transformer_job *job, uint32_t stage, uint32_t least);
-double transformer_held_trained(const struct transformer_job *job, uint32_t stage, uint32_t least);
-/* Parameters of a stage that are trained, on a rank that shares them with none: those of experts and all others, and
- * beside them those of towers with replicas of their own, as `zero` leaves them if that is as far as `least`. */
-void transformer_trained(const struct transformer_job *job, uint32_t stage, double *others, double *experts);
-double transformer_trained_tower(const struct transformer_job *job, uint32_t stage, uint32_t least);
 
 /* Of a layer as the job has it. */
 typedef double (*transformer_of_layer)(const struct transformer_job *at);
@@ -321,6 +307,19 @@ double transformer_stage_gathered(const struct transformer_job *job, uint32_t st
 /* The first layer of a stage, and how many of those that predict further tokens it holds. */
 uint32_t transformer_stage_first(const struct transformer_job *job, uint32_t stage);
 uint32_t transformer_stage_further(const struct transformer_job *job, uint32_t stage);
+
+/* By how many ranks what `zero` says is divided: all of an island that hold the same parameters, or with hybrid
+ * sharding some of them; and of experts. */
+double transformer_sharing_ranks(const struct transformer_job *j, bool experts);
+/* Parameters of a stage as `zero` leaves them on a rank, if that is as far as `least`: of given ones, of all,
+ * and of those that are trained. */
+double transformer_held_of(const struct transformer_job *job, uint32_t least, double others, double experts);
+double transformer_held(const struct transformer_job *job, uint32_t stage, uint32_t least);
+double transformer_held_trained(const struct transformer_job *job, uint32_t stage, uint32_t least);
+/* Parameters of a stage that are trained, on a rank that shares them with none: those of experts and all others, and
+ * beside them those of towers with replicas of their own, as `zero` leaves them if that is as far as `least`. */
+void transformer_trained(const struct transformer_job *job, uint32_t stage, double *others, double *experts);
+double transformer_trained_tower(const struct transformer_job *job, uint32_t stage, uint32_t least);
 
 /* Parameters of all adapters of a stage on one rank: those of routed experts, and all others. */
 double transformer_stage_adapter_experts(const struct transformer_job *job, uint32_t stage);
