@@ -5,6 +5,7 @@
 #include "base/paths.h"
 #include "base/quantity.h"
 #include "base/text/names.h"
+#include "base/words/pattern.h"
 #include "job/scenario/scenario_parts.h"
 #include "job/scenario/scenario_tables.h"
 #include "workloads/workload_table.h"
@@ -132,16 +133,13 @@ static const char *given_word(const struct loader *loader, const char *path)
     return node && node->kind == NODE_SCALAR ? node->text : NULL;
 }
 
-/* ">1" is any larger number, "dgx-h100*" any word that begins so, all else a word. */
+/* ">1" is any larger number, all else a pattern. */
 static bool is_word(const struct node *expected, const char *given)
 {
     if (expected->kind == NODE_SCALAR && expected->text[0] == '>')
         return strtod(given, NULL) > strtod(expected->text + 1, NULL);
-    size_t length = expected->kind == NODE_SCALAR ? strlen(expected->text) : 0;
-    if (length && expected->text[length - 1] == '*')
-        return !strncmp(expected->text, given, length - 1);
     if (expected->kind == NODE_SCALAR)
-        return !strcmp(expected->text, given);
+        return pattern_matches(expected->text, given);
     for (const struct node *entry = expected->kind == NODE_LIST ? expected->first : NULL; entry; entry = entry->next)
         if (is_word(entry, given))
             return true;
