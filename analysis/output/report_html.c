@@ -212,9 +212,9 @@ static void tower_figures(FILE *out, const struct report *report)
 {
     char text[READABLE_MAX];
     double waits;
-    const struct worker_report *waiting = report_longest_waiting(report, &waits);
     if (!(report->run.figures.tower_seconds > 0))
         return;
+    const struct worker_report *waiting = report_longest_waiting(report, &waits);
     group(out, "Towers");
     figure(out, "On a rank", "What towers compute in an iteration on a rank that has them, the mean of replicas",
            readable_seconds(text, report->run.figures.tower_seconds));

@@ -348,10 +348,10 @@ static void print_towers(FILE *out, const struct report *report)
 {
     const struct stagesim_figures *figures = &report->run.figures;
     double waits;
-    const struct worker_report *waiting = report_longest_waiting(report, &waits);
     char mean[READABLE_MAX], more[READABLE_MAX], share[READABLE_MAX], wait[READABLE_MAX];
     if (!(figures->tower_seconds > 0))
         return;
+    const struct worker_report *waiting = report_longest_waiting(report, &waits);
     fprintf(out, "%-18s %s, %s of the iteration, on a rank that has them", "towers",
             readable_seconds(mean, figures->tower_seconds),
             readable_percent(share, figures->tower_seconds / report->iteration));

@@ -40,9 +40,9 @@ void summary_towers_write(struct json_writer *json, const struct report *report)
 {
     const struct stagesim_figures *figures = &report->run.figures;
     double waits;
-    const struct worker_report *waiting = report_longest_waiting(report, &waits);
     if (!(figures->tower_seconds > 0))
         return;
+    const struct worker_report *waiting = report_longest_waiting(report, &waits);
     json_object_begin(json, "towers", false);
     json_number(json, "mean_s", figures->tower_seconds);
     json_number(json, "most_s", figures->tower_most);
