@@ -41,8 +41,10 @@ static const char *wrong_shape(const struct transformer_job *j, enum transformer
                      : "heads and tower_ffn of the tower cannot be divided over the tensor-parallel ranks";
     if (sound && t->positions && tower_positions(t) > (double)t->positions)
         return "a clip has more positions than audio_positions are learned; expected a shorter clip, or more of them";
-    if (sound && (t->clip * t->rate < 1 || t->strides.count > 6))
-        return "a clip has no frame that a layer sees; expected at most 6 strides, and a longer clip";
+    if (sound && t->strides.count > TOWER_STRIDES_MAX)
+        return "so many convolutions in audio_strides are not known; expected at most 6 strides";
+    if (sound && t->clip * t->rate < 1)
+        return "a clip has no frame that a layer sees; expected a longer clip";
     return NULL;
 }
 

@@ -47,7 +47,7 @@ struct transformer_model tower_model(const struct transformer_tower *t)
 
 /* ---- products beside the layers ---- */
 
-enum { STRIDES_MAX = 8, PRODUCTS_MAX = STRIDES_MAX + 3 };
+enum { PRODUCTS_MAX = TOWER_STRIDES_MAX + 3 };
 
 /* Of an item; `kept`: elements that its backward needs beside the weights. */
 struct product {
@@ -61,7 +61,7 @@ struct product {
 static unsigned convolve(const struct transformer_tower *t, struct product *out)
 {
     double taps = (double)t->kernel, channels = (double)t->channels, before = channels > 0 ? 1 : (double)t->inputs;
-    size_t count = t->strides.count < STRIDES_MAX ? t->strides.count : STRIDES_MAX;
+    size_t count = t->strides.count < TOWER_STRIDES_MAX ? t->strides.count : TOWER_STRIDES_MAX;
     for (size_t i = 0; i < count; i++) {
         double bins = channels > 0 ? strided(t, (double)t->inputs, i + 1) : 1,
                seen = channels > 0 ? strided(t, (double)t->inputs, i) : 1,

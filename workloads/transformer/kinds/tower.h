@@ -8,6 +8,8 @@
 
 #include "workloads/transformer/kinds/operator_list.h"
 
+enum { TOWER_STRIDES_MAX = 6 };
+
 /* The tower as a model of its own, whose samples are items: images or clips. */
 struct transformer_model tower_model(const struct transformer_tower *tower);
 /* Of an item: positions that attend to each other, and tokens that the language model gets. */
