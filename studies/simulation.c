@@ -32,9 +32,6 @@ static void print_what_would_run(const struct run *run, const struct timeline *t
     description.printed = true;
     struct report *report = report_create(&description, timeline, run->platform, run->arena);
     const struct mesh *mesh = run->job->program->mesh;
-    uint64_t operations = 0;
-    for (uint32_t position = 0; position < mesh->positions; position++)
-        operations += (uint64_t)run->job->program->positions[position].operation_count * mesh->replicas;
     diag_print(stdout, "%s: ok\n%u rank%s on %u GPU%s of %s:", run->scenario->file, mesh->ranks,
                readable_plural(mesh->ranks), run->platform->host_count, readable_plural(run->platform->host_count),
                run->scenario->platform_name);
@@ -42,7 +39,7 @@ static void print_what_would_run(const struct run *run, const struct timeline *t
         printf(" %s %u", mesh->names[i].name, mesh->names[i].size);
     if (mesh->extra)
         printf(" servers %u", mesh->extra);
-    printf("\n%llu operations", (unsigned long long)operations);
+    printf("\n%llu operations", (unsigned long long)program_all_operations(run->job->program));
     if (run->scenario->schedule_name)
         diag_print(stdout, ", schedule %s, %u micro-batch%s per replica", run->scenario->schedule_name,
                    run->scenario->micro_batches, run->scenario->micro_batches == 1 ? "" : "es");

@@ -54,7 +54,7 @@ static bool simulate(struct attempt *attempt)
             return false;
         run->timeline = NULL;
         run->lasts = attempt->lasts;
-        attempt->spent += job_run_operations(run);
+        attempt->spent += program_all_operations(run->job->program);
     }
     struct job_site site = {.whole = world->platform,
                             .engine = world->engine,
@@ -336,7 +336,7 @@ static uint32_t find_turns_most(const struct crowd_world *world, const struct jo
     for (uint32_t i = 0; i < count; i++) {
         uint32_t all = runs[i]->described->iterations;
         double share = all < FIRST_ITERATIONS ? 1 : (double)FIRST_ITERATIONS / all;
-        operations += share * (double)job_run_operations(runs[i]) * all / runs[i]->iterations;
+        operations += share * (double)program_all_operations(runs[i]->job->program) * all / runs[i]->iterations;
         ranks += runs[i]->part->host_count;
     }
     return (uint32_t)ceil(sqrt(operations_times_ranks * ranks / operations));

@@ -43,15 +43,6 @@ bool job_run_again(const struct job_run *run, uint32_t iterations, struct arena 
     return ok;
 }
 
-uint64_t job_run_operations(const struct job_run *run)
-{
-    const struct program *program = run->job->program;
-    uint64_t operations = 0;
-    for (uint32_t position = 0; position < program->mesh->positions; position++)
-        operations += (uint64_t)program->positions[position].operation_count * program->mesh->replicas;
-    return operations;
-}
-
 /* What the process of a simulation says beside the times, in memory shared with it. */
 struct outcome {
     bool ok;
@@ -187,7 +178,7 @@ static void note_cost(const struct job_run *runs, const struct engine_job *jobs,
             continue;
         double own = jobs[i].folding ? jobs[i].folding->classes : runs[i].job->program->mesh->ranks;
         ranks += own;
-        operations += (double)job_run_operations(&runs[i]) * own / runs[i].job->program->mesh->ranks;
+        operations += (double)program_all_operations(runs[i].job->program) * own / runs[i].job->program->mesh->ranks;
     }
     double share = ranks / ranks_then,
            takes = seconds * share * sqrt(share * sqrt(share)) * operations / operations_then;

@@ -43,9 +43,6 @@ bool job_run_create(const struct cluster_job *described, struct platform *whole,
 bool job_run_again(const struct job_run *run, uint32_t iterations, struct arena *arena, struct diag *diag,
                    struct job_run *again);
 
-/* Operations of all its ranks. */
-uint64_t job_run_operations(const struct job_run *run);
-
 /* Simulates jobs on one platform, in a process of its own. False with the fault filled when that fails: then there are
  * no timelines. */
 bool job_runs_simulate(struct job_run *runs, uint32_t count, struct job_site *site, struct fault *fault);

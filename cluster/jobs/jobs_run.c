@@ -65,7 +65,7 @@ static bool check_one(struct simulation_context *context, const struct cluster_j
     table_cell(table, "%u", nodes_of(run.part));
     table_cell(table, "%s", readable_seconds(text, job->start));
     table_cell(table, "%u", job->iterations);
-    table_cell(table, "%llu", (unsigned long long)job_run_operations(&run));
+    table_cell(table, "%llu", (unsigned long long)program_all_operations(run.job->program));
     table_cell(table, "%s%s", report->peak_bytes > 0 ? readable_binary_bytes(text, report->peak_bytes) : "-",
                report->capacity_bytes > 0 && !report->fits ? ", does not fit" : "");
     job_runs_finish(&run, 1);

@@ -26,8 +26,7 @@ static uint32_t links_in_common(const uint64_t *a, const uint64_t *b, size_t wor
 {
     uint32_t count = 0;
     for (size_t i = 0; i < words; i++)
-        for (uint64_t both = a[i] & b[i]; both; both &= both - 1)
-            count++;
+        count += (uint32_t)__builtin_popcountll(a[i] & b[i]);
     return count;
 }
 
@@ -66,27 +65,23 @@ static void choose(struct sample *sample, const struct job_link_sets *sets)
 
 /* ---- on which links ---- */
 
-struct counting {
-    double *flows; /* [link] */
-};
-
-static void count_use(void *user, const struct link_use *use)
+/* flows: [link] */
+static void count_use(void *flows, const struct link_use *use)
 {
-    const struct counting *counting = user;
     for (uint32_t i = 0; i < use->route->link_count; i++)
-        counting->flows[use->route->links[i]]++;
+        ((double *)flows)[use->route->links[i]]++;
 }
 
 static double *count_flows(const struct sample *sample, const uint32_t *jobs, uint32_t count)
 {
     struct platform *whole = sample->world->platform;
-    struct counting counting = {arena_array(sample->arena, whole->link_count + (size_t)1, sizeof(double))};
+    double *flows = arena_array(sample->arena, whole->link_count + (size_t)1, sizeof *flows);
     for (uint32_t i = 0; i < count; i++) {
         struct job_run run = sample->runs[jobs[i]];
         run.timeline = NULL;
-        job_links_visit(&run, whole, count_use, &counting);
+        job_links_visit(&run, whole, count_use, flows);
     }
-    return counting.flows;
+    return flows;
 }
 
 static struct platform cut_links(const struct sample *sample)
@@ -139,7 +134,6 @@ static bool compare(const struct sample *sample, struct leads_error *error, stru
         error->most = fmax(error->most, off);
     }
     error->jobs = sample->chosen_count;
-    error->ranks = sample->ranks;
     return even;
 }
 

@@ -9,8 +9,8 @@
 #include "cluster/jobs/crowd.h"
 
 struct leads_error {
-    uint32_t jobs, ranks; /* that were simulated; 0: two jobs are too large for that */
-    double mean, most;    /* of what an iteration takes, without sign, relative */
+    uint32_t jobs;     /* that were simulated; 0: two jobs are too large for that */
+    double mean, most; /* of what an iteration takes, without sign, relative */
 };
 
 /* Of `members` (count of them) of the cluster's runs, with the sets of their links. False with the fault filled. */

@@ -95,7 +95,7 @@ bool traffic_create(struct throughput *throughput, uint32_t type, const uint32_t
     if (done) {
         struct listing listing = {.run = &run, .program = run.job->program};
         list_all(&listing);
-        traffic->operations = (double)program_operations(run.job->program) * run.job->program->mesh->replicas;
+        traffic->operations = (double)program_all_operations(run.job->program);
         traffic->count = listing.count;
         traffic->transfers = arena_array(arena, listing.count + 1, sizeof *traffic->transfers);
         if (listing.count)

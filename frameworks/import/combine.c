@@ -302,21 +302,22 @@ static void put_schedule(struct combination *c)
     const struct setting *beside = settings_find(c->settings, "@beside");
     if (settings_find(c->settings, "schedule.name"))
         return;
-    /* Without chunks Megatron-LM overlaps nothing among stages. */
-    if (beside && (c->pipeline <= 1 || (chunks && settings_count(c->settings, "schedule.chunks", 1) > 1)))
+    bool chunked = chunks && settings_count(c->settings, "schedule.chunks", 1) > 1;
+    if (beside && c->pipeline > 1 && !chunked) {
+        settings_remark(c->settings, REMARK_PARTIAL, beside->from.at, beside->from.text,
+                        "exchanges of experts run beside another micro-batch only where stages are cut into chunks: "
+                        "left out");
+        beside = NULL;
+    }
+    if (beside)
         settings_put(c->settings, "schedule.name", beside->value, beside->from);
-    else if (chunks && settings_count(c->settings, "schedule.chunks", 1) > 1)
+    else if (chunked)
         settings_put(c->settings, "schedule.name", "interleaved", chunks->from);
-    else if (c->import->framework) {
-        if (beside)
-            settings_remark(
-                c->settings, REMARK_PARTIAL, beside->from.at, beside->from.text,
-                "exchanges of experts run beside another micro-batch only where stages are cut into chunks: "
-                "left out");
+    else if (c->import->framework)
         settings_put(c->settings, "schedule.name", "1f1b",
                      c->pipeline > 1 ? source_default(c->import->framework)
                                      : source_assumed("no pipeline: any schedule is the same"));
-    } else
+    else
         settings_put(c->settings, "schedule.name", "1f1b", source_assumed("no file says which"));
 }
 

@@ -298,6 +298,11 @@ uint64_t program_operations(const struct program *program)
     return count;
 }
 
+uint64_t program_all_operations(const struct program *program)
+{
+    return program_operations(program) * program->mesh->replicas;
+}
+
 uint64_t program_builder_operations(const struct program_builder *builder)
 {
     return builder->operation_count;

@@ -189,6 +189,8 @@ struct program *program_finish(struct program_builder *builder, struct arena *ar
 
 /* Operations of one replica. */
 uint64_t program_operations(const struct program *program);
+/* Operations of all ranks. */
+uint64_t program_all_operations(const struct program *program);
 
 static inline const struct stagesim_cost *operation_cost(const struct program *program,
                                                          const struct operation *operation)

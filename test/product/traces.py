@@ -68,9 +68,10 @@ def comparison(check, folder, summaries):
         rows = list(csv.DictReader(file))
     document = json.loads((folder / "comparison.json").read_text())
     check.that([row["schedule"] for row in rows] == SCHEDULES, "order of comparison.csv")
-    # limited_by and bands are not known of this workload, quantiles not asked for, a reason is of runs that are missing
+    # limited_by and bands are not known of this workload, quantiles not asked for, one iteration is like the next, and
+    # a reason is of runs that are missing
     absent = ("limited_by", "iteration_low_s", "iteration_high_s", "memory_low_bytes", "memory_high_bytes",
-              "fits_share", "reason", "step_p50_s", "step_p95_s", "step_p99_s")
+              "fits_share", "reason", "step_p50_s", "step_p95_s", "step_p99_s", "settled_iterations", "unsettled")
     names = [name for name in rows[0] if name not in absent]
     check.that(list(document[0])[:len(names)] == names, "names of comparison.csv and comparison.json")
     for row, entry, found in zip(rows, document, summaries):

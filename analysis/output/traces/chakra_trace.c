@@ -407,7 +407,7 @@ bool chakra_trace_allows(const struct program *const *programs, uint32_t count, 
     uint64_t ranks = 0, nodes = 0;
     for (uint32_t i = 0; i < count; i++) {
         ranks += programs[i]->mesh->ranks;
-        nodes += replay_operations(programs[i]);
+        nodes += program_all_operations(programs[i]);
     }
     if (ranks > CHAKRA_RANKS_MAX)
         return fault_set(fault, "a trace for Chakra has a file for every rank, at most %d; the job has %llu ranks",

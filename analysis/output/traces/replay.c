@@ -28,14 +28,6 @@ uint32_t replay_ranks(const struct replay *replays, uint32_t count)
     return replays[count - 1].first_rank + replays[count - 1].program->mesh->ranks;
 }
 
-uint64_t replay_operations(const struct program *program)
-{
-    uint64_t operations = 0;
-    for (uint32_t position = 0; position < program->mesh->positions; position++)
-        operations += (uint64_t)program->positions[position].operation_count * program->mesh->replicas;
-    return operations;
-}
-
 bool replay_copies(const struct program *program)
 {
     for (uint32_t i = 0; i < program->mesh->positions; i++)

@@ -19,9 +19,6 @@ struct replay {
 struct replay *replay_jobs(const struct trace_job *jobs, uint32_t count, struct arena *arena);
 uint32_t replay_ranks(const struct replay *replays, uint32_t count);
 
-/* The operations of all ranks of a program, and those of them that are collectives. */
-uint64_t replay_operations(const struct program *program);
-
 /* Whether data go to the memory of hosts, or come from storage. */
 bool replay_copies(const struct program *program);
 
