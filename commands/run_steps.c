@@ -49,21 +49,19 @@ int run_steps_sharing(const struct command *command, const struct options *optio
     return EXIT_DONE;
 }
 
-int run_steps_part(const struct options *options, struct simulation_request *request)
+static int simulate_part(void *request)
 {
-    struct fault fault = {""};
     struct simulation_result result = {0};
-    bool made;
-    if (!parts_directory(options->output, &made, &fault)) {
-        diag_print(stderr, "stagesim: %s\n", fault.text);
-        return EXIT_BAD_INPUT;
-    }
-    request->print = false;
     int code = simulate(request, &result);
     gantt_destroy(result.gantt);
     free(result.parts);
-    parts_directory_remove(options->output, made && code != EXIT_DONE);
     return code;
+}
+
+int run_steps_part(const struct options *options, struct simulation_request *request)
+{
+    request->print = false;
+    return parts_run(options->output, simulate_part, request);
 }
 
 /* ---- Slurm ---- */

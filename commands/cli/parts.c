@@ -83,6 +83,19 @@ void parts_directory_remove(const char *path, bool made)
         rmdir(path); /* one with files stays */
 }
 
+int parts_run(const char *directory, int (*part)(void *user), void *user)
+{
+    struct fault fault = {""};
+    bool made;
+    if (!parts_directory(directory, &made, &fault)) {
+        diag_print(stderr, "stagesim: %s\n", fault.text);
+        return EXIT_BAD_INPUT;
+    }
+    int code = part(user);
+    parts_directory_remove(directory, made && code != EXIT_DONE);
+    return code;
+}
+
 /* ---- files ---- */
 
 static int is_journal(const struct dirent *entry)

@@ -41,6 +41,10 @@ bool parts_directory(const char *path, bool *made, struct fault *fault);
 /* Removes one that was made and in which nothing has been written. */
 void parts_directory_remove(const char *path, bool made);
 
+/* Does a part of the work in a directory that is made for it, and removed where it was made and the part failed before
+ * it wrote. The part's exit code; EXIT_BAD_INPUT, with the mistake reported, where there can be no such directory. */
+int parts_run(const char *directory, int (*part)(void *user), void *user);
+
 /* The journals of a command's parts in the directories, by name; NULL with the mistake reported where there is none.
  * Memory from the arena. */
 const char **parts_list(char *const *directories, size_t directory_count, const char *command, size_t *count,

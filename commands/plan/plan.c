@@ -77,12 +77,6 @@ static bool write_files(struct planning *planning, struct output *output, struct
 
 /* ---- the plan ---- */
 
-static void say_fault(const struct fault *fault)
-{
-    if (fault->text[0])
-        diag_print(stderr, "stagesim: %s\n", fault->text);
-}
-
 static void fill_request(struct planning *planning)
 {
     const struct options *options = planning->options;
@@ -116,8 +110,9 @@ static int merge_parts(struct planning *planning)
     return EXIT_BAD_INPUT;
 }
 
-static int find(struct planning *planning)
+static int find(void *user)
 {
+    struct planning *planning = user;
     struct fleet *fleet = &planning->fleet;
     int code = planning->options->merge ? merge_parts(planning) : fleet_run(fleet, &planning->request);
     interruption_after(0);
@@ -148,19 +143,6 @@ static int find_into(struct planning *planning)
         diag_print(stderr, "written to %s\n", planning->options->output);
     }
     return code == EXIT_DONE && !written ? EXIT_FAILED : code;
-}
-
-static int find_part(struct planning *planning)
-{
-    struct fault fault = {""};
-    bool made;
-    if (!parts_directory(planning->options->output, &made, &fault)) {
-        say_fault(&fault);
-        return EXIT_BAD_INPUT;
-    }
-    int code = find(planning);
-    parts_directory_remove(planning->options->output, made && code != EXIT_DONE);
-    return code;
 }
 
 static int find_missing(void *user, const char *parts, uint32_t shards, bool *missing, uint32_t *count)
@@ -221,7 +203,7 @@ static int run_plan(const struct options *options, const char *typed, int argc, 
         return code;
     interruption_after(options->time_limit);
     code = options->slurm    ? run_on_slurm(&planning, argc, argv)
-           : options->shard  ? find_part(&planning)
+           : options->shard  ? parts_run(options->output, find, &planning)
            : options->output ? find_into(&planning)
                              : find(&planning);
     interruption_forget();

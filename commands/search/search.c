@@ -193,21 +193,13 @@ static int search_into(struct wanted *wanted)
 }
 
 /* A part of a search: of its candidates, or with --merge of the best that are simulated. */
-static int search_part(struct wanted *wanted)
+static int search_part(void *user)
 {
-    struct fault fault = {""};
-    bool made;
-    int code;
-    if (!parts_directory(wanted->options->output, &made, &fault)) {
-        diag_print(stderr, "stagesim: %s\n", fault.text);
-        return EXIT_BAD_INPUT;
-    }
+    struct wanted *wanted = user;
     if (wanted->options->merge)
-        code = search_layouts(wanted);
-    else if ((code = search_create(&wanted->search, wanted->scenario, &wanted->request, wanted->arena)) == EXIT_DONE)
-        code = search_run(&wanted->search, &wanted->request);
-    parts_directory_remove(wanted->options->output, made && code != EXIT_DONE);
-    return code;
+        return search_layouts(wanted);
+    int code = search_create(&wanted->search, wanted->scenario, &wanted->request, wanted->arena);
+    return code == EXIT_DONE ? search_run(&wanted->search, &wanted->request) : code;
 }
 
 static int find_missing(void *user, const char *parts, uint32_t shards, bool *missing, uint32_t *count)
@@ -273,7 +265,9 @@ static int run_search(const struct options *options, const char *typed, int argc
     if (options->slurm)
         return run_on_slurm(&wanted, argc, argv);
     interruption_after(options->time_limit);
-    int code = wanted.partial ? search_part(&wanted) : options->output ? search_into(&wanted) : search_layouts(&wanted);
+    int code = wanted.partial    ? parts_run(options->output, search_part, &wanted)
+               : options->output ? search_into(&wanted)
+                                 : search_layouts(&wanted);
     interruption_forget();
     search_finish(&wanted.search);
     return code;

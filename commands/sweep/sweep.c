@@ -189,8 +189,9 @@ static int report_reasons(const struct sweep *sweep)
     return sweep->stopped ? EXIT_DONE : EXIT_BAD_INPUT;
 }
 
-static int fill(struct wanted *wanted)
+static int fill(void *user)
 {
+    struct wanted *wanted = user;
     const struct options *options = wanted->options;
     int code = sweep_create(&wanted->sweep, &wanted->request, wanted->arena);
     if (code != EXIT_DONE || !sweep_view_choose(&wanted->view, &wanted->sweep, options->x, options->y, options->by))
@@ -240,19 +241,6 @@ static int sweep_into(struct wanted *wanted)
     if (!options->quiet)
         diag_print(stderr, "written to %s\n", options->output);
     return EXIT_DONE;
-}
-
-static int sweep_part(struct wanted *wanted)
-{
-    struct fault fault = {""};
-    bool made;
-    if (!parts_directory(wanted->options->output, &made, &fault)) {
-        diag_print(stderr, "stagesim: %s\n", fault.text);
-        return EXIT_BAD_INPUT;
-    }
-    int code = fill(wanted);
-    parts_directory_remove(wanted->options->output, made && code != EXIT_DONE);
-    return code;
 }
 
 static int find_missing(void *user, const char *parts, uint32_t shards, bool *missing, uint32_t *count)
@@ -313,7 +301,7 @@ static int run_sweep(const struct command *command, const struct options *option
     if (!fill_request(&wanted))
         return EXIT_BAD_INPUT;
     if (options->shard)
-        return sweep_part(&wanted);
+        return parts_run(options->output, fill, &wanted);
     if (options->slurm)
         return sweep_on_slurm(&wanted, argc, argv);
     if (options->output)

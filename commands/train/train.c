@@ -80,8 +80,9 @@ static bool write_files(struct output *output, const struct wanted *wanted, stru
 /* ---- its runs ---- */
 
 /* All, or those of the part. An exit code. */
-static int simulate_runs(struct wanted *wanted)
+static int simulate_runs(void *user)
 {
+    struct wanted *wanted = user;
     interruption_await();
     int code = blocks_run(&wanted->trainings);
     interruption_forget();
@@ -142,19 +143,6 @@ static int train_into(struct wanted *wanted)
     return code;
 }
 
-static int train_part(struct wanted *wanted)
-{
-    struct fault fault = {""};
-    bool made;
-    if (!parts_directory(wanted->options->output, &made, &fault)) {
-        diag_print(stderr, "stagesim: %s\n", fault.text);
-        return EXIT_BAD_INPUT;
-    }
-    int code = simulate_runs(wanted);
-    parts_directory_remove(wanted->options->output, made && code != EXIT_DONE);
-    return code;
-}
-
 static int find_missing(void *user, const char *parts, uint32_t shards, bool *missing, uint32_t *count)
 {
     struct wanted *wanted = user;
@@ -194,7 +182,9 @@ static int run_wanted(struct wanted *wanted, int argc, char **argv)
         blocks_destroy(&wanted->trainings);
         return EXIT_FAILED;
     }
-    int code = options->shard ? train_part(wanted) : options->output ? train_into(wanted) : finish(wanted);
+    int code = options->shard    ? parts_run(options->output, simulate_runs, wanted)
+               : options->output ? train_into(wanted)
+                                 : finish(wanted);
     if (code == EXIT_DONE && !options->shard) {
         train_print(stdout, &wanted->view, options->format);
         fflush(stdout);
