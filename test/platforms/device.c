@@ -82,6 +82,7 @@ Test(device, product_names)
                  {"NVIDIA A100-SXM4-80GB", 80, "A100-SXM4-80GB"},
                  {"NVIDIA A100-SXM4-40GB", 40, "A100-SXM4-40GB"},
                  {"NVIDIA A800-SXM4-80GB", 79, "A800-SXM4-80GB"},
+                 {"NVIDIA A800 80GB PCIe", 79, "A800-PCIE-80GB"},
                  {"NVIDIA RTX A6000", 48, "RTX-A6000"},
                  {"NVIDIA GeForce RTX 5090", 31.8, "RTX-5090"},
                  {"NVIDIA GeForce RTX 4090", 24, "RTX-4090"},
