@@ -8,12 +8,12 @@
 #include "base/diagnostics.h"
 #include "base/path_near.h"
 #include "base/quantity.h"
-#include "cluster/answers/queue_comparison.h"
 #include "cluster/jobs/jobs_view.h"
 #include "commands/cli/command.h"
 #include "commands/cli/option_next.h"
 #include "commands/cli/options.h"
 #include "commands/cli/words.h"
+#include "commands/report_kept.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -22,16 +22,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A run that is no job. */
+struct kept_run {
+    const struct kept_kind *kind; /* NULL: it is one */
+    void *run;
+};
+
 /* An output directory: of one run, or of a comparison with its runs below. */
 struct directory {
     const char *path;
     bool is_comparison;
-    const char **names;            /* [count]: "NAME/" of each run, "" where the directory is the run's own */
-    struct saved_run *runs;        /* [count] */
-    struct jobs_view **jobs;       /* [count]: of a run of several jobs; NULL: it is none */
-    struct queue_page **queues;    /* [count]: of a queue; NULL: it is none */
-    struct saved_row *rows;        /* [count], of a comparison */
-    struct comparison_row *queued; /* the same of queues */
+    const char **names;           /* [count]: "NAME/" of each run, "" where the directory is the run's own */
+    struct saved_run *runs;       /* [count] */
+    struct kept_run *kept;        /* [count] */
+    struct saved_row *rows;       /* [count], of a comparison */
+    struct comparison_row *alike; /* the same where all runs are of one kind that is no job; NULL: they are not */
+    const struct kept_kind *kind; /* of `alike` */
     size_t count;
     struct output *output; /* open until all directories are written */
 };
@@ -53,40 +59,55 @@ static bool exists(const struct reporting *reporting, const char *directory, con
     return access(arena_print(reporting->arena, "%s/%s", directory, name), F_OK) == 0;
 }
 
-static bool list_runs(struct reporting *reporting, struct directory *directory)
+/* The kind of which there is a file in a run's directory; NULL: none. */
+static const struct kept_kind *find_kind(const struct reporting *reporting, const char *directory)
+{
+    const struct kept_kind *const *kind = kept_kinds;
+    while (*kind && !exists(reporting, directory, (*kind)->file))
+        kind++;
+    return *kind;
+}
+
+static bool list_compared(struct reporting *reporting, struct directory *directory)
 {
     struct arena *arena = reporting->arena;
+    const char *file = arena_print(arena, "%s/comparison.json", directory->path);
+    const struct node *list = saved_comparison_load(file, arena, &reporting->diag);
+    unsigned errors = reporting->diag.errors;
+    for (const struct kept_kind *const *kind = kept_kinds; *kind && list && !directory->alike; kind++)
+        if ((*kind)->rows && reporting->diag.errors == errors) {
+            directory->kind = *kind;
+            directory->alike = kept_rows_read((*kind)->rows, list, &directory->count, arena, &reporting->diag);
+        }
+    if (list && !directory->alike && reporting->diag.errors == errors)
+        directory->rows = saved_comparison_read(list, &directory->count, arena, &reporting->diag);
+    if (!directory->alike && !directory->rows)
+        return false;
+    directory->names = arena_array(arena, directory->count, sizeof *directory->names);
+    for (size_t i = 0; i < directory->count; i++)
+        directory->names[i] =
+            arena_print(arena, "%s/", directory->alike ? directory->alike[i].directory : directory->rows[i].directory);
+    return true;
+}
+
+static bool list_runs(struct reporting *reporting, struct directory *directory)
+{
     if (access(directory->path, F_OK)) {
         diag_error(&reporting->diag, (struct place){directory->path, 0, 0}, "%s%s", strerror(errno),
-                   path_near_directory(directory->path, arena));
+                   path_near_directory(directory->path, reporting->arena));
         return false;
     }
     directory->is_comparison = exists(reporting, directory->path, "comparison.json");
-    if (directory->is_comparison) {
-        const char *file = arena_print(arena, "%s/comparison.json", directory->path);
-        unsigned errors = reporting->diag.errors;
-        const struct node *list = saved_comparison_load(file, arena, &reporting->diag);
-        if (list)
-            directory->queued = queue_comparison_read(list, &directory->count, arena, &reporting->diag);
-        if (list && !directory->queued && reporting->diag.errors == errors)
-            directory->rows = saved_comparison_read(list, &directory->count, arena, &reporting->diag);
-        if (!directory->queued && !directory->rows)
-            return false;
-        directory->names = arena_array(arena, directory->count, sizeof *directory->names);
-        for (size_t i = 0; i < directory->count; i++)
-            directory->names[i] = arena_print(
-                arena, "%s/", directory->queued ? directory->queued[i].directory : directory->rows[i].directory);
-        return true;
-    }
-    if (!exists(reporting, directory->path, "summary.json") && !exists(reporting, directory->path, JOBS_SAVED) &&
-        !exists(reporting, directory->path, QUEUE_SAVED)) {
+    if (directory->is_comparison)
+        return list_compared(reporting, directory);
+    if (!exists(reporting, directory->path, "summary.json") && !find_kind(reporting, directory->path)) {
         diag_error(&reporting->diag, (struct place){directory->path, 0, 0},
                    "there is neither a summary.json nor a comparison.json; expected a directory that `stagesim run -o` "
                    "or `compare -o` "
                    "wrote with --trace csv");
         return false;
     }
-    directory->names = arena_array(arena, 1, sizeof *directory->names);
+    directory->names = arena_array(reporting->arena, 1, sizeof *directory->names);
     directory->names[directory->count++] = "";
     return true;
 }
@@ -103,48 +124,28 @@ static void check_iterations(struct reporting *reporting, const struct directory
             reporting->form.iterations, there, there, reporting->form.iterations);
 }
 
-static struct jobs_view *read_jobs(struct reporting *reporting, const char *path)
-{
-    struct jobs_view *view = arena_alloc(reporting->arena, sizeof *view);
-    bool read =
-        jobs_view_read(arena_print(reporting->arena, "%s/" JOBS_SAVED, path), view, reporting->arena, &reporting->diag);
-    return read ? view : NULL;
-}
-
-static struct queue_page *read_queue(struct reporting *reporting, const char *path)
-{
-    struct queue_page *page = arena_alloc(reporting->arena, sizeof *page);
-    bool read = queue_page_read(arena_print(reporting->arena, "%s/" QUEUE_SAVED, path), page, reporting->arena,
-                                &reporting->diag);
-    return read ? page : NULL;
-}
-
 static void read_directory(struct reporting *reporting, struct directory *directory)
 {
     if (!list_runs(reporting, directory))
         return;
     directory->runs = arena_array(reporting->arena, directory->count, sizeof *directory->runs);
-    directory->jobs = arena_array(reporting->arena, directory->count, sizeof(struct jobs_view *));
-    directory->queues = arena_array(reporting->arena, directory->count, sizeof(struct queue_page *));
+    directory->kept = arena_array(reporting->arena, directory->count, sizeof *directory->kept);
     for (size_t i = 0; i < directory->count; i++) {
         int length = (int)strlen(directory->names[i]);
         const char *path = arena_print(reporting->arena, "%s%s%.*s", directory->path, length ? "/" : "",
                                        length ? length - 1 : 0, directory->names[i]);
-        if (exists(reporting, path, JOBS_SAVED)) {
-            directory->jobs[i] = read_jobs(reporting, path);
-            continue;
+        struct kept_run *kept = &directory->kept[i];
+        kept->kind = find_kind(reporting, path);
+        if (directory->alike && kept->kind != directory->kind)
+            diag_error(&reporting->diag, (struct place){path, 0, 0}, "there is no %s; expected that of each run",
+                       directory->kind->file);
+        else if (kept->kind) {
+            kept->run = kept->kind->read(arena_print(reporting->arena, "%s/%s", path, kept->kind->file),
+                                         reporting->arena, &reporting->diag);
+        } else {
+            saved_run_read(path, &directory->runs[i], reporting->arena, &reporting->diag);
+            check_iterations(reporting, directory, i);
         }
-        if (exists(reporting, path, QUEUE_SAVED)) {
-            directory->queues[i] = read_queue(reporting, path);
-            continue;
-        }
-        if (directory->queued) {
-            diag_error(&reporting->diag, (struct place){path, 0, 0}, "there is no %s; expected that of a queue's run",
-                       QUEUE_SAVED);
-            continue;
-        }
-        saved_run_read(path, &directory->runs[i], reporting->arena, &reporting->diag);
-        check_iterations(reporting, directory, i);
     }
 }
 
@@ -169,29 +170,29 @@ static bool write_run(const struct reporting *reporting, struct directory *direc
 {
     const char *name = directory->names[index];
     const struct saved_run *run = &directory->runs[index];
+    const struct kept_run *kept = &directory->kept[index];
     struct run_files files;
     return run_files_open_drawn(&files, pictures_of(reporting, directory->path, name, "timeline"), &reporting->form,
                                 true, directory->output, name, fault) &&
-           (directory->jobs[index]     ? jobs_view_draw(&files, directory->jobs[index], fault)
-            : directory->queues[index] ? queue_page_draw(&files, directory->queues[index], fault)
-                                       : run_files_draw(&files, run->report, run->gantt, fault));
+           (kept->kind ? kept->kind->draw(&files, kept->run, fault)
+                       : run_files_draw(&files, run->report, run->gantt, fault));
 }
 
-/* Of a comparison of queues. */
-static bool write_top_of_queues(const struct reporting *reporting, struct directory *directory, struct fault *fault)
+/* Of a comparison of runs of one kind that is no job. */
+static bool write_top_alike(const struct reporting *reporting, struct directory *directory, struct fault *fault)
 {
     struct arena *arena = reporting->arena;
     struct gantt **gantts = arena_array(arena, directory->count, sizeof *gantts);
     const char **links = arena_array(arena, directory->count, sizeof *links);
     const struct nearest **nearest = arena_array(arena, directory->count, sizeof *nearest), none = {0};
     for (size_t i = 0; i < directory->count; i++) {
-        gantts[i] = queue_aligned(&directory->queues[i]->drawing, directory->queued[i].schedule);
+        gantts[i] = directory->kind->aligned(directory->kept[i].run, &directory->alike[i]);
         links[i] = arena_print(arena, "%sreport.html", directory->names[i]);
         nearest[i] = &none;
     }
-    struct comparison_view view = {directory->queued[0].scenario,
+    struct comparison_view view = {directory->alike[0].scenario,
                                    (const struct gantt **)(void *)gantts,
-                                   directory->queued,
+                                   directory->alike,
                                    links,
                                    nearest,
                                    directory->count};
@@ -218,17 +219,17 @@ static struct comparison_row row_of_jobs(const struct saved_row *saved)
 
 static bool write_top(const struct reporting *reporting, struct directory *directory, struct fault *fault)
 {
-    if (directory->queued)
-        return write_top_of_queues(reporting, directory, fault);
+    if (directory->alike)
+        return write_top_alike(reporting, directory, fault);
     struct arena *arena = reporting->arena;
     struct comparison_row *rows = arena_array(arena, directory->count, sizeof *rows);
     const struct gantt **gantts = arena_array(arena, directory->count, sizeof *gantts);
     const char **links = arena_array(arena, directory->count, sizeof *links);
     const struct nearest **nearest = arena_array(arena, directory->count, sizeof *nearest), none = {0};
     for (size_t i = 0; i < directory->count; i++) {
-        bool jobs = directory->jobs[i];
+        const struct jobs_view *jobs = directory->kept[i].kind == &kept_jobs ? directory->kept[i].run : NULL;
         rows[i] = jobs ? row_of_jobs(&directory->rows[i]) : comparison_row_of(directory->runs[i].report);
-        gantts[i] = jobs ? directory->jobs[i]->gantt : directory->runs[i].gantt;
+        gantts[i] = jobs ? jobs->gantt : directory->runs[i].gantt;
         links[i] = arena_print(arena, "%sreport.html", directory->names[i]);
         nearest[i] = jobs ? &none : &directory->runs[i].report->run.nearest;
     }
@@ -304,10 +305,8 @@ static int report(struct reporting *reporting, int count, char *const *paths)
     for (size_t i = 0; i < reporting->count; i++) {
         const struct directory *directory = &reporting->directories[i];
         for (size_t run = 0; run < directory->count && directory->runs; run++)
-            if (directory->jobs[run])
-                jobs_view_finish(directory->jobs[run]);
-            else if (directory->queues[run])
-                queue_page_finish(directory->queues[run]);
+            if (directory->kept[run].run)
+                directory->kept[run].kind->finish(directory->kept[run].run);
             else
                 gantt_destroy(directory->runs[run].gantt);
     }

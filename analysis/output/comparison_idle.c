@@ -5,6 +5,8 @@
 #include "analysis/output/html.h"
 #include "analysis/pictures/picture_comparison.h"
 
+#include <string.h>
+
 bool comparison_is_of_idle(const struct comparison_row *rows, size_t count)
 {
     bool some = false;
@@ -18,15 +20,35 @@ bool comparison_is_of_idle(const struct comparison_row *rows, size_t count)
 
 /* What a row has behind its names. */
 enum figure { WORK, EFFICIENCY, ATTAINMENT, USED, RESCALES, PREEMPTIONS, FIGURES };
-static const char *const titles[FIGURES] = {"work",       "efficiency", "of the best",
-                                            "nodes used", "rescales",   "preemptions"};
+static const struct {
+    const char *title;
+    size_t offset;
+} columns[FIGURES] = {
+    {"work", offsetof(struct comparison_idle, work)},
+    {"efficiency", offsetof(struct comparison_idle, efficiency)},
+    {"of the best", offsetof(struct comparison_idle, attainment)},
+    {"nodes used", offsetof(struct comparison_idle, used)},
+    {"rescales", offsetof(struct comparison_idle, rescales)},
+    {"preemptions", offsetof(struct comparison_idle, preemptions)},
+};
 
 static double value_of(const struct comparison_row *row, enum figure figure)
 {
-    const struct comparison_idle *idle = &row->idle_nodes;
-    const double values[FIGURES] = {idle->work, idle->efficiency, idle->attainment,
-                                    idle->used, idle->rescales,   idle->preemptions};
-    return values[figure];
+    return *(const double *)((const char *)&row->idle_nodes + columns[figure].offset);
+}
+
+bool comparison_idle_set(struct comparison_row *row, const char *key, double value)
+{
+    char own[TABLE_CELL_MAX];
+    for (enum figure i = 0; i < FIGURES; i++) {
+        table_key(own, sizeof own, columns[i].title);
+        if (!strcmp(key, own)) {
+            row->idle_nodes.known = true;
+            *(double *)((char *)&row->idle_nodes + columns[i].offset) = value;
+            return true;
+        }
+    }
+    return false;
 }
 
 static const char *text_of(char *text, enum figure figure, double value)
@@ -45,7 +67,7 @@ void comparison_idle_print(FILE *out, const struct comparison_row *rows, size_t 
     table_column(table, "scenario", '<');
     table_column(table, "decided by", '<');
     for (int i = 0; i < FIGURES; i++)
-        table_column(table, titles[i], '>');
+        table_column(table, columns[i].title, '>');
     if (directories)
         table_column(table, "directory", '<');
     for (size_t i = 0; i < count; i++) {
@@ -93,7 +115,7 @@ bool comparison_idle_page(FILE *out, const struct comparison_view *view, struct 
             readable_percent(text, view->rows[best].idle_nodes.attainment));
     fputs("<div class=\"wide\"><table class=\"sort\">\n<thead><tr><th>scenario</th><th>decided by</th>", out);
     for (int i = 0; i < FIGURES; i++)
-        fprintf(out, "<th class=\"n\">%s</th>", titles[i]);
+        fprintf(out, "<th class=\"n\">%s</th>", columns[i].title);
     fputs("</tr></thead>\n<tbody>\n", out);
     for (size_t i = 0; i < view->count; i++)
         page_row(out, view, i, i == best);

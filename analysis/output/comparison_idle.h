@@ -8,6 +8,9 @@
 /* Whether all that were run are of idle nodes, and one was. */
 bool comparison_is_of_idle(const struct comparison_row *rows, size_t count);
 
+/* Sets the figure that comparison.json calls so; false: idle nodes have none of that name. */
+bool comparison_idle_set(struct comparison_row *row, const char *key, double value);
+
 /* Errors stay on the stream. */
 void comparison_idle_print(FILE *out, const struct comparison_row *rows, size_t count, enum table_format format);
 

@@ -304,8 +304,8 @@ void idle_jobs_write(FILE *out, const struct idle_study *study)
 
 /* ---- all files ---- */
 
-bool idle_files_write(const struct run_files *files, const struct idle_study *study, const struct scenario *scenario,
-                      struct fault *fault)
+bool idle_files_write(const struct run_files *files, const struct idle_study *study, const struct idle_view *view,
+                      const struct scenario *scenario, struct fault *fault)
 {
     static void (*const writers[IDLE_TABLES])(FILE *, const struct idle_study *) = {idle_decisions_write,
                                                                                     idle_sizes_write, idle_jobs_write};
@@ -317,9 +317,7 @@ bool idle_files_write(const struct run_files *files, const struct idle_study *st
         idle_paje_write(files->paje, study);
     if (files->chrome)
         idle_chrome_write(files->chrome, study, scenario->name);
-    for (int format = 0; format < PICTURE_FORMATS; format++)
-        if (files->pictures[format] && !idle_picture(study, scenario->name, (enum canvas_format)format, &files->form,
-                                                     files->pictures[format], fault))
-            return false;
-    return !files->html || idle_page_write(files->html, study, scenario->name, fault);
+    if (files->saved)
+        idle_view_write(files->saved, view);
+    return idle_view_draw(files, view, fault);
 }

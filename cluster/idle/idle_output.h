@@ -7,6 +7,7 @@
 #include "analysis/output/run_files.h"
 #include "base/tables/table_write.h"
 #include "cluster/idle/idle_nodes.h"
+#include "cluster/idle/idle_view.h"
 
 /* The CSV files, in the order of run_files.tables. */
 enum { IDLE_TABLE_DECISIONS, IDLE_TABLE_SIZES, IDLE_TABLE_JOBS, IDLE_TABLES };
@@ -29,13 +30,9 @@ void idle_sizes_write(FILE *out, const struct idle_study *study);
 void idle_jobs_write(FILE *out, const struct idle_study *study);
 void idle_paje_write(FILE *out, const struct idle_study *study);
 void idle_chrome_write(FILE *out, const struct idle_study *study, const char *name);
-/* Nodes over time by job, and below it how much of the best was reached. False with the fault filled. */
-bool idle_picture(const struct idle_study *study, const char *name, enum canvas_format format,
-                  const struct picture_form *form, FILE *out, struct fault *fault);
-bool idle_page_write(FILE *out, const struct idle_study *study, const char *name, struct fault *fault);
 
 /* Writes every file that is open. False with the fault filled. */
-bool idle_files_write(const struct run_files *files, const struct idle_study *study, const struct scenario *scenario,
-                      struct fault *fault);
+bool idle_files_write(const struct run_files *files, const struct idle_study *study, const struct idle_view *view,
+                      const struct scenario *scenario, struct fault *fault);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/table.h"
 #include "cluster/idle/idle_output.h"
+#include "cluster/idle/idle_view.h"
 
 #include <math.h>
 
@@ -32,38 +33,33 @@ static void seconds_cell(FILE *out, double seconds)
         fputs("<td class=\"n\">-</td>", out);
 }
 
-static size_t best_policy(const struct idle_study *study)
+static size_t best_way(const struct idle_view *view)
 {
     size_t best = 0;
-    for (size_t i = 1; i < study->nodes->policy_count; i++)
-        if (study->replays[i]->work > study->replays[best]->work)
+    for (size_t i = 1; i < view->way_count; i++)
+        if (view->ways[i].work > view->ways[best].work)
             best = i;
     return best;
 }
 
-static void verdict(FILE *out, const struct idle_study *study)
+static void verdict(FILE *out, const struct idle_view *view)
 {
     char reached[READABLE_MAX], efficiency[READABLE_MAX], used[READABLE_MAX];
-    size_t best = best_policy(study);
-    const struct replay *replay = study->replays[best];
-    struct arena *arena = arena_create();
-    fputs("<p class=\"verdict\">", out);
+    const struct idle_way *way = &view->ways[best_way(view)];
+    fputs("<p class=\"verdict\">With ", out);
+    html_text(out, way->name);
+    fprintf(out, " the jobs do %.4g ", way->work);
+    html_text(out, view->unit);
     fprintf(out,
-            "With %s the jobs do %.4g %s, %s of the most that the idle nodes could have done with these jobs, and %s "
-            "of what "
-            "as many nodes of their own would have. %s of the idle node time is used.",
-            idle_policy_name(&study->nodes->policies[best], arena), replay->work, idle_work_unit(study),
-            readable_percent(reached, replay_attainment(replay)),
-            readable_percent(efficiency, replay_efficiency(replay)),
-            readable_percent(used, replay->idle_time > 0 ? replay->used_time / replay->idle_time : 0));
-    fputs("</p>\n", out);
-    arena_destroy(arena);
+            ", %s of the most that the idle nodes could have done with these jobs, and %s of what as many nodes of "
+            "their own would have. %s of the idle node time is used.</p>\n",
+            readable_percent(reached, idle_way_attainment(way)), readable_percent(efficiency, idle_way_efficiency(way)),
+            readable_percent(used, view->idle_time > 0 ? way->used_time / view->idle_time : 0));
 }
 
-static void policies(FILE *out, const struct idle_study *study)
+static void ways(FILE *out, const struct idle_view *view)
 {
-    size_t best = best_policy(study);
-    struct arena *arena = arena_create();
+    size_t best = best_way(view);
     fputs(
         "<h2>Ways to decide</h2>\n<div class=\"wide\"><table class=\"sort\"><thead><tr><th>method</th>"
         "<th class=\"n\">decisions</th><th class=\"n\"><dfn title=\"Sizes that decisions changed\">rescales</dfn></th>"
@@ -73,24 +69,24 @@ static void policies(FILE *out, const struct idle_study *study)
         "<th class=\"n\"><dfn title=\"Work over the most that the idle nodes could have done\">of the best</dfn></th>"
         "</tr></thead>\n",
         out);
-    for (size_t i = 0; i < study->nodes->policy_count; i++) {
-        const struct replay *replay = study->replays[i];
-        fprintf(out, "<tr%s><td>%s</td>", i == best && study->nodes->policy_count > 1 ? " class=\"best\"" : "",
-                idle_policy_name(&study->nodes->policies[i], arena));
-        count_cell(out, replay->decision_count);
-        count_cell(out, replay->rescales);
-        count_cell(out, replay->preemptions);
-        percent_cell(out, replay->used_time, replay->idle_time);
-        number_cell(out, replay->work);
-        percent_cell(out, replay->work, replay->dedicated);
-        percent_cell(out, replay->work, replay->best);
+    for (size_t i = 0; i < view->way_count; i++) {
+        const struct idle_way *way = &view->ways[i];
+        fprintf(out, "<tr%s><td>", i == best && view->way_count > 1 ? " class=\"best\"" : "");
+        html_text(out, way->name);
+        fputs("</td>", out);
+        count_cell(out, way->decisions);
+        count_cell(out, way->rescales);
+        count_cell(out, way->preemptions);
+        percent_cell(out, way->used_time, view->idle_time);
+        number_cell(out, way->work);
+        percent_cell(out, way->work, way->dedicated);
+        percent_cell(out, way->work, way->best);
         fputs("</tr>\n", out);
     }
     fputs("</table></div>\n", out);
-    arena_destroy(arena);
 }
 
-static void jobs(FILE *out, const struct idle_study *study)
+static void jobs(FILE *out, const struct idle_view *view)
 {
     fputs("<h2>Jobs</h2>\n<div class=\"wide\"><table class=\"sort\"><thead><tr><th>job</th><th class=\"n\">began</th>"
           "<th class=\"n\">ended</th><th class=\"n\">node hours</th><th class=\"n\">samples</th>"
@@ -98,53 +94,57 @@ static void jobs(FILE *out, const struct idle_study *study)
           "<th class=\"n\"><dfn title=\"Share of its samples that changes of size did not cost\">kept</dfn></th>"
           "<th class=\"n\">grown</th><th class=\"n\">shrunk</th><th class=\"n\">preempted</th></tr></thead>\n",
           out);
-    for (size_t i = 0; i < study->job_count; i++) {
-        const struct job_figures *figures = &study->replays[0]->jobs[i];
+    for (size_t i = 0; i < view->job_count; i++) {
+        const struct idle_shown_job *job = &view->jobs[i];
         fputs("<tr><td>", out);
-        html_text(out, study->jobs[i].name);
+        html_text(out, job->name);
         fputs("</td>", out);
-        seconds_cell(out, figures->began);
-        seconds_cell(out, figures->ended);
-        number_cell(out, figures->node_time / 3600);
-        number_cell(out, figures->samples);
-        percent_cell(out, figures->samples, figures->dedicated);
-        percent_cell(out, figures->samples, figures->gross);
-        count_cell(out, figures->grown);
-        count_cell(out, figures->shrunk);
-        count_cell(out, figures->preempted);
+        seconds_cell(out, job->began);
+        seconds_cell(out, job->ended);
+        number_cell(out, job->node_time / 3600);
+        number_cell(out, job->samples);
+        percent_cell(out, job->samples, job->dedicated);
+        percent_cell(out, job->samples, job->gross);
+        count_cell(out, job->grown);
+        count_cell(out, job->shrunk);
+        count_cell(out, job->preempted);
         fputs("</tr>\n", out);
     }
     fputs("</table></div>\n", out);
 }
 
-struct drawn {
-    const struct idle_study *study;
-    const char *name;
-};
-
 static bool draw(FILE *out, const struct picture_form *form, void *user, struct fault *fault)
 {
-    const struct drawn *drawn = user;
-    return idle_picture(drawn->study, drawn->name, CANVAS_SVG, form, out, fault);
+    return idle_picture(user, CANVAS_SVG, form, out, fault);
 }
 
-bool idle_page_write(FILE *out, const struct idle_study *study, const char *name, struct fault *fault)
+bool idle_page_write(FILE *out, const struct idle_view *view, struct fault *fault)
 {
-    const struct replay *first = study->replays[0];
-    struct drawn drawn = {study, name};
+    struct idle_view drawn = *view;
     struct arena *arena = arena_create();
-    html_begin(out, name,
-               arena_print(arena, "%u nodes, %.2f of them idle on average in %s; %zu elastic job%s",
-                           study->log->node_count, first->idle_time / first->duration,
-                           idle_duration(first->duration, arena), study->job_count, readable_plural(study->job_count)));
-    verdict(out, study);
-    if (study->nodes->policy_count > 1)
-        fprintf(out, "<p class=\"note\">Picture and jobs: %s.</p>\n",
-                idle_policy_name(&study->nodes->policies[0], arena));
+    html_begin(out, view->name,
+               arena_print(arena, "%u nodes, %.2f of them idle on average in %s; %zu elastic job%s", view->nodes,
+                           view->idle_time / view->duration, idle_duration(view->duration, arena), view->job_count,
+                           readable_plural(view->job_count)));
+    verdict(out, view);
+    if (view->way_count > 1) {
+        fputs("<p class=\"note\">Picture and jobs: ", out);
+        html_text(out, view->ways[0].name);
+        fputs(".</p>\n", out);
+    }
     bool done = html_chart(out, draw, &drawn, "i", "j", false, fault);
-    policies(out, study);
-    jobs(out, study);
+    ways(out, view);
+    jobs(out, view);
     html_end(out);
     arena_destroy(arena);
     return done;
+}
+
+bool idle_view_draw(const struct run_files *files, const struct idle_view *view, struct fault *fault)
+{
+    for (int format = 0; format < PICTURE_FORMATS; format++)
+        if (files->pictures[format] &&
+            !idle_picture(view, (enum canvas_format)format, &files->form, files->pictures[format], fault))
+            return false;
+    return !files->html || idle_page_write(files->html, view, fault);
 }

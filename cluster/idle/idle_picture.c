@@ -5,26 +5,22 @@
 #include "analysis/pictures/gantt_style.h"
 #include "base/arena.h"
 #include "base/table.h"
-#include "cluster/idle/idle_output.h"
+#include "cluster/idle/idle_view.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { SLICES = 336, PARTS = 84, LEGEND_JOBS = 10 }; /* of a week: half an hour, and two hours */
+enum { SLICES = IDLE_SLICES, PARTS = IDLE_PARTS_SHOWN, LEGEND_JOBS = 10 };
 
 static const double margin = 18, legend_line = 17;
 static const struct canvas_font title_font = {13, true}, text_font = {9.5, false};
 static const struct canvas_font paper_title = {9.5, true};
 
 struct drawing {
-    const struct idle_study *study;
-    const struct replay *replay;
+    const struct idle_view *view;
     bool paper;
     double width, height, margin;
-    double *jobs;          /* [job * SLICES + slice]: nodes */
-    double idle[SLICES];   /* nodes */
-    double reached[PARTS]; /* NAN: there was nothing to do */
-    size_t shown;          /* jobs in the legend */
+    size_t shown; /* jobs in the legend */
     struct chart_axis time_axis, node_axis, share_axis;
     struct chart_scale time, nodes, share;
 };
@@ -37,63 +33,17 @@ static struct colour job_colour(size_t job)
     return colour_mix(colour_hex(colours[job % COLOURS]), white, job / COLOURS % 3 * 0.35);
 }
 
-/* ---- what is shown ---- */
-
-/* Adds value * time to the slices between two moments, divided by their length. */
-static void spread(double *slices, size_t count, double duration, double from, double to, double value)
-{
-    double length = duration / (double)count;
-    for (size_t i = (size_t)fmin((double)count - 1, from / length); i < count && (double)i * length < to; i++) {
-        double begin = fmax(from, (double)i * length), end = fmin(to, (double)(i + 1) * length);
-        if (end > begin)
-            slices[i] += value * (end - begin) / length;
-    }
-}
-
-static void collect_nodes(struct drawing *drawing)
-{
-    const struct replay *replay = drawing->replay;
-    const struct idle_moments *moments = &drawing->study->moments;
-    double idle = 0;
-    for (size_t i = 0; i < replay->stay_count; i++) {
-        const struct node_stay *stay = &replay->stays[i];
-        spread(&drawing->jobs[stay->job * (size_t)SLICES], SLICES, replay->duration, stay->from, stay->to, 1);
-    }
-    for (size_t i = 0; i < moments->count; i++) {
-        const struct idle_moment *moment = &moments->items[i];
-        double to = i + 1 < moments->count ? moment[1].time : replay->duration;
-        idle += (double)moment->joined_count - moment->left_count;
-        spread(drawing->idle, SLICES, replay->duration, moment->time, to, idle);
-    }
-}
-
-static void collect_reached(struct drawing *drawing)
-{
-    const struct replay *replay = drawing->replay;
-    double best[PARTS] = {0}, work[PARTS] = {0}, length = replay->duration / PARTS;
-    for (size_t i = 0; i < replay->decision_count; i++) {
-        const struct replay_decision *decision = &replay->decisions[i];
-        double to = i + 1 < replay->decision_count ? decision[1].time : replay->duration;
-        size_t part = (size_t)fmin(PARTS - 1, decision->time / length);
-        spread(best, PARTS, replay->duration, decision->time, to, decision->best);
-        spread(work, PARTS, replay->duration, decision->time, to, decision->rate);
-        work[part] -= decision->lost / length;
-    }
-    for (size_t i = 0; i < PARTS; i++)
-        drawing->reached[i] = best[i] > 0 ? fmax(0, work[i] / best[i]) : NAN;
-}
-
 /* ---- layout ---- */
 
 static double hours(const struct drawing *drawing)
 {
-    return drawing->replay->duration / 3600;
+    return drawing->view->duration / 3600;
 }
 
 /* Entries of the legend: the jobs, those that are not named, and nodes that nobody used. */
 static size_t legend_entries(const struct drawing *drawing)
 {
-    return drawing->shown + (drawing->study->job_count > drawing->shown) + 1;
+    return drawing->shown + (drawing->view->job_count > drawing->shown) + 1;
 }
 
 static void lay_out(struct drawing *drawing, const struct picture_form *form)
@@ -101,12 +51,12 @@ static void lay_out(struct drawing *drawing, const struct picture_form *form)
     drawing->paper = picture_on_paper(form);
     drawing->width = picture_page_width(form, 860);
     drawing->margin = drawing->paper ? 1 : margin;
-    drawing->shown = drawing->study->job_count < LEGEND_JOBS ? drawing->study->job_count : LEGEND_JOBS;
+    drawing->shown = drawing->view->job_count < LEGEND_JOBS ? drawing->view->job_count : LEGEND_JOBS;
     double left = drawing->margin + 40, right = drawing->width - drawing->margin - (drawing->paper ? 8 : 130);
     double top = drawing->paper ? 46 : 76, high = drawing->paper ? 110 : 240, low = drawing->paper ? 60 : 110;
     double most = 1;
     for (size_t i = 0; i < SLICES; i++)
-        most = fmax(most, drawing->idle[i]);
+        most = fmax(most, drawing->view->idle[i]);
     drawing->time_axis = (struct chart_axis){.label = "time, h"};
     drawing->node_axis = (struct chart_axis){.label = "nodes"};
     drawing->share_axis = (struct chart_axis){.label = "of the best", .quantity = CHART_PERCENT};
@@ -193,18 +143,19 @@ static void fill_band(cairo_t *cr, const struct drawing *drawing, const double *
 static void draw_nodes(cairo_t *cr, const struct drawing *drawing)
 {
     double below[SLICES] = {0}, above[SLICES] = {0};
-    for (size_t job = 0; job < drawing->study->job_count; job++) {
+    for (size_t job = 0; job < drawing->view->job_count; job++) {
+        const double *nodes = drawing->view->jobs[job].nodes;
         bool any = false;
         for (size_t i = 0; i < SLICES; i++) {
-            above[i] = below[i] + drawing->jobs[job * SLICES + i];
-            any = any || drawing->jobs[job * SLICES + i] > 0;
+            above[i] = below[i] + nodes[i];
+            any = any || nodes[i] > 0;
         }
         if (any)
             fill_band(cr, drawing, below, above, job_colour(job));
         memcpy(below, above, sizeof below);
     }
     for (size_t i = 0; i < SLICES; i++)
-        above[i] = fmax(above[i], drawing->idle[i]);
+        above[i] = fmax(above[i], drawing->view->idle[i]);
     fill_band(cr, drawing, below, above, style_idle);
 }
 
@@ -212,11 +163,11 @@ static void draw_reached(cairo_t *cr, const struct drawing *drawing)
 {
     bool open = false;
     for (size_t i = 0; i < PARTS; i++) {
-        if (isnan(drawing->reached[i])) {
+        if (isnan(drawing->view->reached[i])) {
             open = false;
             continue;
         }
-        double y = canvas_snap(chart_place(&drawing->share, drawing->reached[i]));
+        double y = canvas_snap(chart_place(&drawing->share, drawing->view->reached[i]));
         (open ? cairo_line_to : cairo_move_to)(cr, canvas_snap(slice_x(drawing, i, PARTS)), y);
         cairo_line_to(cr, canvas_snap(slice_x(drawing, i + 1, PARTS)), y);
         open = true;
@@ -235,8 +186,8 @@ static void draw_legend(cairo_t *cr, const struct drawing *drawing)
                                   : drawing->nodes.to + 6 + legend_line * (double)i;
         bool job = i < drawing->shown, rest = i == drawing->shown && i + 1 < entries;
         struct arena *arena = arena_create();
-        const char *text = job    ? drawing->study->jobs[i].name
-                           : rest ? arena_print(arena, "%zu more jobs", drawing->study->job_count - drawing->shown)
+        const char *text = job    ? drawing->view->jobs[i].name
+                           : rest ? arena_print(arena, "%zu more jobs", drawing->view->job_count - drawing->shown)
                                   : "idle and not used";
         if (!rest)
             style_swatch(cr, (struct rectangle){x, y - 5, 12, 9}, job ? job_colour(i) : style_idle, HATCH_NONE);
@@ -249,24 +200,17 @@ static void draw_legend(cairo_t *cr, const struct drawing *drawing)
 static void write_subtitle(const struct drawing *drawing, char *subtitle, size_t size)
 {
     char kept[READABLE_MAX], reached[READABLE_MAX];
-    struct arena *arena = arena_create();
-    snprintf(subtitle, size, "%s: efficiency %s, %s of the best",
-             idle_policy_name(&drawing->study->nodes->policies[0], arena),
-             readable_percent(kept, replay_efficiency(drawing->replay)),
-             readable_percent(reached, replay_attainment(drawing->replay)));
-    arena_destroy(arena);
+    const struct idle_way *way = &drawing->view->ways[0];
+    snprintf(subtitle, size, "%s: efficiency %s, %s of the best", way->name,
+             readable_percent(kept, idle_way_efficiency(way)), readable_percent(reached, idle_way_attainment(way)));
 }
 
-bool idle_picture(const struct idle_study *study, const char *name, enum canvas_format format,
-                  const struct picture_form *form, FILE *out, struct fault *fault)
+bool idle_picture(const struct idle_view *view, enum canvas_format format, const struct picture_form *form, FILE *out,
+                  struct fault *fault)
 {
     char subtitle[160];
-    struct arena *arena = arena_create();
-    struct drawing drawing = {.study = study,
-                              .replay = study->replays[0],
-                              .jobs = arena_array(arena, study->job_count * SLICES, sizeof(double))};
-    collect_nodes(&drawing);
-    collect_reached(&drawing);
+    const char *name = view->name;
+    struct drawing drawing = {.view = view};
     lay_out(&drawing, form);
     write_subtitle(&drawing, subtitle, sizeof subtitle);
     struct canvas_caption caption = {name, subtitle, picture_prefix(form), picture_scale(form)};
@@ -282,6 +226,5 @@ bool idle_picture(const struct idle_study *study, const char *name, enum canvas_
     draw_reached(cr, &drawing);
     draw_time(cr, &drawing);
     draw_legend(cr, &drawing);
-    arena_destroy(arena);
     return canvas_finish(canvas, out, fault);
 }

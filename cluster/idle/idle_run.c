@@ -7,8 +7,6 @@
 #include "studies/simulation.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 static bool plugins_of(const struct simulation_context *context)
@@ -31,48 +29,6 @@ static int check(struct simulation_context *context)
     return EXIT_DONE;
 }
 
-/* More jobs have no rows in the aligned picture of comparisons. */
-enum { ALIGNED_JOBS_MAX = 64 };
-
-static int by_from(const void *left, const void *right)
-{
-    const struct node_stay *a = left, *b = right;
-    return a->from < b->from || a->from > b->from ? (a->from < b->from ? -1 : 1)
-                                                  : (a->job > b->job) - (a->job < b->job);
-}
-
-/* Jobs as rows, with a box for each time in which a job has nodes. */
-static struct gantt *aligned(const struct simulation_context *context, const struct idle_study *study)
-{
-    const struct replay *replay = study->replays[0];
-    struct gantt *gantt = gantt_create(idle_policy_name(&study->nodes->policies[0], context->arena), "", GANTT_SECONDS);
-    size_t shown = study->job_count < ALIGNED_JOBS_MAX ? study->job_count : ALIGNED_JOBS_MAX;
-    struct node_stay *stays = arena_array(context->arena, replay->stay_count + 1, sizeof *stays);
-    struct gantt_box *open = arena_array(context->arena, shown, sizeof *open);
-    for (size_t i = 0; i < shown; i++)
-        open[i] = (struct gantt_box){
-            .row = gantt_add_row(gantt, study->jobs[i].name, -1), .number = GANTT_NO_NUMBER, .kind = GANTT_COMPUTE};
-    if (replay->stay_count)
-        memcpy(stays, replay->stays, replay->stay_count * sizeof *stays);
-    qsort(stays, replay->stay_count, sizeof *stays, by_from);
-    for (size_t i = 0; i < replay->stay_count; i++) {
-        if (stays[i].job >= shown)
-            continue;
-        struct gantt_box *box = &open[stays[i].job];
-        if (stays[i].from > box->end) {
-            if (box->end > box->start)
-                gantt_add_box(gantt, box);
-            box->start = stays[i].from;
-        }
-        box->end = fmax(box->end, stays[i].to);
-    }
-    for (size_t i = 0; i < shown; i++)
-        if (open[i].end > open[i].start)
-            gantt_add_box(gantt, &open[i]);
-    gantt_finish(gantt);
-    return gantt;
-}
-
 static struct comparison_row row_of(const struct simulation_context *context, const struct idle_study *study, size_t i)
 {
     const struct replay *replay = study->replays[i];
@@ -91,13 +47,14 @@ static struct comparison_row row_of(const struct simulation_context *context, co
 }
 
 /* The first way to decide stands for the scenario; the others are its parts. */
-static void hand_over(const struct simulation_context *context, const struct idle_study *study)
+static void hand_over(const struct simulation_context *context, const struct idle_study *study,
+                      const struct idle_view *view)
 {
     size_t count = study->nodes->policy_count;
     struct comparison_row *rows = arena_array(context->arena, count, sizeof *rows);
     for (size_t i = 0; i < count; i++)
         rows[i] = row_of(context, study, i);
-    struct gantt *gantt = aligned(context, study);
+    struct gantt *gantt = idle_view_aligned(view);
     simulation_hand_over(context, &rows[0], rows + 1, count - 1, gantt);
     gantt_destroy(gantt);
 }
@@ -120,10 +77,11 @@ static int run(struct simulation_context *context)
         study->replays[i] = replay_run(&replay, context->arena);
         study->seconds[i] = (double)(clock() - begin) / CLOCKS_PER_SEC;
     }
-    hand_over(context, study);
+    const struct idle_view *view = idle_view_create(study, context->scenario->name, context->arena);
+    hand_over(context, study, view);
     if (request->print)
         idle_print(context->self->results, study, context->scenario->name, request->format);
-    bool done = !request->files || idle_files_write(request->files, study, context->scenario, &fault);
+    bool done = !request->files || idle_files_write(request->files, study, view, context->scenario, &fault);
     done = done && (!request->output || output_flush(request->output, &fault));
     for (size_t i = 0; i < nodes->policy_count; i++)
         replay_destroy(study->replays[i]);
@@ -137,6 +95,7 @@ const struct scenario_kind idle_kind = {
     .summary = "elastic jobs on idle nodes",
     .figure = "work",
     .tables = idle_table_names,
+    .saved = IDLE_SAVED,
     .keys = idle_keys,
     .schema = idle_schema,
     .read = idle_read,

@@ -210,14 +210,10 @@ def usage(check, binary, folder):
 def kinds(check, binary, folder):
     """What is no job says what draws it, and not what a job would lack."""
     (folder / "kind").mkdir()
-    for text in ('{"kind": "queue"}', '{"scenario": {"kind": "idle_nodes"}}'):
+    for text in ('{"kind": "queue"}', '{"scenario": {"kind": "rl"}}'):
         (folder / "kind/summary.json").write_text(text)
         said = tool.run(binary, "report", folder / "kind", expect=1).stderr
         check.that("of which nothing is kept to draw from" in said and "operations.csv" not in said, said)
-    (folder / "list-idle").mkdir()
-    (folder / "list-idle/comparison.json").write_text('[{"scenario": "a", "decided_by": "equal", "directory": "b"}]')
-    said = tool.run(binary, "report", folder / "list-idle", expect=1).stderr
-    check.that("elastic jobs on idle nodes, of which nothing is kept to draw from" in said, said)
 
 
 def hidden(check, binary, folder):

@@ -74,9 +74,12 @@ static double number_of(const struct node *row, const char *key)
     return strtod(text_of(row, key), NULL);
 }
 
-/* One of several jobs that share a platform: the row above it, with a directory, is that of all. */
-static bool is_job_of(const struct node *row, const struct saved_row *all)
+/* One of several jobs that share a platform, or of several ways to put jobs on idle nodes: the row above it, with a
+ * directory, is that of all. */
+static bool is_part_of(const struct node *row, const struct saved_row *all)
 {
+    if (node_get(row, "decided_by"))
+        return true;
     size_t length = strlen(all->scenario);
     const char *name = text_of(row, "scenario");
     return length && !strncmp(name, all->scenario, length) && name[length] == '/';
@@ -107,16 +110,9 @@ struct saved_row *saved_comparison_read(const struct node *list, size_t *count, 
     unsigned before = diag->errors;
     *count = 0;
     struct saved_row *rows = arena_array(arena, list->count + 1, sizeof *rows);
-    if (list->first && list->first->kind == NODE_MAP && node_get(list->first, "decided_by")) {
-        diag_error(
-            diag, list->at,
-            "this is a comparison of elastic jobs on idle nodes, of which nothing is kept to draw from; `compare` "
-            "of the scenario.yaml in each directory below this one draws it with --report");
-        return NULL;
-    }
     for (const struct node *row = list->first; row; row = row->next) {
         const struct node *name = row->kind == NODE_MAP ? node_get(row, "directory") : NULL;
-        if (!name && *count && row->kind == NODE_MAP && is_job_of(row, &rows[*count - 1]))
+        if (!name && *count && row->kind == NODE_MAP && is_part_of(row, &rows[*count - 1]))
             continue;
         if (!is_directory_name(name))
             diag_error(diag, name ? name->at : row->at,

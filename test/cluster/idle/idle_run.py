@@ -257,8 +257,9 @@ def check_files(folder):
     options = ["--trace", "csv,paje,chrome", "--picture", "svg", "--report", "--quiet"]
     tool.run(binary, "run", "t.yaml", "-o", "out", *options, cwd=folder)
     names = sorted(os.listdir(os.path.join(folder, "out")))
-    check.that(names == ["about.json", "decisions.csv", "jobs.csv", "report.html", "scenario.yaml", "sizes.csv",
-                         "summary.json", "timeline.chrome.json", "timeline.paje", "timeline.svg"], f"files: {names}")
+    check.that(names == ["about.json", "decisions.csv", "idle.json", "jobs.csv", "report.html", "scenario.yaml",
+                         "sizes.csv", "summary.json", "timeline.chrome.json", "timeline.paje", "timeline.svg"],
+               f"files: {names}")
     first = contents(folder, names)
     policies = summary(folder)["policies"]
     check.that(len(policies) == 4 and all(p["work"] <= p["best_work"] for p in policies), "four policies")
