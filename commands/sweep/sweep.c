@@ -29,6 +29,7 @@ struct wanted {
     struct sweep sweep;
     struct sweep_view view;
     struct picture_form form; /* of its picture */
+    bool refused;             /* all combinations are known, and none of them ran */
 };
 
 /* ---- what varies ---- */
@@ -207,7 +208,11 @@ static int fill(void *user)
     interruption_await();
     code = sweep_run(&wanted->sweep);
     interruption_forget();
-    return code == EXIT_DONE && wanted->request.shards == 1 ? report_reasons(&wanted->sweep) : code;
+    if (code != EXIT_DONE || wanted->request.shards != 1)
+        return code;
+    code = report_reasons(&wanted->sweep);
+    wanted->refused = code != EXIT_DONE;
+    return code;
 }
 
 static void show(const struct wanted *wanted)
@@ -223,7 +228,7 @@ static void show(const struct wanted *wanted)
 }
 
 /* The directory is there before the sweep begins: a mistake in it must not cost an hour. The journal goes when all is
- * done. */
+ * done, also where nothing of it could be run. */
 static int sweep_into(struct wanted *wanted)
 {
     struct fault fault = {""};
@@ -233,10 +238,10 @@ static int sweep_into(struct wanted *wanted)
     struct output *output = output_create(options->output, &fault);
     int code = output && output_foresee(output, late, &fault) ? fill(wanted) : EXIT_BAD_INPUT;
     bool written = result_settle(output, code == EXIT_DONE && write_files(wanted, output, &fault), &fault);
+    if (wanted->request.journal && (written ? !wanted->sweep.stopped : wanted->refused))
+        unlink(wanted->request.journal);
     if (!written)
         return code == EXIT_DONE ? EXIT_FAILED : code;
-    if (wanted->request.journal && !wanted->sweep.stopped)
-        unlink(wanted->request.journal);
     show(wanted);
     if (!options->quiet)
         diag_print(stderr, "written to %s\n", options->output);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """overwritten.py STAGESIM: no output replaces a file that the command reads, nor one that stagesim did not write. Every
-command that writes is run again and again, each time with another of its files replaced by one of the user's."""
+command that writes is run again and again, each time with another of its files replaced by one of the user's. What is
+refused leaves no file."""
 import pathlib
 import shutil
 import sys
@@ -127,6 +128,20 @@ def check_journal(check, binary, folder):
     check.that((folder / "found.journal").read_text() == MINE and not (folder / "found").exists(), "the journal")
 
 
+def check_refused(check, binary, folder):
+    """What is refused leaves nothing behind: no directory, and no journal beside it, which an earlier run has to
+    have made."""
+    for name in ("run", "compare", "search", "plan", "sweep", "train"):
+        for more in ([], ["--resume"]) if name in ("search", "plan", "sweep", "train") else ([], ):
+            before = content(folder)
+            result = tool.run(binary, *COMMANDS[name], "--set", "batch.micro=0", *more, "-o", "refused", cwd=folder,
+                              expect=None)
+            what = f"{name} of a job that is refused {more}"
+            check.that(result.returncode == 1 and "micro" in result.stderr,
+                       f"{what}: exit code {result.returncode}\n{result.stderr}")
+            check.that(content(folder) == before and not (folder / "refused").exists(), f"{what}: files appeared")
+
+
 def main():
     check, binary = tool.Checker(), tool.binary_argument()
     with tempfile.TemporaryDirectory() as temporary:
@@ -148,6 +163,7 @@ def main():
         for name, arguments in ITSELF.items():
             check_itself(check, binary, folder, name, arguments)
         check_own_read(check, binary, folder)
+        check_refused(check, binary, folder)
         check_report(check, binary, folder)
         check_journal(check, binary, folder)
     return check.done()
