@@ -132,6 +132,7 @@ static struct generation_device describe(const struct generation_settings *setti
         .host = settings->host,
         .sequence = settings->sequence,
         .waits = settings->waits,
+        .eager = settings->eager,
         .kernels = kernels,
         .library = generation_libraries[settings->library]};
     find_models(settings, device, &found);
@@ -174,6 +175,8 @@ static bool set_limits(const struct generation_settings *settings, double taken,
                                  .sequences = (uint32_t)settings->sequences,
                                  .budget = (double)(settings->tokens * settings->data * settings->pipeline),
                                  .accepted = accepted(settings),
+                                 .polls = (uint32_t)settings->polls,
+                                 .separate = settings->prompts == GENERATION_PROMPTS_ALONE,
                                  .shares = settings->shares};
     return true;
 }

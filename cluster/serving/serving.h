@@ -14,7 +14,8 @@ struct serving {
     const struct transformer_model *model;
     struct batching_request *requests; /* count of them, by arrival */
     uint32_t count;
-    uint64_t concurrency; /* requests in the engine at a time; 0: they come when they come */
+    uint64_t concurrency;      /* requests under way at a time; 0: they come when they come */
+    double front, front_token; /* seconds of a request, and of a token of its prompt, before the engine has it */
 };
 
 struct serving_quantiles {

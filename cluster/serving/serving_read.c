@@ -18,7 +18,7 @@
 
 struct serving_values {
     uint64_t requests, concurrency, samples, seed, most;
-    double rate, correlation;
+    double rate, correlation, front, front_token;
     const struct fields_distribution *prompt, *output;
     struct stagesim_rows log;
 };
@@ -58,6 +58,10 @@ static const struct stagesim_field fields[] = {
      .doc = "of the lengths of outputs of one prompt; default 0"},
     {"seed", STAGESIM_FIELD_COUNT, VALUE(seed), .least = 0, .most = 9007199254740992.0,
      .doc = "seed of the random numbers; default 0"},
+    {"front", STAGESIM_FIELD_TIME, VALUE(front), .least = 0, .most = 10,
+     .doc = "in which the server reads a request before the engine has it, one after the other; default 0s"},
+    {"front_token", STAGESIM_FIELD_TIME, VALUE(front_token), .least = 0, .most = 1,
+     .doc = "and each token of its prompt; default 0s"},
     {"log", STAGESIM_FIELD_ROWS, VALUE(log), .rows = &log_type, .doc = "in place of all of these, each request"},
     {0},
 };
@@ -119,7 +123,7 @@ static bool check(const struct serving_values *values, struct node *root, struct
 {
     const struct node *node = node_get(root, "serving"), *log = node_get(node, "log");
     for (const struct node *child = node ? node->first : NULL; log && child; child = child->next)
-        if (child != log) {
+        if (child != log && strncmp(child->key, "front", 5)) { /* how they are read is no length or time of theirs */
             diag_error(diag, child->key_at, "'%s' describes requests, and 'log' has each; expected one of both",
                        child->key);
             return false;
@@ -163,6 +167,8 @@ struct scenario *serving_read(const struct scenario_request *request, struct nod
     else
         draw_requests(&values, serving, arena);
     serving->concurrency = values.concurrency;
+    serving->front = values.front;
+    serving->front_token = values.front_token;
     serving->model = &((const struct transformer_parameters *)scenario->parameters)->model;
     scenario->schedule_name = "continuous batching";
     scenario->whole = serving;

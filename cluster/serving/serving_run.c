@@ -30,8 +30,9 @@ static bool make_engine(struct simulation_context *context, struct generation_en
     if (!generation_engine_create(&serving->settings, serving->model, context->platform, hosts, 0, longest, at,
                                   context->arena, &context->diag, engine))
         return false;
-    if (serving->concurrency && serving->concurrency < engine->limits.sequences)
-        engine->limits.sequences = (uint32_t)serving->concurrency;
+    engine->limits.begun = (uint32_t)serving->concurrency;
+    engine->limits.front = serving->front;
+    engine->limits.front_token = serving->front_token;
     for (uint32_t i = 0; i < serving->count; i++)
         if (batching_room(&engine->limits, &serving->requests[i]) > engine->limits.tokens) {
             diag_error(

@@ -122,6 +122,22 @@ static bool make_room(struct batching *b)
 
 /* ---- prompts ---- */
 
+/* Requests come, as long as others have ended; a server reads one after the other. */
+static void receive(struct batching *b)
+{
+    const struct batching_limits *limits = b->limits;
+    for (; b->sent < b->count && (!limits->begun || b->begun < limits->begun); b->sent++, b->begun++) {
+        const struct batching_request *r = &b->requests[b->sent];
+        double came = limits->begun ? fmax(b->now, r->arrival) : r->arrival;
+        b->front = fmax(b->front, came) + limits->front + limits->front_token * r->prompt;
+        b->ready[b->sent] = b->front;
+    }
+    if (b->since >= limits->polls || !b->going.count) {
+        b->polled = b->now;
+        b->since = 0;
+    }
+}
+
 /* The next one that waits; count: none has come. */
 static uint32_t waiting(const struct batching *b)
 {
@@ -129,8 +145,7 @@ static uint32_t waiting(const struct batching *b)
         return b->again[b->again_count - 1];
     if (b->back_end > b->back_first)
         return b->back[b->back_first % b->count];
-    bool more = !b->limits->begun || b->begun < b->limits->begun;
-    return more && b->next < b->count && b->requests[b->next].arrival <= b->now ? b->next : b->count;
+    return b->next < b->sent && b->ready[b->next] <= b->polled ? b->next : b->count;
 }
 
 static void take_waiting(struct batching *b)
@@ -141,7 +156,6 @@ static void take_waiting(struct batching *b)
         b->back_first++;
     } else {
         b->next++;
-        b->begun++;
     }
 }
 
@@ -236,7 +250,9 @@ static void admit_those(struct batching *b)
 static struct generation_step fill(struct batching *b, uint32_t *ended)
 {
     double budget = fmax(1, b->limits->budget - (double)b->going.count);
-    struct generation_step step = {.decoding = b->going.count, .context = b->context, .sampled = b->going.count};
+    struct generation_step step = {0};
+    if (!b->limits->separate)
+        step = (struct generation_step){.decoding = b->going.count, .context = b->context, .sampled = b->going.count};
     for (uint32_t i = b->fill_first; i < b->fill_end && budget > 0; i++) {
         struct batching_sequence *s = &b->sequences[b->filling[i % b->count]];
         double piece = fmin(budget, s->left), before = s->held - s->left;
@@ -279,7 +295,9 @@ static void fill_step(struct batching *b)
     double from = b->now;
     struct generation_step step = fill(b, &ended);
     b->now += generation_seconds(b->generation, &step, NULL);
-    go_on(b, 1);
+    if (!b->limits->separate)
+        go_on(b, 1);
+    b->since = b->limits->polls;
     add_span(b, from, 1, step.prefill);
     begin_those(b, ended);
     end_those(b);
@@ -307,8 +325,8 @@ static double steps_until(const struct batching *b, double count, double moment)
 static double next_coming(const struct batching *b)
 {
     double next = b->away.count ? b->sequences[b->away.items[0]].ends : INFINITY;
-    if (b->next < b->count && b->requests[b->next].arrival > b->now)
-        next = fmin(next, b->requests[b->next].arrival);
+    if (b->next < b->sent && b->ready[b->next] > b->now)
+        next = fmin(next, b->ready[b->next]);
     return next;
 }
 
@@ -322,6 +340,11 @@ static void decode(struct batching *b)
     steps = fmax(1, b->going.count > 1 || b->keeping_count ? fmin(steps, room) : steps);
     if (!b->again_count && b->going.count < b->limits->sequences && coming < INFINITY)
         steps = steps_until(b, steps, coming);
+    if (b->limits->polls > 1 && b->next < b->sent)
+        steps = fmin(steps, b->limits->polls - b->since);
+    b->since += steps;
+    if (b->since > b->limits->polls) /* it looked in vain */
+        b->since -= b->limits->polls * (ceil(b->since / b->limits->polls) - 1);
     b->now += sum_seconds(b, 0, steps);
     go_on(b, steps);
     add_span(b, from, steps, 0);
@@ -340,6 +363,7 @@ static void start(struct batching *b)
     b->keeping = array_zeroed(b->count + 1, sizeof *b->keeping);
     b->filling = array_zeroed(b->count + 1, sizeof *b->filling);
     b->again = array_zeroed(b->count + 1, sizeof *b->again);
+    b->ready = array_zeroed(b->count + 1, sizeof *b->ready);
     for (uint32_t i = 0; i < b->count; i++)
         groups = b->requests[i].group >= groups ? b->requests[i].group + 1 : groups;
     b->holders = array_zeroed(groups + 1, sizeof *b->holders);
@@ -358,6 +382,7 @@ void batching_simulate(struct generation *generation, const struct batching_limi
     while (b.next < count || b.again_count || b.going.count || b.fill_end > b.fill_first || b.away.count ||
            b.back_end > b.back_first) {
         batching_come_back(&b);
+        receive(&b);
         admit_those(&b);
         if (b.fill_end > b.fill_first)
             fill_step(&b);
@@ -374,6 +399,7 @@ void batching_simulate(struct generation *generation, const struct batching_limi
     free(b.keeping);
     free(b.filling);
     free(b.again);
+    free(b.ready);
     free(b.holders);
     free(b.keepers);
 }

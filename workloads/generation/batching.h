@@ -11,7 +11,11 @@ struct batching_limits {
     uint32_t sequences; /* that go on at a time */
     double budget;      /* tokens of a step: those that go on, and pieces of prompts */
     double accepted;    /* tokens by which a sequence goes on in a step: 1 without speculation */
-    uint32_t begun;     /* requests that have begun and not ended at a time; 0: as many as there are */
+    uint32_t begun;     /* requests that have come and not ended at a time; 0: as many as there are */
+    double front;       /* seconds in which a server reads a request before the engine has it, one after the other */
+    double front_token; /* and of each token of its prompt */
+    uint32_t polls;     /* steps without prompts after which the engine looks for requests; at least 1 */
+    bool separate;      /* while prompts are computed no sequence goes on */
     bool shares;        /* requests of one prompt, which are neighbours, keep it once and compute it once */
     bool keeps;         /* a request that waits for a tool leaves its tokens in the cache, until others need the room */
 };

@@ -36,7 +36,10 @@ struct batching {
     uint32_t fill_first, fill_end;
     uint32_t *back, back_first, back_end; /* whose tools have answered */
     uint32_t *keeping, keeping_count;     /* that left tokens in the cache, those of the longest ago first */
-    uint32_t begun;                       /* that have not ended */
+    uint32_t begun;                       /* that have come and not ended */
+    uint32_t sent;                        /* that has not come yet */
+    double front, *ready;                 /* until when the server reads those that have; [request] */
+    double polled, since;                 /* when the engine looked for requests, and its steps after that */
     uint32_t next;                        /* that has not come in yet */
     uint32_t *again, again_count;         /* that were thrown out, the last one on top */
     uint32_t *keepers;                    /* [group]: of the holders those that wait for tools */

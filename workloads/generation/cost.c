@@ -25,12 +25,13 @@ void generation_add(struct generation_work *sum, const struct generation_work *m
     sum->bytes += times * more->bytes;
     sum->flops += times * more->flops;
     sum->wide_flops += times * more->wide_flops;
+    sum->operators += times * more->operators;
 }
 
 static struct generation_work moved(const struct generation_device *device, double bytes)
 {
-    return (struct generation_work){.seconds = device->launch + bytes / (device->bandwidth * device->memory_share),
-                                    .bytes = bytes};
+    return (struct generation_work){
+        .seconds = device->launch + bytes / (device->bandwidth * device->memory_share), .bytes = bytes, .operators = 1};
 }
 
 /* ---- products with weights ---- */
@@ -80,7 +81,8 @@ static struct generation_work product(const struct generation_products *p, const
     double bytes = groups * shape.n * shape.k * element + WIDE * rows * (shape.n + shape.k);
     struct generation_work work = {.bytes = bytes,
                                    .flops = operator->wide ? 0 : operator->flops,
-                                   .wide_flops = operator->wide ? operator->flops : 0 };
+                                   .wide_flops = operator->wide ? operator->flops : 0,
+                                   .operators = 1 };
     bool grouped = shape.kind == KERNEL_GROUPED;
     double share = grouped ? device->expert_share : device->memory_share;
     double arithmetic = grouped ? operator->flops * most_loaded(p, own) / (device->peak * share)
@@ -217,6 +219,7 @@ struct generation_work generation_attention_work(const struct generation_device 
     struct generation_work work = {.bytes = bytes, .wide_flops = decoded + prompted};
     if (bytes > 0)
         work.seconds = decoding(device, layers, sequences, met, bytes, decoded);
+    work.operators = (bytes > 0) + (prompted > 0);
     if (prompted > 0)
         work.seconds += device->launch + prompted / prompt_rate(device, prefill, pairs);
     return work;

@@ -16,9 +16,9 @@ struct generation_layers {
     const struct attention_grid *grid; /* NULL: not measured */
 };
 
-/* Seconds, and the bytes and flop of a GPU that they stand for. */
+/* Seconds, and the bytes and flop of a GPU that they stand for, and in how many operators. */
 struct generation_work {
-    double seconds, bytes, flops, wide_flops;
+    double seconds, bytes, flops, wide_flops, operators;
 };
 
 /* What products of a layer, or of the input and the output, are computed with. */

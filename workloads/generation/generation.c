@@ -303,6 +303,8 @@ double generation_seconds(struct generation *g, const struct generation_step *st
     double host = g->request.layout.pipeline * device->host + g->request.speculative * g->request.draft;
     struct generation_work work = step_work(g, step, &attention, &exchange);
     double computing = work.seconds + exchange;
+    if (step->prefill > 0) /* no graph has such steps, and operators wait for their launch */
+        computing = fmax(computing, work.operators * device->eager);
     /* Replicas have hosts' processes of their own. */
     double sampled = step->sampled * part_of(g->request.layout.data, step->sampled);
     host += sampled * device->waits + fmax(0, sampled * device->sequence - computing);

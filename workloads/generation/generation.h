@@ -36,6 +36,7 @@ struct generation_device {
     double host;             /* seconds of a step, or of each stage's, beside its operators */
     double sequence;         /* seconds of the host's work for a sequence, while the device computes */
     double waits;            /* the same, while the device waits */
+    double eager;            /* seconds in which the host launches an operator of a step that has prompts */
     const struct kernel_table *kernels; /* measured kernels; NULL: none */
     const char *library;                /* whose kernels these are */
     const struct kernel_model *experts; /* of expert layers that it measured; NULL: none */

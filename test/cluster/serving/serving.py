@@ -4,6 +4,7 @@
 from the page; laws that hold for every engine; what is refused."""
 import csv
 import json
+import math
 import pathlib
 import random
 import sys
@@ -19,7 +20,7 @@ MODEL = f"""{{layers: {LAYERS}, hidden: {H}, heads: {HEADS}, kv_heads: {KV}, hea
   vocabulary: {VOCABULARY}, sequence: 4096, gated: true, norm: rms, tied: false, biases: false, dropout: false"""
 GENERATION = {"memory_share": WEIGHT, "cache_share": CACHE, "compute_share": COMPUTE, "launch": f"{LAUNCH}s",
               "attention_launch": f"{ATTENTION}s", "host": f"{HOST}s", "sequence": f"{SEQUENCE}s",
-              "waits": f"{WAITS}s", "kernels": "none", "reserve": "0B"}
+              "waits": f"{WAITS}s", "eager": "0s", "kernels": "none", "reserve": "0B"}
 HOST_XML = (f'<prop id="memory" value="{MEMORY}B"/><prop id="memory_bandwidth" value="2000GBps"/>'
             '<prop id="peak_bf16" value="300Tf"/><prop id="peak_fp8" value="600Tf"/>')
 
@@ -62,7 +63,7 @@ def move(count):
     return LAUNCH + count / (BANDWIDTH * WEIGHT)
 
 
-def step(decoding, context, prefill=0, pairs=0, sampled=None):
+def step(decoding, context, prefill=0, pairs=0, sampled=None, eager=0):
     rows, sampled = decoding + prefill, decoding if sampled is None else sampled
     query, keys = HEADS * SIZE, KV * SIZE
     layer = 2 * move(4 * rows * H) + product(rows, query + 2 * keys, H) + move(4 * rows * (query + 2 * keys))
@@ -71,9 +72,12 @@ def step(decoding, context, prefill=0, pairs=0, sampled=None):
         layer += ATTENTION + max(4 * keys * context / (BANDWIDTH * CACHE), 4 * query * context / (PEAK * COMPUTE))
     if pairs:
         layer += LAUNCH + 4 * query * pairs / (PEAK * COMPUTE)
-    computing = LAYERS * layer + move(6 * rows * H)
+    computing, operators = LAYERS * layer + move(6 * rows * H), LAYERS * (8 + bool(context) + bool(pairs)) + 1
     if sampled:
         computing += move(4 * sampled * H) + product(sampled, VOCABULARY, H) + move(18 * sampled * VOCABULARY)
+        operators += 3
+    if prefill:
+        computing = max(computing, operators * eager)
     return computing + HOST + sampled * WAITS + max(0, sampled * SEQUENCE - computing)
 
 
@@ -88,17 +92,29 @@ def room():
 
 class Batching:
     """An engine whose requests are (arrival, prompt, output). `tools`: (turns, seconds, answer, whether a request that
-    waits keeps its tokens in the cache)."""
+    waits keeps its tokens in the cache). `server`: (requests that are under way at most, or 0; seconds in which one is
+    read, and those of a token of its prompt; steps after which the engine looks for them; whether prompts have steps of
+    their own; seconds in which an operator of these is launched)."""
 
-    def __init__(self, requests, tokens, sequences, budget, tools=(1, 0, 0, False)):
+    def __init__(self, requests, tokens, sequences, budget, tools=(1, 0, 0, False), server=(0, 0, 0, 1, False, 0)):
         self.requests, self.tokens, self.sequences, self.budget, self.tools = requests, tokens, sequences, budget, tools
         count = range(len(requests))
         self.now, self.running, self.filling, self.again, self.coming, self.out = 0.0, [], [], [], list(count), {}
         self.away, self.back, self.kept, self.recomputed, self.preempted = [], [], {}, 0, 0
+        self.server, self.unread, self.ready, self.read, self.polled, self.since = server, list(count), {}, 0, 0, 0
         self.made, self.calls, self.first = dict.fromkeys(count, 0), dict.fromkeys(count, 0), {}
 
     def used(self):
         return sum(held for _, held, _ in self.running + self.filling) + sum(self.kept.values())
+
+    def receive(self):
+        limit, front, token, polls, _, _ = self.server
+        while self.unread and (not limit or len(self.ready) - len(self.out) < limit):
+            arrival, prompt, _ = self.requests[self.unread[0]]
+            self.read = max(self.read, arrival, self.now if limit else 0) + front + token * prompt
+            self.ready[self.unread.pop(0)] = self.read
+        if self.since >= polls or not self.running:
+            self.polled, self.since = self.now, 0
 
     def stop(self, who):
         """Tokens of the output before the next tool, or all."""
@@ -136,7 +152,7 @@ class Batching:
     def admit(self):
         free = self.budget - len(self.running) - sum(left for _, _, left in self.filling)
         while free > 0 and len(self.running) + len(self.filling) < self.sequences:
-            here = self.coming and self.requests[self.coming[0]][0] <= self.now
+            here = self.coming and self.ready.get(self.coming[0], math.inf) <= self.polled
             queue = self.again or self.back or (self.coming if here else [])
             if not queue:
                 return
@@ -158,14 +174,19 @@ class Batching:
             self.filling[i] = (who, held, left - piece)
             ends += [(who, held)] if piece and left == piece else []
         self.decode(prefill, pairs, len(ends))
+        self.since = self.server[3]
         for who, held in ends:
             self.first.setdefault(who, self.now)
             self.running.append((who, held, self.stop(who) - self.made[who] - 1))
         self.filling = self.filling[len(ends):]
 
     def decode(self, prefill=0, pairs=0, ended=0):
-        count = len(self.running)
-        self.now += step(count, sum(held for _, held, _ in self.running), prefill, pairs, count + ended)
+        running = [] if prefill and self.server[4] else self.running
+        count = len(running)
+        self.now += step(count, sum(held for _, held, _ in running), prefill, pairs, count + ended, self.server[5])
+        self.since += 1
+        if running is not self.running:
+            return
         self.running = [(who, held + 1, left - 1) for who, held, left in self.running]
 
     def end(self):
@@ -188,6 +209,7 @@ class Batching:
         while self.coming or self.again or self.running or self.filling or self.away or self.back:
             self.back += [who for at, who in sorted(self.away) if at <= self.now]
             self.away = [row for row in self.away if row[0] > self.now]
+            self.receive()
             self.admit()
             if self.filling:
                 while self.full() and self.make_room():
@@ -198,7 +220,7 @@ class Batching:
                     continue
                 self.decode()
             else:
-                self.now = min([at for at, _ in self.away] + [self.requests[who][0] for who in self.coming[:1]])
+                self.now = min([at for at, _ in self.away] + [self.ready[who] for who in self.coming[:1]])
             self.end()
         return [self.out[i] for i in range(len(self.requests))]
 
@@ -240,6 +262,29 @@ def check_batching(stagesim, folder, seed):
         CHECK.that(row["arrival_s"] <= row["scheduled_s"] < row["first_token_s"] <= row["last_token_s"], f"order {i}")
     CHECK.that(summary["output_tokens"] == sum(output for _, _, output in requests), "tokens are conserved")
     return summary["preempted"]
+
+
+def check_server(stagesim, folder, seed):
+    """What is between those who ask and the engine: the reading of requests, when it looks for them, steps of prompts
+    that wait for launches or are alone."""
+    draw = random.Random(seed)
+    count, concurrency, front, token = 30, draw.choice((0, 3, 8)), draw.choice((0, 0.02)), draw.choice((0, 1e-4))
+    polls, alone, eager = draw.choice((1, 7, 20)), draw.random() < 0.5, draw.choice((0, 3e-4))
+    requests = [(0 if concurrency else 0.05 * i, draw.randint(1, 400), draw.randint(1, 60)) for i in range(count)]
+    serving = {"front": f"{front}s", "front_token": f"{token}s"}
+    if concurrency:
+        _, prompts, outputs = (list(column) for column in zip(*requests))
+        serving |= {"requests": count, "concurrency": concurrency, "prompt": f"{{samples: {prompts}}}",
+                    "output": f"{{samples: {outputs}}}"}
+    else:
+        serving["log"] = str([dict(zip(("arrival", "prompt", "output"), (f"{row[0]}s", *row[1:]))) for row in requests]
+                             ).replace("'", "")
+    _, rows = run(stagesim, folder, serving, sequences=16, tokens=500, polls=polls, eager=f"{eager}s",
+                  prompts="alone" if alone else "mixed")
+    expected = Batching(requests, 1e9, 16, 500, server=(concurrency, front, token, polls, alone, eager)).run()
+    for i, (row, (first, last)) in enumerate(zip(rows, expected)):
+        near(row["first_token_s"], first, f"server, seed {seed}: first token of {i}")
+        near(row["last_token_s"], last, f"server, seed {seed}: last token of {i}")
 
 
 def check_laws(stagesim, folder):
@@ -356,6 +401,8 @@ def main():
         check_constant(stagesim, folder)
         thrown_out = sum(check_batching(stagesim, folder, seed) for seed in range(12))
         CHECK.that(thrown_out > 0, "some case fills the cache")
+        for seed in range(12):
+            check_server(stagesim, folder, seed)
         check_laws(stagesim, folder)
         check_measured(stagesim, folder)
         check_shapes(stagesim, folder)
