@@ -12,11 +12,16 @@ static inline unsigned samples_percent(void)
     return given ? (unsigned)strtoul(given, NULL, 10) : 100;
 }
 
-/* Whether a case belongs to the share that the build's option `samples` asks for, evenly spread: case 0 always does. */
+/* Whether a case belongs to so many per cent of all, evenly spread: case 0 always does. */
+static inline int in_share(unsigned number, unsigned percent)
+{
+    return !number || number * percent / 100 > (number - 1) * percent / 100;
+}
+
+/* Whether a case belongs to the share that the build's option `samples` asks for. */
 static inline int in_sample(unsigned number)
 {
-    unsigned percent = samples_percent();
-    return !number || number * percent / 100 > (number - 1) * percent / 100;
+    return in_share(number, samples_percent());
 }
 
 #endif

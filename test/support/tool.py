@@ -64,9 +64,10 @@ def is_job(path):
     return describes_job(path.read_text())
 
 
-def sampled(cases):
-    """The share of the cases that the build's option `samples` asks for, evenly spread, the first one always."""
-    percent = int(os.environ.get("STAGESIM_SAMPLES", 100))
+def sampled(cases, least=1):
+    """The share of the cases that the build's option `samples` asks for, at least so many per cent, evenly spread, the
+    first one always."""
+    percent = max(least, int(os.environ.get("STAGESIM_SAMPLES", 100)))
     return [case for number, case in enumerate(cases) if number * percent // 100 > (number - 1) * percent // 100]
 
 

@@ -120,7 +120,7 @@ def main():
     met, stale = set(), 0
     with tempfile.TemporaryDirectory() as folder:
         path, out = pathlib.Path(folder) / "s.yaml", pathlib.Path(folder) / "out"
-        for name, text, number in tool.sampled([(*draw(dice, number), number) for number in range(JOBS)]):
+        for name, text, number in tool.sampled([(*draw(dice, number), number) for number in range(JOBS)], least=25):
             path.write_text(text)
             for engine in ["analytic"] + (["simgrid"] if number % ON_SIMGRID == 0 else []):
                 tool.run(binary, "run", path, "--engine", engine, "-o", out, "--trace", "csv", "--quiet", cwd=folder)
