@@ -19,9 +19,9 @@ enum rl_transfer { RL_RESHARD, RL_BROADCAST, RL_BUCKETS, RL_TENSORS };
 
 /* As the section's fields fill it. */
 struct rl_values {
-    uint64_t prompts, samples, most, seed, mini_batch, engines, staleness, steps, pack;
+    uint64_t prompts, samples, most, seed, mini_batch, engines, staleness, steps, pack, padded;
     const struct fields_distribution *prompt, *output, *reward, *turns, *tool, *tool_tokens;
-    double correlation, kept, host_rate, transfer_rate, transfer_start, overhead, trainer_time;
+    double correlation, kept, host_rate, transfer_rate, transfer_start, overhead, trainer_time, padded_rate;
     struct stagesim_list pool;
     unsigned arrangement, transfer, tool_cache, models; /* enum rl_arrangement, rl_transfer, rl_tool_cache, rl_place */
     bool partial, old_log_probabilities, reference, reward_model, critic, offload;

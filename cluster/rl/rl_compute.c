@@ -37,6 +37,16 @@ static void generate_all(const struct rl *rl, struct generation_engine *engine, 
     f->tail /= p->generation;
 }
 
+/* Seconds in which one process gathers all samples and hands them out to each phase of the trainer: six arrays of 8
+ * bytes a token (tokens, prompts, answers, positions and two masks), padded to the same length. */
+static double handed_out(const struct rl_values *v)
+{
+    static const double token = 48;
+    double phases = 1.0 + v->old_log_probabilities + v->reference + v->reward_model + 2 * v->critic;
+    double samples = (double)v->samples * (rl_prompts(v) + phases * (double)v->prompts);
+    return samples * (double)v->padded * token / v->padded_rate;
+}
+
 static void set_phases(const struct rl *rl, const struct rl_trainer *trainer, struct platform *platform,
                        struct rl_figures *f, struct rl_phases *p, struct arena *arena)
 {
@@ -49,7 +59,7 @@ static void set_phases(const struct rl *rl, const struct rl_trainer *trainer, st
     p->scores = v->reward_model ? forward : 0;
     p->values = v->critic ? forward : 0;
     p->training = updates * trainer->update * models;
-    p->overhead = v->overhead;
+    p->overhead = v->overhead + handed_out(v);
     double others = (v->reference + v->reward_model) * trainer->weights + 2 * v->critic * trainer->states;
     p->swap = v->models == RL_HOST ? others / v->host_rate : 0;
     rl_transfer_bytes(rl, &f->transfer_bytes, &f->transfer_most, arena);

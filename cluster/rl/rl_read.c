@@ -85,6 +85,11 @@ static const struct stagesim_field fields[] = {
     {"overhead", STAGESIM_FIELD_TIME, VALUE(overhead), .least = 0, .most = 1e6,
      .doc = "what a step takes beside its phases: data, advantages, engines that wake and sleep; default 5s where GPUs "
             "take turns, otherwise 0s"},
+    {"padded", STAGESIM_FIELD_COUNT, VALUE(padded), .least = 1, .most = 100000000,
+     .doc = "tokens to which one process pads each sample that it gathers from engines and hands out to each phase of "
+            "the trainer, as veRL's does; default: none does"},
+    {"padded_rate", STAGESIM_FIELD_RATE, VALUE(padded_rate), .least = 1, .most = 1e15,
+     .doc = "with padded: bytes a second of that process, 48 of a token; default 500MBps"},
     {"pack", STAGESIM_FIELD_COUNT, VALUE(pack), .least = 1, .most = 100000000,
      .doc = "tokens into which samples are packed for training; default: those of the longest sample"},
     {"trainer_time", STAGESIM_FIELD_RATIO, VALUE(trainer_time), .least = 0.01, .most = 100,
@@ -198,6 +203,11 @@ static bool check(const struct rl *rl, const struct node *root, struct diag *dia
                    (double)(v->prompts * v->samples) / v->kept, SAMPLES_MOST);
         return false;
     }
+    if (node_get(node, "padded_rate") && !v->padded) {
+        diag_error(diag, node_get(node, "padded_rate")->key_at,
+                   "'padded_rate' is of a process that pads samples, and none does; expected rl.padded, too");
+        return false;
+    }
     if (v->mini_batch > v->prompts * v->samples) {
         diag_error(diag, node_place(root, "rl.mini_batch"), "an update has %llu of %llu samples; expected no more",
                    (unsigned long long)v->mini_batch, (unsigned long long)(v->prompts * v->samples));
@@ -307,7 +317,8 @@ struct scenario *rl_read(const struct scenario_request *request, struct node *ro
                                     .host_rate = 25e9,
                                     .overhead = -1,
                                     .transfer_start = 0.2,
-                                    .trainer_time = 1};
+                                    .trainer_time = 1,
+                                    .padded_rate = 500e6};
     for (size_t i = 0; i < request->set_count; i++)
         scenario_apply_set(root, &request->sets[i], "rl.staleness=2", arena, diag);
     scenario_check_keys(&reader, root, rl_keys, "a scenario of reinforcement learning");

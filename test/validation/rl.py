@@ -8,6 +8,7 @@ import hashlib
 import json
 import math
 import pathlib
+import re
 import statistics
 import sys
 import tempfile
@@ -157,6 +158,45 @@ def check_transfers(stagesim, folder, check):
         check.that(abs(error) <= 15, f"{model} {way}")
 
 
+# veRL (docs/advance/fully_async.md @ b178a3cd5), GRPO with Qwen2.5-Math-7B on H20 that take turns, FSDP2; the script
+# is verl/experimental/fully_async_policy/shell/dapo_7b_math_fsdp2_64_64.sh. Lengths are not published: their mean is by
+# the time of the updates on 32 GPUs, their deviation is as large. Seconds of GPUs: generation, log-probabilities,
+# updates, step.
+VERL = {32: (357.41, 107.71, 269.80, 790.10), 64: (150.72, 70.26, 133.41, 365.28)}
+QWEN = ("{layers: 28, hidden: 3584, heads: 28, kv_heads: 4, head_size: 128, ffn: 18944, vocabulary: 152064, sequence: "
+        "32768, gated: true, norm: rms, tied: false, biases: false, dropout: false}")
+VERL_MEAN, VERL_MOST, VERL_EFFICIENCY = 2000, 28672, 0.85
+VERL_BARS = {32: None, 64: (25, 25, 25, 15)}  # per cent
+
+
+def check_verl(stagesim, folder, check):
+    for gpus, measured in VERL.items():
+        tool.run(stagesim, "platform", "generate", "dgx-h100", "--nodes", gpus // 8, "-o", folder / "h100.xml")
+        text = (folder / "h100.xml").read_text().replace("H100-SXM5-80GB", "H20-96GB")
+        for key, value in (("memory", "96GB"), ("memory_bandwidth", "4000GBps"), ("peak_bf16", "148Tf")):
+            text = re.sub(f'(id="{key}" value=)"[^"]*"', rf'\1"{value}"', text)
+        (folder / "h20.xml").write_text(re.sub('speed="[^"]*"', 'speed="148Tf"', text))
+        found = run(stagesim, folder, f"""platform: h20.xml
+model: {QWEN}
+generation: {{tensor: 4, sequences: 1024, tokens: 30720, memory: 0.8}}
+trainer:
+  parallel: {{data: {gpus}}}
+  transformer: {{zero: 3}}
+  compute: {{efficiency: {VERL_EFFICIENCY}}}
+  schedule: {{name: 1f1b, recompute: full}}
+rl: {{prompts: 512, samples: 16, prompt: {PROMPT}, output: {log_normal(VERL_MEAN, DEVIATION, VERL_MOST)},
+  most: {VERL_MOST}, mini_batch: 512, reference: false, steps: 2, pack: 32768, padded: 30720}}
+""")
+        phases = found["phases"]
+        padding = (phases["overhead_s"] - 5) / 3
+        got = [phases[key] + padding for key in ("generation_s", "old_log_probabilities_s", "training_s")]
+        errors = [100 * (a / b - 1) for a, b in zip((*got, found["step_s"]), measured)]
+        print(f"veRL, {gpus} H20: generation {errors[0]:+.1f} %, log-probabilities {errors[1]:+.1f} %, updates "
+              f"{errors[2]:+.1f} %, step {errors[3]:+.1f} %; of each phase {padding:.0f} s are padding")
+        for error, bar in zip(errors, VERL_BARS[gpus] or ()):
+            check.that(abs(error) <= bar, f"veRL, {gpus} GPUs: {error:.1f} % of {bar} %")
+
+
 def main():
     check = tool.Checker()
     stagesim = tool.binary_argument()
@@ -164,6 +204,7 @@ def main():
         folder = pathlib.Path(name)
         check_nemo(stagesim, folder, check)
         check_transfers(stagesim, folder, check)
+        check_verl(stagesim, folder, check)
     return check.done()
 
 

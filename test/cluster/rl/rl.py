@@ -107,6 +107,13 @@ def check_engines(stagesim, folder):
     judged, _ = run(stagesim, folder, reward_model="true", arrangement="apart")
     CHECK.near(judged["phases"]["reward_model_s"], plain["phases"]["reference_s"], "a forward that scores")
     CHECK.near(judged["step_s"], sum(parts(judged)), "and the step has it")
+    whole = {"padded": 5000, "padded_rate": "100MBps"}
+    for more, times in (({}, 4), ({"reference": "false", "old_log_probabilities": "false"}, 2), ({"critic": "true"}, 6),
+                        ({"kept": 0.5}, 5)):
+        one, two = (run(stagesim, folder, **more, **padded)[0] for padded in ({}, whole))
+        seconds = times * 16 * 4 * 5000 * 48 / 100e6
+        CHECK.near(two["phases"]["overhead_s"] - one["phases"]["overhead_s"], seconds, f"{more}: a process that pads")
+        CHECK.near(two["step_s"] - one["step_s"], seconds, f"{more}: and the step waits for it")
     critic, _ = run(stagesim, folder, critic="true")
     CHECK.near(critic["phases"]["training_s"], 2 * plain["phases"]["training_s"], "two models")
     CHECK.near(critic["phases"]["values_s"], plain["phases"]["reference_s"], "a forward")
@@ -242,6 +249,7 @@ BAD = (
     ("rl: {mini_batch: 5000}", "expected no more"),
     ("rl: {engines: 9}", "do not fit"),
     ("rl: {pool: [1, 9]}", "do not fit"),
+    ("rl: {padded_rate: 1GBps}", "expected rl.padded, too"),
     ("rl: {pool: [1, 0]}", "expected"),
     ("rl: {pool: [1, 2], engines: 2}", "expected no rl.engines beside it"),
     ("rl: {pool: [1, 2], arrangement: async, partial: true}", "expected partial: false"),
