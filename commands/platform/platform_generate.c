@@ -29,17 +29,31 @@ static bool write_presets(FILE *out, void *user, struct fault *fault)
 }
 
 static const struct option generate_options[] = {
-    {"nodes", required_argument, NULL, 'n'},        {"gpus-per-node", required_argument, NULL, 'g'},
-    {"pod", required_argument, NULL, 'p'},          {"oversubscription", required_argument, NULL, 'r'},
-    {"group", required_argument, NULL, 'G'},        {"group-oversubscription", required_argument, NULL, 'O'},
-    {"sites", required_argument, NULL, 'S'},        {"site-rate", required_argument, NULL, 'B'},
-    {"site-latency", required_argument, NULL, 'T'}, {"torus", required_argument, NULL, 't'},
-    {"rails", required_argument, NULL, 'R'},        {"one-process", no_argument, NULL, '1'},
-    {"launch", required_argument, NULL, 'l'},       {"library", required_argument, NULL, 'L'},
-    {"nic", required_argument, NULL, 'i'},          {"join", required_argument, NULL, 'j'},
-    {"routing", required_argument, NULL, 'e'},      {"paths", required_argument, NULL, 'P'},
-    {"flows", required_argument, NULL, 'f'},        {"seed", required_argument, NULL, 's'},
-    {"output", required_argument, NULL, 'o'},       {NULL, 0, NULL, 0},
+    {"nodes", required_argument, NULL, 'n'},
+    {"gpus-per-node", required_argument, NULL, 'g'},
+    {"pod", required_argument, NULL, 'p'},
+    {"oversubscription", required_argument, NULL, 'r'},
+    {"group", required_argument, NULL, 'G'},
+    {"group-oversubscription", required_argument, NULL, 'O'},
+    {"sites", required_argument, NULL, 'S'},
+    {"site-rate", required_argument, NULL, 'B'},
+    {"site-latency", required_argument, NULL, 'T'},
+    {"torus", required_argument, NULL, 't'},
+    {"group-links", required_argument, NULL, 'D'},
+    {"flow-rate", required_argument, NULL, 'F'},
+    {"flow-window", required_argument, NULL, 'W'},
+    {"rails", required_argument, NULL, 'R'},
+    {"one-process", no_argument, NULL, '1'},
+    {"launch", required_argument, NULL, 'l'},
+    {"library", required_argument, NULL, 'L'},
+    {"nic", required_argument, NULL, 'i'},
+    {"join", required_argument, NULL, 'j'},
+    {"routing", required_argument, NULL, 'e'},
+    {"paths", required_argument, NULL, 'P'},
+    {"flows", required_argument, NULL, 'f'},
+    {"seed", required_argument, NULL, 's'},
+    {"output", required_argument, NULL, 'o'},
+    {NULL, 0, NULL, 0},
 };
 
 /* 0 for a word that `rails` takes, else an exit code. */
@@ -92,7 +106,16 @@ static int read_quantity(const struct command *command, const char *word, enum q
     return command_usage(command, "'%s' is no %s", word, expected);
 }
 
-/* Of the level above the spines; 0 when it was understood, else an exit code. */
+/* 0 for a word that `group_links` takes, else an exit code. */
+static int read_group_links(const struct command *command, const char *word, bool *direct)
+{
+    if (strcmp(word, "shared") != 0 && strcmp(word, "direct") != 0)
+        return command_usage(command, "--group-links is 'shared' or 'direct', not '%s'", word);
+    *direct = strcmp(word, "direct") == 0;
+    return 0;
+}
+
+/* Of the level above the spines, and of single transfers; 0 when it was understood, else an exit code. */
 static int level_option(const struct command *command, int option, struct platform_request *request)
 {
     switch (option) {
@@ -104,6 +127,12 @@ static int level_option(const struct command *command, int option, struct platfo
         return read_quantity(command, optarg, QUANTITY_RATE, "rate, such as 400Gbps", &request->site_rate);
     case 'T':
         return read_quantity(command, optarg, QUANTITY_TIME, "latency, such as 30ms", &request->site_latency);
+    case 'F':
+        return read_quantity(command, optarg, QUANTITY_RATE, "rate, such as 10Gbps", &request->flow_rate);
+    case 'W':
+        return read_quantity(command, optarg, QUANTITY_BYTES, "size, such as 4MiB", &request->flow_window);
+    case 'D':
+        return read_group_links(command, optarg, &request->group_direct);
     default:
         request->torus = optarg;
         return 0;
@@ -137,6 +166,9 @@ static int generate_option(const struct command *command, int option, struct gen
     case 'B':
     case 'T':
     case 't':
+    case 'F':
+    case 'W':
+    case 'D':
         return level_option(command, option, request);
     case 'R':
         return read_rails(command, optarg, &request->rails);

@@ -110,11 +110,17 @@ static const char *describe(const struct platform_values *values, struct arena *
     }
     if (values->torus)
         more = arena_print(arena, ", torus %s%s", values->torus, more);
+    if (values->flow_window > 0)
+        more = arena_print(arena, ", flow_window %.10g%s", values->flow_window, more);
+    if (values->flow_rate > 0)
+        more = arena_print(arena, ", flow_rate %.10g GB/s%s", values->flow_rate / 1e9, more);
     if (values->sites > 1)
         more = arena_print(arena, ", %u sites with %.10g Gb/s and %.10g ms%s", (unsigned)values->sites,
                            values->site_rate * 8e-9, values->site_latency * 1e3, more);
     if (values->group_oversubscription > 0)
         more = arena_print(arena, ", group_oversubscription %.10g%s", values->group_oversubscription, more);
+    if (values->group_links)
+        more = arena_print(arena, ", group_links direct%s", more);
     if (values->group)
         more = arena_print(arena, ", group %u%s", (unsigned)values->group, more);
     if (values->oversubscription > 0)
@@ -159,6 +165,9 @@ static void read_preset(struct loader *loader, const struct platform_values *val
                                                 .oversubscription = values->oversubscription,
                                                 .group = (uint32_t)values->group,
                                                 .group_oversubscription = values->group_oversubscription,
+                                                .group_direct = values->group_links == 1,
+                                                .flow_rate = values->flow_rate,
+                                                .flow_window = values->flow_window,
                                                 .sites = (uint32_t)values->sites,
                                                 .site_rate = values->site_rate,
                                                 .site_latency = values->site_latency,

@@ -15,6 +15,7 @@ static const char *const steadies[] = {"auto", "off", NULL};
 static const char *const placements[] = {"order", "nic-aware", NULL};
 static const char *const loaders[] = {"auto", "simgrid", NULL};
 static const char *const rails[] = {"none", "spine", "nvlink", "planes", NULL};
+static const char *const group_links[] = {"shared", "direct", NULL};
 static const char *const routings[] = {"adaptive", "ecmp", NULL};
 const char *const scenario_recompute_names[] = {"none", "selective", "full", "operators", NULL};
 static const char *const traces[] = {"paje", "chrome", "csv", "perfetto", "chrome-gz", "chakra", "goal", NULL};
@@ -76,6 +77,15 @@ const struct stagesim_field platform_fields[] = {
     {"group_oversubscription", STAGESIM_FIELD_RATIO, offsetof(struct platform_values, group_oversubscription),
      .least = 1, .most = 1000,
      .doc = "what the pods of a group can send, over the capacity of its links to the other groups; default 1"},
+    {"group_links", STAGESIM_FIELD_NAME, offsetof(struct platform_values, group_links), .names = group_links,
+     .doc = "shared: what leaves a group has all of its links, as with adaptive routing; direct: every two groups have "
+            "an equal part of them, the only one that traffic between them takes, as with minimal routing on a "
+            "dragonfly+; default shared"},
+    {"flow_rate", STAGESIM_FIELD_RATE, offsetof(struct platform_values, flow_rate), .least = 1e6, .most = 1e15,
+     .doc = "what one transfer between nodes reaches at most, such as 10Gbps; default: the network's, or no limit"},
+    {"flow_window", STAGESIM_FIELD_BYTES, offsetof(struct platform_values, flow_window), .least = 1024, .most = 1e15,
+     .doc = "bytes of one transfer between nodes on their way before an answer is back, such as 4MiB: at most so many "
+            "for each round trip; default: the network's, or no limit"},
     {"sites", STAGESIM_FIELD_COUNT, offsetof(struct platform_values, sites), .least = 1, .most = DESIGN_NODES_MAX,
      .doc = "places far apart, among which the nodes are divided, each with one way to the others; default 1"},
     {"site_rate", STAGESIM_FIELD_RATE, offsetof(struct platform_values, site_rate), .least = 1e6, .most = 1e15,

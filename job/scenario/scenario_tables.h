@@ -62,9 +62,10 @@ extern const struct tails_values tails_defaults;
 struct platform_values { /* NULL, 0: not given */
     const char *file, *preset, *nic, *torus;
     uint64_t nodes, gpus_per_node, pod, group, sites;
-    double oversubscription, group_oversubscription, site_rate, site_latency;
-    unsigned rails;   /* an enum fabric_rails */
-    unsigned routing; /* an enum routing_policy */
+    double oversubscription, group_oversubscription, site_rate, site_latency, flow_rate, flow_window;
+    unsigned group_links; /* 0: shared, 1: direct */
+    unsigned rails;       /* an enum fabric_rails */
+    unsigned routing;     /* an enum routing_policy */
     uint64_t paths, flows, seed;
 };
 

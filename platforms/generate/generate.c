@@ -14,6 +14,7 @@ static void write_uplinks(FILE *out, const struct layout *layout)
     double bandwidth = node_port_bandwidth(layout->design->node);
     for (uint32_t i = 0; i < layout->design->nodes; i++)
         xml_link(out, "uplink", layout->first_node + i, NODE_NONE, bandwidth, layout->design->fabric.hop);
+    layout_write_flow_link(out, layout, LEVEL_POD);
 }
 
 static void write_node_links(FILE *out, const struct layout *layout)
@@ -35,6 +36,15 @@ static void write_spine_links(FILE *out, const struct layout *layout)
     double bandwidth = node_port_bandwidth(design->node) * design_pod_nodes(design) / design->fabric.oversubscription;
     for (uint32_t pod = 0; pod < pod_count(design) && pod_count(design) > 1; pod++)
         xml_link(out, "spine", layout->first_pod + pod, NODE_NONE, bandwidth, design->fabric.hop);
+}
+
+/* Limits of transfers that leave their pod. */
+static void write_flow_links(FILE *out, const struct layout *layout)
+{
+    if (pod_count(layout->design) > 1)
+        layout_write_flow_link(out, layout, LEVEL_SPINE);
+    if (design_groups(layout->design) > 1)
+        layout_write_flow_link(out, layout, LEVEL_TOP);
 }
 
 static uint32_t least(uint32_t a, uint32_t b)
@@ -61,6 +71,7 @@ static void write_spine_routes(FILE *out, const struct layout *layout, uint32_t 
         fprintf(out, "    <zoneRoute src=\"pod-%u\" dst=\"spine%s\" gw_src=\"%s-switch-%u\" gw_dst=\"spine-switch%s\">",
                 pod, suffix, gateway, pod, suffix);
         xml_link_on_route(out, "spine", pod, NODE_NONE, true);
+        layout_flow_on_route(out, layout, LEVEL_SPINE);
         fputs("</zoneRoute>\n", out);
     }
 }
@@ -80,38 +91,67 @@ static void write_group(FILE *out, const struct layout *layout, uint32_t group)
     fputs("    </zone>\n", out);
 }
 
-/* Groups around the switch on top. */
-static void write_groups(FILE *out, const struct layout *layout)
+/* One link of every group to the switch on top, or one for every two groups. */
+static void write_group_links(FILE *out, const struct layout *layout)
 {
     const struct fabric_group *level = &layout->design->fabric.group;
-    for (uint32_t group = 0; group < design_groups(layout->design); group++)
+    uint32_t groups = design_groups(layout->design);
+    for (uint32_t a = 0; a < groups; a++) {
+        if (!level->direct)
+            xml_link(out, level->links, a, NODE_NONE, level->rate, level->hop);
+        for (uint32_t b = a + 1; b < groups && level->direct; b++)
+            xml_link(out, level->links, a, b, level->rate / (groups - 1), 2 * level->hop);
+    }
+}
+
+/* A way over the level on top; `to` is NODE_NONE for the switch there. */
+static void write_top_route(FILE *out, const struct layout *layout, uint32_t from, uint32_t to)
+{
+    fprintf(out, "    <zoneRoute src=\"group-%u\" ", from);
+    if (to == NODE_NONE)
+        fprintf(out, "dst=\"core\" gw_src=\"spine-switch-%u\" gw_dst=\"core-switch\">", from);
+    else
+        fprintf(out, "dst=\"group-%u\" gw_src=\"spine-switch-%u\" gw_dst=\"spine-switch-%u\">", to, from, to);
+    xml_link_on_route(out, layout->design->fabric.group.links, from, to, true);
+    layout_flow_on_route(out, layout, LEVEL_TOP);
+    fputs("</zoneRoute>\n", out);
+}
+
+/* Groups around the switch on top, or each beside all others. */
+static void write_groups(FILE *out, const struct layout *layout)
+{
+    uint32_t groups = design_groups(layout->design);
+    bool direct = layout->design->fabric.group.direct;
+    for (uint32_t group = 0; group < groups; group++)
         write_group(out, layout, group);
-    for (uint32_t group = 0; group < design_groups(layout->design); group++) {
-        fprintf(out, "    <zoneRoute src=\"group-%u\" dst=\"core\" gw_src=\"spine-switch-%u\" gw_dst=\"core-switch\">",
-                group, group);
-        xml_link_on_route(out, level->links, group, NODE_NONE, true);
-        fputs("</zoneRoute>\n", out);
+    for (uint32_t a = 0; a < groups; a++) {
+        if (!direct)
+            write_top_route(out, layout, a, NODE_NONE);
+        for (uint32_t b = a + 1; b < groups && direct; b++)
+            write_top_route(out, layout, a, b);
     }
 }
 
 static void write_pods(FILE *out, const struct layout *layout)
 {
     const struct design *design = layout->design;
-    const struct fabric_group *level = &design->fabric.group;
     bool grouped = design_groups(design) > 1;
     fputs("  <zone id=\"cluster\" routing=\"Floyd\">\n", out);
     layout_write_library(out, design);
-    layout_write_switch(out, grouped ? "core" : "spine", grouped ? "core-switch" : "spine-switch", NODE_NONE);
+    if (!grouped)
+        layout_write_switch(out, "spine", "spine-switch", NODE_NONE);
+    else
+        layout_write_switch(out, "core", "core-switch", NODE_NONE);
     if (design->fabric.rails == RAILS_NONE) {
         write_node_links(out, layout);
         write_spine_links(out, layout);
     } else
         rails_write_links(out, layout, pod_count(design));
-    for (uint32_t group = 0; grouped && group < design_groups(design); group++)
-        xml_link(out, level->links, group, NODE_NONE, level->rate, level->hop);
-    if (grouped)
+    write_flow_links(out, layout);
+    if (grouped) {
+        write_group_links(out, layout);
         write_groups(out, layout);
-    else
+    } else
         write_design_pods(out, layout, 0, design->nodes);
     if (!grouped && pod_count(design) > 1)
         write_spine_routes(out, layout, 0, pod_count(design), "");
@@ -127,7 +167,7 @@ static void write_one_pod(FILE *out, const struct layout *layout)
     write_node_links(out, layout);
     for (uint32_t i = 0; i < layout->design->nodes; i++)
         layout_write_node(out, layout, i, false);
-    layout_write_uplinks(out, 0, layout->design->nodes, 0);
+    layout_write_uplinks(out, layout, 0, layout->design->nodes, 0);
     fputs("  </zone>\n", out);
 }
 
@@ -317,6 +357,7 @@ static void write_joined(FILE *out, const struct layout *layouts, uint32_t count
     for (uint32_t i = 0; i < count; i++) {
         write_node_links(out, &layouts[i]);
         write_spine_links(out, &layouts[i]);
+        write_flow_links(out, &layouts[i]);
         layout_write_joint_links(out, &layouts[i]);
     }
     for (uint32_t i = 0; i < count; i++)

@@ -25,7 +25,14 @@ enum fabric_kind {
 struct fabric_group {
     uint32_t nodes;    /* 0: there is no such level */
     double rate, hop;  /* of that way: bytes per second, seconds */
-    const char *links; /* how links of this level begin: core, or site */
+    const char *links; /* how links of this level begin: core, site, or global */
+    bool direct;       /* every two groups have a link of their own, with an equal share of the rate */
+};
+
+/* What the transport lets one transfer between nodes have, however idle the links are. 0: no limit. */
+struct flow_limit {
+    double rate;   /* bytes per second, of a processor core that handles its packets, or of a policy */
+    double window; /* bytes that may be on their way before an answer is back: at most so many a round trip */
 };
 
 struct fabric {
@@ -37,6 +44,7 @@ struct fabric {
     double oversubscription; /* injection of a pod over the capacity of its way to the spine */
     struct fabric_group group; /* switched fabrics only */
     enum fabric_rails rails;   /* likewise */
+    struct flow_limit flow;    /* likewise */
     uint32_t dimensions[4];    /* torus: sizes, 0-terminated; dragonfly: groups, chassis, blades, nodes of a blade */
     const char *source;
     enum confidence confidence;
@@ -64,6 +72,7 @@ struct design_network {
     double launch;                                         /* seconds; NAN: as within a node */
     struct network_protocol protocols[PLATFORM_PROTOCOLS]; /* without a name: no further ones */
     bool known_only;                                       /* only those that the product has within a node */
+    struct flow_limit flow;
     const char *source;
     enum confidence confidence;
 };
@@ -94,6 +103,17 @@ static inline uint32_t design_pod_of(const struct design *design, uint32_t node)
     uint32_t group = design_group_nodes(design);
     return node / group * design_group_pods(design) + node % group / design_pod_nodes(design);
 }
+
+/* How far up a transfer goes between nodes. */
+enum design_level { LEVEL_POD, LEVEL_SPINE, LEVEL_TOP, LEVELS };
+
+/* Seconds from the first device of a node to that of another one, over switches of that level. */
+double design_latency(const struct design *design, enum design_level level);
+/* Bytes per second that a transfer over that level reaches by the fabric's limits of flows; 0: no limit, or none beyond
+ * that of the level below. */
+double design_flow_rate(const struct design *design, enum design_level level);
+/* Names of the links that carry these limits. */
+extern const char *const design_flow_links[LEVELS];
 
 /* Whether the design has devices, and neither too many nodes nor too many devices. False with the fault filled. */
 bool design_check(const struct design *design, struct fault *fault);

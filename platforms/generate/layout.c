@@ -70,12 +70,15 @@ bool layout_create(struct layout *layout, const struct design *design, struct fa
     return true;
 }
 
-void layout_write_steps(FILE *out, const struct layout *layout, uint32_t copy, const struct layout_route *route)
+void layout_write_steps(FILE *out, const struct layout *layout, uint32_t copy, const struct layout_route *route,
+                        bool exits)
 {
     for (uint32_t i = 0; i < route->count; i++) {
         const struct node_cable *cable = &layout->design->node->cables[route->steps[i].cable];
         xml_link_on_route(out, cable->wire->name, copy, cable->number, route->steps[i].up);
     }
+    if (exits)
+        layout_flow_on_route(out, layout, LEVEL_POD);
     fputs("</route>\n", out);
 }
 
@@ -113,7 +116,7 @@ void layout_write_pairs(FILE *out, const struct layout *layout, uint32_t copy)
     for (uint32_t a = 0; a < layout->devices; a++)
         for (uint32_t b = a + 1; b < layout->devices; b++) {
             fprintf(out, "      <route src=\"%s-%u-%u\" dst=\"%s-%u-%u\">", prefix, copy, a, prefix, copy, b);
-            layout_write_steps(out, layout, copy, &layout->pairs[(size_t)a * layout->devices + b]);
+            layout_write_steps(out, layout, copy, &layout->pairs[(size_t)a * layout->devices + b], false);
         }
 }
 
@@ -128,7 +131,7 @@ static void write_star_routes(FILE *out, const struct layout *layout, uint32_t c
         step.up = a ? !step.up : step.up;
         half = (struct layout_route){1, &step};
         fprintf(out, "      <route src=\"%s-%u-%u\" dst=\"switch-%u\">", prefix, copy, a, copy);
-        layout_write_steps(out, layout, copy, &half);
+        layout_write_steps(out, layout, copy, &half, false);
     }
 }
 
@@ -139,7 +142,7 @@ static void write_ways_to_joint(FILE *out, const struct layout *layout, uint32_t
         struct layout_route route = layout->out[a];
         route.count -= route.count > 1;
         fprintf(out, "      <route src=\"%s-%u-%u\" dst=\"joint-port-%u\">", layout->design->prefix, copy, a, copy);
-        layout_write_steps(out, layout, copy, &route);
+        layout_write_steps(out, layout, copy, &route, false);
     }
 }
 
@@ -169,19 +172,20 @@ void layout_write_node(FILE *out, const struct layout *layout, uint32_t copy, bo
         layout_write_pairs(out, layout, copy);
     for (uint32_t a = 0; a < layout->devices && layout->has_port; a++) {
         fprintf(out, "      <route src=\"%s-%u-%u\" dst=\"port-%u\">", layout->design->prefix, copy, a, copy);
-        layout_write_steps(out, layout, copy, &layout->out[a]);
+        layout_write_steps(out, layout, copy, &layout->out[a], false);
     }
     if (layout->join)
         write_ways_to_joint(out, layout, copy);
     fputs("    </zone>\n", out);
 }
 
-void layout_write_uplinks(FILE *out, uint32_t first, uint32_t past, uint32_t pod)
+void layout_write_uplinks(FILE *out, const struct layout *layout, uint32_t first, uint32_t past, uint32_t pod)
 {
     for (uint32_t i = first; i < past; i++) {
         fprintf(out, "    <zoneRoute src=\"node-%u\" dst=\"leaf-%u\" gw_src=\"port-%u\" gw_dst=\"leaf-switch-%u\">", i,
                 pod, i, pod);
         xml_link_on_route(out, "uplink", i, NODE_NONE, true);
+        layout_flow_on_route(out, layout, LEVEL_POD);
         fputs("</zoneRoute>\n", out);
     }
 }
@@ -205,7 +209,7 @@ void layout_write_pod(FILE *out, const struct layout *layout, uint32_t pod, uint
         layout_write_node(out, layout, i, false);
     if (layout->join) /* after the leaf, which is as near and has to win */
         layout_write_switch(out, "joint-leaf", "joint-leaf-switch", pod);
-    layout_write_uplinks(out, first, past, pod);
+    layout_write_uplinks(out, layout, first, past, pod);
     for (uint32_t i = first; i < past && layout->join; i++) {
         fprintf(out,
                 "    <zoneRoute src=\"node-%u\" dst=\"joint-leaf-%u\" gw_src=\"joint-port-%u\" "

@@ -44,8 +44,9 @@ void layout_write_node(FILE *out, const struct layout *layout, uint32_t copy, bo
 void layout_write_pairs(FILE *out, const struct layout *layout, uint32_t copy);
 /* The properties of the outermost zone. */
 void layout_write_library(FILE *out, const struct design *design);
-/* The links of a route, and the end of the element. */
-void layout_write_steps(FILE *out, const struct layout *layout, uint32_t copy, const struct layout_route *route);
+/* The links of a route, and the end of the element; `exits`: it leaves the node, where limits of transfers hold. */
+void layout_write_steps(FILE *out, const struct layout *layout, uint32_t copy, const struct layout_route *route,
+                        bool exits);
 
 /* A zone that holds nothing but one switch: `zone`-NUMBER with the router `router`-NUMBER; without numbers for
  * NODE_NONE. */
@@ -55,12 +56,16 @@ void layout_write_switch(FILE *out, const char *zone, const char *router, uint32
 void layout_write_pod(FILE *out, const struct layout *layout, uint32_t pod, uint32_t first, uint32_t past);
 
 /* From the nodes `first` to `past` - 1 to the leaf switch of their pod. */
-void layout_write_uplinks(FILE *out, uint32_t first, uint32_t past, uint32_t pod);
+void layout_write_uplinks(FILE *out, const struct layout *layout, uint32_t first, uint32_t past, uint32_t pod);
 
 /* The ways over which designs are joined: an interface of each node, one link for what those of a pod carry together.
  */
 void layout_write_joint_links(FILE *out, const struct layout *layout);
 void layout_write_joint_routes(FILE *out, const struct layout *layout);
+
+/* The link that limits single transfers over that level, and its place on a route; nothing where there is no limit. */
+void layout_write_flow_link(FILE *out, const struct layout *layout, enum design_level level);
+void layout_flow_on_route(FILE *out, const struct layout *layout, enum design_level level);
 
 /* ---- generate_rails.c: leaf switches for the interfaces of one number ---- */
 

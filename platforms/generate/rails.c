@@ -68,6 +68,7 @@ void rails_write_links(FILE *out, const struct layout *layout, uint32_t pods)
         if (pods > 1 && fabric->rails != RAILS_PLANES)
             xml_link(out, "spine", pod, NODE_NONE, sum, fabric->hop);
     }
+    layout_write_flow_link(out, layout, LEVEL_POD);
 }
 
 static void write_routers(FILE *out, uint32_t pod, uint32_t rails)
@@ -81,7 +82,7 @@ static void write_exit(FILE *out, const struct layout *layout, uint32_t pod, uin
 {
     fprintf(out, "      <route src=\"%s-%u-%u\" dst=\"leaf-switch-%u-%u\">", layout->design->prefix, copy, a, pod,
             rail_of(layout, a));
-    layout_write_steps(out, layout, copy, &layout->out[a]);
+    layout_write_steps(out, layout, copy, &layout->out[a], true);
 }
 
 /* From device `a` through device `b` of the same node to the leaf switch of b. One way only: what arrives on another
@@ -96,7 +97,7 @@ static void write_detour(FILE *out, const struct layout *layout, uint32_t pod, u
     struct layout_route route = {count, steps};
     fprintf(out, "      <route src=\"%s-%u-%u\" dst=\"leaf-switch-%u-%u\" symmetrical=\"NO\">", prefix, copy, a, pod,
             rail_of(layout, b));
-    layout_write_steps(out, layout, copy, &route);
+    layout_write_steps(out, layout, copy, &route, true);
 }
 
 /* The first device on each other rail forwards. */
@@ -159,12 +160,15 @@ void rails_write_planes(FILE *out, const struct layout *layout)
     for (uint32_t i = 0; i < design->nodes; i++)
         layout_write_hosts(out, layout, i, true);
     rails_write_links(out, layout, pods);
+    if (pods > 1)
+        layout_write_flow_link(out, layout, LEVEL_SPINE);
     for (uint32_t i = 0; i < design->nodes; i++)
         write_node_ways(out, layout, design_pod_of(design, i), i);
     for (uint32_t pod = 0; pod < pods && pods > 1; pod++)
         for (uint32_t rail = 0; rail < rails; rail++) {
             fprintf(out, "      <route src=\"leaf-switch-%u-%u\" dst=\"spine-switch-%u\">", pod, rail, rail);
             xml_link_on_route(out, "rail", pod, rail, true);
+            layout_flow_on_route(out, layout, LEVEL_SPINE);
             fputs("</route>\n", out);
         }
     fputs("  </zone>\n", out);

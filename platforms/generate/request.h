@@ -35,8 +35,11 @@ struct platform_request {
     double oversubscription;
     uint32_t group; /* nodes in a group of pods, below a third level of switches; 0: there is none */
     double group_oversubscription;
+    bool group_direct;              /* groups are joined pairwise, and what one sends another takes that link only */
     uint32_t sites;                 /* the nodes are in so many places far apart; 0: in one. In place of groups */
     double site_rate, site_latency; /* bytes per second from a site to all others; seconds from a site to another */
+    double flow_rate, flow_window;  /* bytes per second that one transfer between nodes reaches at most, and bytes of it
+                                       on their way at once; 0: what the network's file says */
     const char *torus;              /* sizes such as 8x8x16: the shape that optical switches join cubes to */
     enum fabric_rails rails;
     enum launch_way launch;

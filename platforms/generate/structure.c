@@ -33,6 +33,7 @@ struct structure {
     uint32_t devices, nodes;
     struct cable_links *cables;                      /* [cable] */
     struct cable_links uplink, spine, top, loopback; /* top: of groups to the switch above them */
+    struct cable_links flows[LEVELS];                /* limits of single transfers; bandwidth 0: there is none */
     uint32_t class_count;
     struct link_class *classes;
     /* the newest route */
@@ -47,6 +48,13 @@ static void pass(struct structure *route, const struct cable_links *cable, uint3
     route->links[route->count++] = cable->first + copy * cable->stride + up;
     if (cable->bandwidth < route->bandwidth)
         route->bandwidth = cable->bandwidth;
+}
+
+/* The limit of a transfer over that level, which both ends' ways have. */
+static void pass_limit(struct structure *route, enum design_level level)
+{
+    if (route->flows[level].bandwidth > 0)
+        pass(route, &route->flows[level], 0, false);
 }
 
 /* The steps of a route of the node, in the order of travel. SimGrid adds latencies up in the order in which it finds
@@ -83,14 +91,22 @@ static void between_nodes(struct structure *route, const uint32_t *nodes, const 
     bool far = pods[0] != pods[1], farther = groups[0] != groups[1];
     pass_steps(route, out, nodes[0], false);
     pass(route, &route->uplink, nodes[0], true);
-    if (far)
+    pass_limit(route, LEVEL_POD);
+    if (far) {
         pass(route, &route->spine, pods[0], true);
+        pass_limit(route, LEVEL_SPINE);
+    }
     if (farther) {
         pass(route, &route->top, groups[0], true);
+        pass_limit(route, LEVEL_TOP);
+        pass_limit(route, LEVEL_TOP);
         pass(route, &route->top, groups[1], false);
     }
-    if (far)
+    if (far) {
+        pass_limit(route, LEVEL_SPINE);
         pass(route, &route->spine, pods[1], false);
+    }
+    pass_limit(route, LEVEL_POD);
     pass(route, &route->uplink, nodes[1], false);
     pass_steps(route, in, nodes[1], true);
     /* the outermost zone first, then each end's way up to it */
@@ -217,7 +233,7 @@ static void list_classes(struct structure *structure, struct arena *arena)
     const struct node_graph *node = design->node;
     const struct fabric_group *top = &design->fabric.group;
     uint32_t pods = design_pod_of(design, structure->nodes - 1) + 1, groups = design_groups(design);
-    structure->classes = arena_array(arena, node->cable_count + 4, sizeof *structure->classes);
+    structure->classes = arena_array(arena, node->cable_count + 4 + LEVELS, sizeof *structure->classes);
     for (uint32_t i = 0; i < node->cable_count; i++) {
         if (!structure->layout.used[i])
             continue;
@@ -228,7 +244,8 @@ static void list_classes(struct structure *structure, struct arena *arena)
         class->copies = structure->nodes;
     }
     double port = written_bandwidth(node_port_bandwidth(node)), hop = written_latency(design->fabric.hop);
-    structure->classes[structure->class_count++] = (struct link_class){.name = platform_loopback.name};
+    structure->classes[structure->class_count++] =
+        (struct link_class){.name = platform_loopback.name, .bandwidth = platform_loopback.bandwidth};
     if (structure->nodes > 1)
         structure->classes[structure->class_count++] =
             (struct link_class){"uplink", structure->nodes, 1, NULL, port, hop, 0};
@@ -240,6 +257,11 @@ static void list_classes(struct structure *structure, struct arena *arena)
     if (groups > 1)
         structure->classes[structure->class_count++] = (struct link_class){
             top->links, groups, 1, NULL, written_bandwidth(top->rate), written_latency(top->hop), 0};
+    uint32_t members[LEVELS] = {structure->nodes, pods, groups};
+    for (unsigned level = 0; level < LEVELS; level++)
+        if (members[level] > 1 && design_flow_rate(design, level) > 0)
+            structure->classes[structure->class_count++] = (struct link_class){
+                .name = design_flow_links[level], .bandwidth = written_bandwidth(design_flow_rate(design, level))};
 }
 
 static int by_name(const void *left, const void *right)
@@ -263,6 +285,18 @@ static char *put_link(struct platform *platform, uint32_t index, char *text, con
     return text;
 }
 
+/* A link without number that every transfer has for itself: the loopback, or a limit of transfers. */
+static void fill_single(struct platform *platform, struct structure *structure, const struct link_class *class)
+{
+    bool loopback = class->name == platform_loopback.name;
+    struct cable_links *place = &structure->loopback;
+    for (unsigned level = 0; level < LEVELS && !loopback; level++)
+        if (class->name == design_flow_links[level])
+            place = &structure->flows[level];
+    *place = (struct cable_links){platform->link_count, 0, class->bandwidth, 0};
+    platform->links[platform->link_count++] = (struct platform_link){class->name, class->bandwidth, 0, LINK_FATPIPE, 0};
+}
+
 /* The class takes the next links of the platform; where they are is kept for the routes. */
 static void fill_class(struct platform *platform, struct structure *structure, struct link_class *class,
                        struct arena *arena)
@@ -271,9 +305,8 @@ static void fill_class(struct platform *platform, struct structure *structure, s
     struct cable_links *between = !strcmp(class->name, "spine")    ? &structure->spine
                                   : !strcmp(class->name, "uplink") ? &structure->uplink
                                                                    : &structure->top;
-    if (class->name == platform_loopback.name) {
-        structure->loopback = (struct cable_links){platform->link_count, 0, platform_loopback.bandwidth, 0};
-        platform->links[platform->link_count++] = platform_loopback;
+    if (!class->copies) {
+        fill_single(platform, structure, class);
         return;
     }
     char *text = arena_alloc(arena, 2 * (size_t) class->copies * class->count * (strlen(class->name) + NUMBERS_LENGTH));
@@ -302,7 +335,7 @@ static void fill_links(struct platform *platform, struct structure *structure, s
     qsort(structure->classes, structure->class_count, sizeof *structure->classes, by_name);
     for (uint32_t i = 0; i < structure->class_count; i++)
         count += 2 * (size_t)structure->classes[i].copies * structure->classes[i].count;
-    platform->links = arena_array(arena, count + 2, sizeof *platform->links);
+    platform->links = arena_array(arena, count + 1 + LEVELS, sizeof *platform->links);
     for (uint32_t i = 0; i < structure->class_count; i++)
         fill_class(platform, structure, &structure->classes[i], arena);
 }
@@ -311,9 +344,9 @@ static void fill_links(struct platform *platform, struct structure *structure, s
 
 bool structure_covers(const struct design *design)
 {
-    return design->fabric.rails == RAILS_NONE && (design->fabric.kind == FABRIC_SWITCHED || design->nodes == 1) &&
-           design->fabric.kind != FABRIC_TORUS && design->fabric.kind != FABRIC_DRAGONFLY &&
-           design->fabric.kind != FABRIC_MESH;
+    return design->fabric.rails == RAILS_NONE && !design->fabric.group.direct &&
+           (design->fabric.kind == FABRIC_SWITCHED || design->nodes == 1) && design->fabric.kind != FABRIC_TORUS &&
+           design->fabric.kind != FABRIC_DRAGONFLY && design->fabric.kind != FABRIC_MESH;
 }
 
 struct platform *structure_platform(const struct design *design, const char *name, struct arena *arena,

@@ -58,6 +58,13 @@ void xml_link(FILE *out, const char *class_name, uint32_t node, uint32_t number,
     fputs("\" sharing_policy=\"SPLITDUPLEX\"/>\n", out);
 }
 
+void xml_flow_link(FILE *out, const char *name, double bandwidth)
+{
+    fprintf(out, "    <link id=\"%s\" bandwidth=\"", name);
+    xml_bandwidth(out, bandwidth);
+    fputs("\" latency=\"0us\" sharing_policy=\"FATPIPE\"/>\n", out);
+}
+
 void xml_link_on_route(FILE *out, const char *class_name, uint32_t node, uint32_t number, bool up)
 {
     fputs("<link_ctn id=\"", out);
@@ -166,9 +173,13 @@ static void head_fabric(FILE *out, const struct fabric *fabric)
         fprintf(out, ", pods of %u nodes, oversubscription %.10g, %.10g us a hop%s", fabric->pod,
                 fabric->oversubscription, fabric->hop * 1e6, rails[fabric->rails]);
     if (fabric->group.nodes)
-        fprintf(out, ", %ss of %u nodes with %.10g GB/s each, %.10g us to what joins them",
+        fprintf(out, ", %ss of %u nodes with %.10g GB/s each, %.10g us to what joins them%s",
                 strcmp(fabric->group.links, "site") ? "group" : "site", fabric->group.nodes, fabric->group.rate / 1e9,
-                fabric->group.hop * 1e6);
+                fabric->group.hop * 1e6, fabric->group.direct ? ", an equal share of it to each other group" : "");
+    if (fabric->flow.rate > 0)
+        fprintf(out, ", a transfer between nodes reaches %.10g GB/s at most", fabric->flow.rate / 1e9);
+    if (fabric->flow.window > 0)
+        fprintf(out, ", and has %.10g bytes on their way at most", fabric->flow.window);
     fprintf(out, " [%c: ", confidence_letter(fabric->confidence));
     xml_comment_text(out, fabric->source);
     fputs("]\n", out);

@@ -21,7 +21,9 @@ void xml_latency(FILE *out, double seconds);
 
 /* A split-duplex link `class-node-number` (`class-node` for number NODE_NONE). */
 void xml_link(FILE *out, const char *class_name, uint32_t node, uint32_t number, double bandwidth, double latency);
-/* The same link on a route. */
+/* A link that every transfer has for itself, without latency. */
+void xml_flow_link(FILE *out, const char *name, double bandwidth);
+/* A link of xml_link on a route. */
 void xml_link_on_route(FILE *out, const char *class_name, uint32_t node, uint32_t number, bool up);
 
 /* The host's speed as an attribute's value, and its properties, each on a line of `indent` blanks. */

@@ -104,10 +104,26 @@ static bool check_levels(const struct platform_request *request, const struct pr
         !(request->group_oversubscription >= 1 && request->group_oversubscription <= 1000))
         return fault_set(fault, "oversubscription %g of groups: expected 1 (none) to 1000",
                          request->group_oversubscription);
+    if (request->group_direct && !request->group)
+        return fault_set(fault, "groups are joined directly without groups; expected how many nodes a group has");
     if (grouped && request->ecmp)
         return fault_set(fault, "routing ecmp is for networks of two levels; expected no groups and one site");
     if (grouped && request->rails == RAILS_PLANES)
         return fault_set(fault, "planes have a spine each, and no level above it; expected no groups and one site");
+    return true;
+}
+
+/* Limits of single transfers hold on ways between nodes. */
+static bool check_flow(const struct platform_request *request, const struct preset *preset, struct fault *fault)
+{
+    if (request->flow_rate == 0 && request->flow_window == 0)
+        return true;
+    if (preset->fabric.kind != FABRIC_SWITCHED || request->nodes == 1)
+        return fault_set(fault, "%s: limits of transfers are for several nodes around switches", preset->name);
+    if (request->flow_rate != 0 && !(request->flow_rate >= 1e6 && request->flow_rate <= 1e15))
+        return fault_set(fault, "a transfer at %g B/s: expected 1 MB/s to 1 PB/s", request->flow_rate);
+    if (request->flow_window != 0 && !(request->flow_window >= 1024 && request->flow_window <= 1e15))
+        return fault_set(fault, "a window of %g bytes: expected 1 KiB to 1 PB", request->flow_window);
     return true;
 }
 
@@ -140,7 +156,7 @@ static bool check_request(const struct platform_request *request, const struct p
         return refuse_library(request->library, fault);
     if (request->nic && kind != FABRIC_SWITCHED)
         return fault_set(fault, "%s keeps its interfaces: its fabric is: %s", preset->name, preset->fabric.name);
-    if (!check_levels(request, preset, fault))
+    if (!check_levels(request, preset, fault) || !check_flow(request, preset, fault))
         return false;
     if (request->paths > ROUTING_PATHS_MAX || request->flows > ROUTING_FLOWS_MAX)
         return fault_set(fault, "%u paths and %u flows: expected at most %d and %d", request->paths, request->flows,
@@ -199,23 +215,11 @@ static const struct design_library *library_of(const struct preset *preset, cons
     return library;
 }
 
-/* Seconds from the first device to the first one of the next node. */
-static double network_latency(const struct design *design)
-{
-    enum { STEPS_MAX = 64 };
-    struct node_step steps[STEPS_MAX];
-    uint32_t count = node_route(design->node, 0, node_port(design->node), steps, STEPS_MAX);
-    double latency = design->fabric.hop;
-    for (uint32_t i = 0; i < count; i++)
-        latency += design->node->cables[steps[i].cable].wire->latency;
-    return 2 * latency;
-}
-
 void library_add_network(struct design *design, struct arena *arena)
 {
     const struct design_library *library = design->library;
     if (library && design->network && design->nodes > 1)
-        design->library = library_over(library, design->network, network_latency(design), arena);
+        design->library = library_over(library, design->network, design_latency(design, LEVEL_POD), arena);
     if (design->library == library)
         design->network = NULL;
 }
@@ -270,11 +274,20 @@ static void add_level(struct design *design, const struct platform_request *requ
     double taper = request->group_oversubscription > 0 ? request->group_oversubscription : 1;
     if (request->sites > 1)
         fabric->group = (struct fabric_group){design->nodes / request->sites, request->site_rate,
-                                              request->site_latency / 2, "site"};
+                                              request->site_latency / 2, "site", false};
     else if (request->group)
         fabric->group = (struct fabric_group){
             request->group, node_port_bandwidth(design->node) * request->group / fabric->oversubscription / taper,
-            fabric->hop, "core"};
+            fabric->hop, request->group_direct ? "global" : "core", request->group_direct};
+}
+
+/* What the user says of single transfers, or else what is known of the network. */
+static struct flow_limit flow_of(const struct platform_request *request, const struct design_network *network)
+{
+    struct flow_limit flow = network ? network->flow : (struct flow_limit){0};
+    flow.rate = request->flow_rate > 0 ? request->flow_rate : flow.rate;
+    flow.window = request->flow_window > 0 ? request->flow_window : flow.window;
+    return flow;
 }
 
 bool preset_design(const struct platform_request *request, struct arena *arena, struct design *design,
@@ -315,6 +328,8 @@ bool preset_design(const struct platform_request *request, struct arena *arena, 
             design->fabric.name = arena_print(arena, "%s, switched as %s", interface->product, preset->fabric.name);
         design->interface = interface->technology;
     }
+    if (design->fabric.kind == FABRIC_SWITCHED)
+        design->fabric.flow = flow_of(request, design->network);
     library_add_network(design, arena);
     if (!add_routing(design, request, arena, fault))
         return false;

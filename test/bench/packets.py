@@ -27,8 +27,8 @@ def platform(hosts, leaf, latency):
     """Hosts around leaf switches of so many, each with one uplink as fast as an interface; ns-3 takes links of one
     direction, and routes of one link."""
     leaves = (hosts + leaf - 1) // leaf
-    ends = [f"h{i}" for i in range(hosts)] + [f"leaf{i}" for i in range(leaves if leaves > 1 else 0)]
-    ways = [(f"h{i}", f"leaf{i // leaf}" if leaves > 1 else "top") for i in range(hosts)]
+    ends = [f"h{i:02}" for i in range(hosts)] + [f"leaf{i}" for i in range(leaves if leaves > 1 else 0)]
+    ways = [(f"h{i:02}", f"leaf{i // leaf}" if leaves > 1 else "top") for i in range(hosts)]
     ways += [(f"leaf{i}", "top") for i in range(leaves if leaves > 1 else 0)]
     links = "".join(f'<link id="{a}-{end}" bandwidth="{RATE:g}Bps" latency="{latency}us"/>\n'
                     for (a, _), end in itertools.product(ways, ("up", "down")))

@@ -109,6 +109,44 @@ def check_sites(folder):
     near(took, ranks / 2 * SIZE / 2 / 10e9 + (ranks - 1) * 0.03, "all-to-all of two sites")
 
 
+def check_direct(folder):
+    """Groups that are joined pairwise: between two of them there is an equal share of what a group carries. An
+    all-to-all fills all links alike; a ring has one from each group to the next; half of the groups reach the others
+    over as many links as there are pairs."""
+    for nodes, above in ((16, 2), (24, 1)):
+        generate(folder, "node.yaml", nodes, "--pod", 2, "--group", 4, "--group-oversubscription", above,
+                 "--group-links", "direct")
+        ranks, groups, carries = GPUS * nodes, nodes // 4, GPUS * 4 * NIC / above
+        near(seconds(folder, "all-to-all", "direct"),
+             max(16 * SIZE / ranks * (ranks - 16) / carries, SIZE / ranks * (ranks - GPUS) / NIC),
+             f"all-to-all, {groups} groups")
+        moved = 2 * (ranks - 1) / ranks * SIZE
+        near(seconds(folder, "all-reduce", "ring"), max(moved / GPUS / NIC, moved / (carries / (groups - 1))),
+             f"ring, {groups} groups", 2e-3)
+        shown = tool.run(STAGESIM, "platform", "show", "p.xml", cwd=folder).stdout
+        found = re.search(r"bisection.*?([\d.]+) (GB|TB)/s", shown)
+        near(float(found[1]) * (1e9 if found[2] == "GB" else 1e12), groups / 2 * carries / (groups - 1),
+             f"bisection of {groups} groups", 2e-3)
+
+
+def check_flows(folder):
+    """A transfer reaches its limit and no more, however idle its links are; a window is a limit over the round trip.
+    Transfers do not share it."""
+    for rails in ([], ["--rails", "spine"], ["--rails", "nvlink"], ["--rails", "planes"]):
+        generate(folder, "node.yaml", 8, "--pod", 2, "--flow-rate", "5GBps", *rails)
+        for engine in ("simgrid", "analytic"):
+            near(seconds(folder, "all-reduce", "ring", engine), 2 * 31 / 32 * SIZE / GPUS / 5e9,
+                 f"ring, a transfer at 5 GB/s, {rails}, {engine}", 2e-3)
+    generate(folder, "node.yaml", 8, "--gpus-per-node", 1, "--flow-rate", "2GBps")
+    for engine in ("simgrid", "analytic"): # seven messages of 2 GB/s fit through an interface of 20
+        near(seconds(folder, "all-to-all", "direct", engine), SIZE / 8 / 2e9, f"all-to-all, 2 GB/s each, {engine}")
+    generate(folder, "node.yaml", 4, "--gpus-per-node", 1, "--pod", 1, "--sites", 2, "--site-rate", "80Gbps",
+             "--site-latency", "30ms", "--flow-window", "6MB")
+    for engine in ("simgrid", "analytic"):
+        near(seconds(folder, "all-reduce", "ring", engine), 2 * 3 / 4 * SIZE / (6e6 / 60e-3) + 6 * 0.03,
+             f"ring over two sites, 6 MB a round trip, {engine}", 2e-3)
+
+
 # ---- tori ----
 
 def check_torus(folder):
@@ -148,7 +186,8 @@ def check_refused(folder):
                           (["--sites", 2, *far, "--site-rate", "9000TBps"], "1 MB/s to 1 PB/s"),
                           (["--group", 4, "--sites", 2], "expected one of them"), (["--torus", "4x4x4"], "no shape"),
                           (["--group-oversubscription", 2], "without groups"),
-                          (["--group", 4, "--routing", "ecmp"], "two levels"),
+                          (["--group-links", "direct"], "without groups"), (["--flow-rate", "1Bps"], "1 MB/s"),
+                          (["--flow-window", "1B"], "1 KiB"), (["--group", 4, "--routing", "ecmp"], "two levels"),
                           (["--group", 4, "--rails", "planes"], "a spine each")):
         refused(folder, word, "node.yaml", "--nodes", "8", *options)
     for shape, word in (("4x4x6", "multiples of 4"), ("4x4x4", "64 chips"), ("4x32", "no shape"),
@@ -172,7 +211,8 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         where = pathlib.Path(directory)
         (where / "node.yaml").write_text(PRODUCT)
-        for check in (check_trees, check_planes, check_sites, check_torus, check_refused, check_small_groups):
+        for check in (check_trees, check_planes, check_sites, check_direct, check_flows, check_torus,
+                      check_refused, check_small_groups):
             if len(sys.argv) < 3 or sys.argv[2] in check.__name__:
                 check(where)
     return CHECK.done()

@@ -56,7 +56,7 @@ class flat_zone : public simgrid::kernel::routing::NetZoneImpl
             given.latency = simgrid::config::get_value<double>("network/loopback-lat");
         }
         sg4::Link *link = versions::add_link(this, given.name, given.bandwidth)->set_latency(given.latency);
-        if (given.sharing == LINK_FATPIPE)
+        if (given.sharing == LINK_FATPIPE) /* the loopback: others are limits, see limit_of */
             link->set_sharing_policy(sg4::Link::SharingPolicy::FATPIPE);
         return link->seal()->get_impl();
     }
@@ -71,9 +71,27 @@ class flat_zone : public simgrid::kernel::routing::NetZoneImpl
         return platform_->weight ? platform_->weight(platform_, from, to) : 1;
     }
 
-    sg4::Link *make_first_link(const std::string &name)
+    /* Transfers on it are of one pair, and none takes from another. */
+    sg4::Link *make_first_link(const std::string &name, double limit)
     {
-        return versions::add_link(this, name, 1e3 * fastest_)->seal();
+        return versions::add_link(this, name, limit)->set_sharing_policy(sg4::Link::SharingPolicy::FATPIPE)->seal();
+    }
+
+    /* What links that every transfer has for itself leave one on that route. SimGrid gives transfers on such a link
+     * shares in inverse proportion to their latencies, so that only the shortest reach its rate. */
+    double limit_of(const struct platform_route &route) const
+    {
+        double limit = 1e3 * fastest_;
+        for (uint32_t i = 0; i < route.link_count; i++)
+            if (is_limit(route.links[i]))
+                limit = std::min(limit, platform_->links[route.links[i]].bandwidth);
+        return limit;
+    }
+
+    bool is_limit(uint32_t link) const
+    {
+        return platform_->links[link].sharing == LINK_FATPIPE &&
+               strcmp(platform_->links[link].name, PLATFORM_LOOPBACK) != 0;
     }
 
     /* Each time a few of those that were taken are looked at: so there are hardly more than transfers under way. */
@@ -90,7 +108,7 @@ class flat_zone : public simgrid::kernel::routing::NetZoneImpl
     }
 
     /* One that nothing uses, nor has used at this moment. */
-    sg4::Link *take_link(double latency)
+    sg4::Link *take_link(double latency, double limit)
     {
         const double now = sg4::Engine::get_clock();
         sg4::Link *link = nullptr;
@@ -98,25 +116,26 @@ class flat_zone : public simgrid::kernel::routing::NetZoneImpl
         if (!free_.empty() && free_.front().second < now) {
             link = free_.front().first;
             free_.pop_front();
+            link->set_bandwidth(limit);
         } else {
-            link = make_first_link("lent " + std::to_string(lent_++));
+            link = make_first_link("lent " + std::to_string(lent_++), limit);
         }
         taken_.emplace_back(link, now + LATENCIES * latency);
         return link;
     }
 
-    /* Every route begins with a link of its own, which is never full. Of a transfer that begins to move SimGrid (3.32
-     * and later, network/optim: Lazy) looks at the first link alone; where another one has begun there at the same
-     * moment it overlooks the others, and they keep their old shares. */
-    simgrid::kernel::resource::StandardLinkImpl *first_link(uint32_t from, uint32_t to, double latency)
+    /* Every route begins with a link of its own, which is as wide as the route's limit, or never full. Of a transfer
+     * that begins to move SimGrid (3.32 and later, network/optim: Lazy) looks at the first link alone; where another
+     * one has begun there at the same moment it overlooks the others, and they keep their old shares. */
+    simgrid::kernel::resource::StandardLinkImpl *first_link(uint32_t from, uint32_t to, double latency, double limit)
     {
         const uint64_t pair = (uint64_t)from << 32 | to;
         auto known = own_links_.find(pair);
         if (known != own_links_.end())
             return known->second;
         if (own_links_.size() >= OWN_LINKS_MAX)
-            return take_link(latency)->get_impl();
-        sg4::Link *made = make_first_link("from " + std::to_string(from) + " to " + std::to_string(to));
+            return take_link(latency, limit)->get_impl();
+        sg4::Link *made = make_first_link("from " + std::to_string(from) + " to " + std::to_string(to), limit);
         return own_links_.emplace(pair, made->get_impl()).first->second;
     }
 
@@ -175,8 +194,10 @@ class flat_zone : public simgrid::kernel::routing::NetZoneImpl
         const uint32_t a = index_of(from), b = index_of(to);
         platform_->route(platform_, a, b, &route);
         if (route.link_count || route.latency <= 0)
-            into->link_list_.push_back(first_link(a, b, route.latency));
+            into->link_list_.push_back(first_link(a, b, route.latency, limit_of(route)));
         for (uint32_t i = 0; i < route.link_count; i++) {
+            if (is_limit(route.links[i]))
+                continue;
             simgrid::kernel::resource::StandardLinkImpl *&link = links_[route.links[i]];
             if (!link)
                 link = make_link(platform_->links[route.links[i]]);

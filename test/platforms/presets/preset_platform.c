@@ -26,6 +26,8 @@ static const struct platform_request variants[] = {
     {.nodes = 10, .pod = 2, .sites = 2, .site_rate = 50e9, .site_latency = 0.03},
     {.nodes = 12, .pod = 2, .group = 4, .rails = RAILS_NVLINK},
     {.nodes = 6, .pod = 3, .rails = RAILS_PLANES},
+    {.nodes = 11, .pod = 3, .group = 6, .flow_rate = 7e9, .flow_window = 1e6},
+    {.nodes = 12, .pod = 2, .group = 4, .group_direct = true, .flow_window = 1e6},
     {.nodes = 11, .pod = 3, .ecmp = true, .paths = 5, .flows = 3, .seed = 9},
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
