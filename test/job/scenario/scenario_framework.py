@@ -126,6 +126,19 @@ def other_workloads(folder):
     note(profile == expected > plain, f"stages: {profile}, expected {expected}, without {plain}: {text[:200]}")
 
 
+def host_of_experts(folder):
+    """Of no release the host's time for experts grows without end with the experts of a rank, nor does it vanish where
+    all of them are on each rank."""
+    shape = "{layers: 4, hidden: 512, heads: 8, vocabulary: 1024, sequence: 512, experts: 128, top_k: 8}"
+    for system in ("h100", "b200"):
+        for name in ("nemo", "nemo@26.04", "nemo@25.11"):
+            times = [run(folder, JOB.replace("h100", system).replace("llama3-8b", shape).replace(
+                "{tensor: 2, pipeline: 2, data: 4}", f"{{data: 16, expert: {experts}}}"), *sets(f"framework={name}"))[0]
+                for experts in (1, 2, 4, 8)]
+            note(max(times[:3]) < 1.1 * min(times[:3]) and times[3] < 1.05 * times[2] < 2.1 * times[3],
+                 f"{name} on {system}: {times} with all, a half, a quarter and an eighth of the experts")
+
+
 def releases(folder):
     """A release has its own profile, a patch of it the same, the name alone the newest; runs say which it was."""
     (folder / "job.yaml").write_text(JOB.replace("data: 4", "data: 4, expert: 2").replace("h100", "b200").replace(
@@ -144,6 +157,7 @@ def releases(folder):
         taken = re.search(f'^framework: "?{name}"?$', text, re.M)
         note(taken and (not dispatch or f"expert_dispatch: {dispatch}\n" in text),
              f"{name}: {text}")
+    host_of_experts(folder)
     (folder / "own.yaml").write_text("from: nemo@26.02\ncommunication: {overlap: false}\n")
     done = subprocess.run([STAGESIM, "run", "job.yaml", "--set", "framework=own.yaml"], cwd=folder,
                           capture_output=True, text=True)
