@@ -6,6 +6,7 @@
 #include "simulator/collectives/assignment.h"
 #include "simulator/engines/fold_links.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,8 +158,10 @@ void footprint_create(struct footprint *footprint, struct traffic *traffic, stru
     if (footprint->use_count)
         qsort(footprint->uses, footprint->use_count, sizeof *footprint->uses, by_link);
     fold_links_sort(&links);
-    for (uint32_t i = 0; i < footprint->use_count; i++)
-        footprint->uses[i].most = fold_links_most(&links, footprint->uses[i].link);
+    for (uint32_t i = 0; i < footprint->use_count; i++) {
+        struct traffic_use *use = &footprint->uses[i];
+        use->most = fmin(fold_links_most(&links, use->link), platform->links[use->link].bandwidth);
+    }
     fold_links_destroy(&links);
 }
 

@@ -25,7 +25,8 @@ struct traffic {
 struct traffic_use {
     uint32_t link, flows;
     double bytes; /* in an iteration */
-    double most;  /* bytes a second that it can use at once */
+    double most;  /* bytes a second that it can use at once, at most what the link carries: what else bounds its flows
+                     may be one of several equal links, of which those with lower numbers count */
 };
 
 /* Of a job on its nodes. */

@@ -3,7 +3,6 @@
 """queue_migration.py STAGESIM: jobs of a queue that move to better nodes while they run. Months replayed by the rules
 of doc/queue.md, with how fast jobs are on nodes from `jobs:`; what must hold of any month; one job by hand; and where
 nodes are as good as each other, nothing changes."""
-import json
 import math
 import os
 import pathlib
@@ -14,35 +13,16 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 from queue_identities import identities
 from queue_month import RESUME, SAVING, Job, Month, Power, Progress
+from queue_sets import Alone
 from queue_tables import Run, nodes_of
-from queue_types import (AWAY, CHECKPOINT, EVERY, FULL, IDLE, LOAD, NODES, POLICIES, SAVE, WRITE, job_type, platform,
-                         write)
-from tool import Checker, binary_argument, run, sampled
+from queue_types import AWAY, CHECKPOINT, EVERY, FULL, IDLE, LOAD, NODES, POLICIES, SAVE, WRITE, job_type, write
+from tool import Checker, binary_argument, sampled
 
 check = Checker()
 # Each takes some 60 ms, so that CI tries a few; STAGESIM_MONTHS=500 tries as many.
 MONTHS = int(os.environ.get("STAGESIM_MONTHS", 36))
 OVERSUBSCRIPTION, WIDE = 64, job_type(gradient="20GB")
 COST = {"save": f"{SAVING}s", "resume": f"{RESUME}s"}
-
-
-class Oracle:
-    """Seconds of an iteration on some nodes, from `jobs:`; which pods they share is all that counts."""
-
-    def __init__(self, stagesim, folder):
-        self.stagesim, self.folder, self.known = stagesim, folder, {}
-
-    def iteration(self, nodes):
-        pods = [node // 2 for node in nodes]
-        key = tuple(pods.index(pod) for pod in pods)
-        if key not in self.known:
-            described = {**WIDE, "parallel": {"pipeline": 1, "data": 8 * len(nodes)}}
-            (self.folder / "alone.yaml").write_text(json.dumps({"platform": platform(OVERSUBSCRIPTION), "jobs": {
-                "one": {"scenario": described, "iterations": 20, "placement": [f"gpu-{node}-*" for node in nodes]}}}))
-            run(self.stagesim, "run", "alone.yaml", "-o", self.folder / "alone", "--quiet", cwd=self.folder)
-            summary = json.loads((self.folder / "alone" / "summary.json").read_text())
-            self.known[key] = summary["jobs"][0]["end_s"] / 20
-        return self.known[key]
 
 
 def random_month(folder, seed):
@@ -59,7 +39,7 @@ def random_month(folder, seed):
 
 
 def months(stagesim, folder):
-    oracle, moves = Oracle(stagesim, folder), 0
+    oracle, moves = Alone(stagesim, folder, WIDE, OVERSUBSCRIPTION), 0
     for seed in sampled(range(MONTHS), least=25):
         jobs, policy, placement, every = random_month(folder, seed)
         result = Run(stagesim, folder, "month.yaml")
@@ -75,7 +55,7 @@ def months(stagesim, folder):
             got = [float(row[key]) for key in ("start_s", "end_s", "saving_s", "lost_s", "moves", "stops")]
             wanted = [job.start, job.end, job.progress.saving, job.progress.computed - job.progress.work, job.moves,
                       job.stops]
-            if not check.that(all(abs(a - b) <= 1e-6 * max(1, abs(b)) for a, b in zip(got, wanted)),
+            if not check.that(all(abs(a - b) <= 1e-9 * max(1, abs(b)) for a, b in zip(got, wanted)),
                               f"month {seed} {policy} {placement}: job {row['job']} {got}, by the rules {wanted}"):
                 break
         spans = sorted((int(span["job"]) - 1, nodes_of(span["nodes"])) for span in result.spans)
@@ -91,7 +71,7 @@ def months(stagesim, folder):
 def by_hand(stagesim, folder):
     """Two nodes behind two switches, beside a job that ends: the other moves behind one switch, and gains more than the
     move takes; with a move that takes longer it stays."""
-    oracle = Oracle(stagesim, folder)
+    oracle = Alone(stagesim, folder, WIDE, OVERSUBSCRIPTION)
     near, far = oracle.iteration([0, 1]), oracle.iteration([0, 2])
     one = oracle.iteration([0])
     check.that(far > 1.2 * near, f"{far} over two switches, {near} over one")
