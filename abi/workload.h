@@ -318,8 +318,7 @@ struct stagesim_pipeline {
     const uint32_t *gathers_ahead;
     double gather_bucket;
     uint32_t gather_pieces;
-    double tied_gradient; /* bytes, in `gradient` of both, of weights that the first and the last stage have (a tied
-                             embedding): other workers of both all-reduce them before their steps */
+    double tied_gradient; /* bytes, in both `gradient`, of weights of the first and last stage, which they all-reduce */
     /* STAGESIM_SHARD_OPTIMIZER, where ranks update whole tensors: what they broadcast after it, [stage][entry],
      * where equal parts (NULL) are all-gathered; gradients are all-reduced along all axes at once. */
     const struct stagesim_cost *const *owned;
@@ -333,6 +332,7 @@ struct stagesim_pipeline {
     uint32_t outer_interval, outer_delay;
     const double *outer_bytes, *outer_before, *outer_after, *outer_gathered, *outer_expert_gathered;
     const char *first_expert_axes; /* of stage 0, whose `expert_gradient` has copies along other axes; NULL: the same */
+    const double *gradient_message; /* bytes on the way back, where these are not as many as in `message` */
 };
 
 /* How iterations follow each other, if not one after the other with all ranks together. */

@@ -276,10 +276,11 @@ static bool check_micro_batches(struct stagesim_job *job, const struct stagesim_
     if (job->uneven)
         tell_joined(job);
     if (costs->unsliced && job->plan->slices > 1)
-        diag_error(job->diag, scenario_place(job->scenario, "schedule"),
-                   "%s cuts sequences into slices, of which the work is not known where they hold several documents or "
-                   "images of a number of their own",
-                   job->scenario->schedule_name);
+        diag_error(
+            job->diag, scenario_place(job->scenario, "schedule"),
+            "%s cuts sequences into slices, of which the work is not known where they hold several documents, or "
+            "tokens that a tower makes of images or sound",
+            job->scenario->schedule_name);
     return !costs->unsliced || job->plan->slices <= 1;
 }
 

@@ -70,6 +70,9 @@ static void read_olmo(struct config *c)
 /* ---- architectures ---- */
 
 static const struct huggingface_family families[] = {
+    {"apertus", .rms = true, .biases = "attention_bias", .qk_norm = true, .read = config_read_apertus},
+    {"bailing_moe", .rms = true, .gated = true, .biases = "false", .read = config_read_ling},
+    {"bailing_moe_v2", .rms = true, .gated = true, .biases = "false", .read = config_read_ling},
     {"bert", .tied = true, .dropout = true, .biases = "true", .position_key = "max_position_embeddings",
      .read = read_bert},
     {"deepseek_v2", .rms = true, .gated = true, .biases = "attention_bias", .read = config_read_deepseek},
@@ -93,6 +96,12 @@ static const struct huggingface_family families[] = {
     {"gpt2", .tied = true, .dropout = true, .biases = "true", .position_key = "n_positions n_ctx"},
     {"gpt_oss", .rms = true, .gated = true, .biases = "true", .head_size = 64, .window = 128, .window_period = 2,
      .read = config_read_gpt_oss},
+    {"granitemoehybrid", .rms = true, .gated = true, .biases = "attention_bias", .no_ffn = true,
+     .read = config_read_granite},
+    {"hunyuan_v1_dense", .rms = true, .gated = true, .biases = "attention_bias", .qk_norm = true,
+     .read = config_read_hunyuan},
+    {"hunyuan_v1_moe", .rms = true, .gated = true, .biases = "attention_bias", .qk_norm = true,
+     .read = config_read_hunyuan_experts},
     {"kimi_k2", .rms = true, .gated = true, .biases = "attention_bias", .read = config_read_deepseek},
     {"kimi_linear", .rms = true, .gated = true, .biases = "false", .read = config_read_kimi_linear},
     {"llama", .rms = true, .gated = true, .biases = "attention_bias"},
@@ -119,6 +128,8 @@ static const struct huggingface_family families[] = {
     {"phi3", .rms = true, .gated = true, .biases = "attention_bias", .read = config_read_window},
     {"qwen2", .rms = true, .gated = true, .biases = "qkv", .read = config_read_qwen_window},
     {"qwen2_5_omni_text", .rms = true, .gated = true, .biases = "qkv", .read = config_read_qwen_window},
+    {"qwen2_5_vl", .rms = true, .gated = true, .biases = "qkv", .read = config_read_qwen_window},
+    {"qwen2_5_vl_text", .rms = true, .gated = true, .biases = "qkv", .read = config_read_qwen_window},
     {"qwen2_moe", .rms = true, .gated = true, .biases = "qkv", .read = config_read_qwen_moe},
     {"qwen3", .rms = true, .gated = true, .biases = "attention_bias", .qk_norm = true, .read = config_read_qwen_window},
     {"qwen3_5_moe_text", .rms = true, .gated = true, .biases = "attention_bias", .qk_norm = true, .head_size = 256,
@@ -153,6 +164,10 @@ static const struct {
                         "model.predictions=1 adds one"},
     {"mamba_proj_bias", "biases of Mamba's matrices are left out"},
     {"use_bias", "biases of Mamba's matrices are left out"},
+    {"clip_qkv", "one operator more on queries, keys and values: left out"},
+    {"norm_head", "the output's weights are normalised before each product: left out"},
+    {"embedding_dropout", "masks of dropout outside of the layers are left out"},
+    {"output_dropout", "masks of dropout outside of the layers are left out"},
     {"attn_logit_softcapping", "one operator more on every score: left out"},
     {"final_logit_softcapping", "one operator more on the logits: left out"},
     {"attention_out_bias", "the biases of the projection behind attention are left out"},
@@ -248,11 +263,11 @@ static void read_heads(struct config *c, uint64_t own, uint64_t own_kv)
     bool says_heads = node_given(node_get(c->root, "num_attention_heads"));
     uint64_t kv_heads = c->family->kv_heads || says_heads ? c->family->kv_heads : own_kv;
     const struct node *size = config_find(c, "head_dim");
-    if (node_get(c->root, "kv_lora_rank"))
+    if (node_given(node_get(c->root, "kv_lora_rank")))
         config_find(c, "num_key_value_heads"); /* latent attention has one for each head */
     else if (strcmp(c->family->type, "falcon") != 0)
         config_put_count(c, "model.kv_heads", "num_key_value_heads", kv_heads, false);
-    if (node_get(c->root, "kv_lora_rank"))
+    if (node_given(node_get(c->root, "kv_lora_rank")))
         return;
     if (node_given(size) || c->family->head_size)
         config_put_count(c, "model.head_size", "head_dim", c->family->head_size, true);
@@ -412,8 +427,7 @@ bool huggingface_read(const struct node *root, struct settings *settings)
     read_dropout(&config);
     if (config.family->read)
         config.family->read(&config);
-    if (!strncmp(config.family->type, "qwen3_", strlen("qwen3_")))
-        account_tower(&config, config_read_qwen_tower(&config));
+    account_tower(&config, config_read_image_tower(&config));
     account_tower(&config, config_read_audio_tower(&config));
     account(&config, config.root, config.family->type);
     if (config.root != config.top)

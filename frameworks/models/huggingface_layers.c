@@ -178,7 +178,7 @@ void config_read_latent(struct config *c)
     config_find(c, "head_dim qk_head_dim");
 }
 
-static void read_groups(struct config *c, bool third)
+void config_read_groups(struct config *c, bool third)
 {
     uint64_t groups = config_count(c, "n_group", third ? 8 : 1);
     config_find(c, "topk_group");
@@ -212,7 +212,7 @@ void config_read_deepseek(struct config *c)
     config_put_count(c, "model.shared_experts", "n_shared_experts", 0, false);
     uint64_t dense = config_put_count(c, "model.dense_layers", "first_k_dense_replace", third ? 3 : 0, false);
     read_frequency(c, dense);
-    read_groups(c, third);
+    config_read_groups(c, third);
     if (third)
         config_put_fixed(c, "model.router_bias", "true");
 }
@@ -224,7 +224,7 @@ void config_read_glm_experts(struct config *c)
     config_put_count(c, "model.shared_experts", "n_shared_experts", 0, false);
     uint64_t dense = config_put_count(c, "model.dense_layers", "first_k_dense_replace", 1, false);
     read_frequency(c, dense);
-    read_groups(c, false);
+    config_read_groups(c, false);
     config_put_fixed(c, "model.router_bias", "true");
     config_put_qk_norm(c, false);
 }
@@ -236,6 +236,6 @@ void config_read_dots(struct config *c)
     config_put_experts(c, "n_routed_experts", "moe_intermediate_size");
     config_put_count(c, "model.shared_experts", "n_shared_experts", 0, false);
     read_frequency(c, config_put_count(c, "model.dense_layers", "first_k_dense_replace", 1, false));
-    read_groups(c, false);
+    config_read_groups(c, false);
     config_put_fixed(c, "model.router_bias", "true");
 }

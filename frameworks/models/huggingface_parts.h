@@ -78,6 +78,10 @@ void config_read_dots(struct config *config);
 void config_put_experts(struct config *config, const char *count, const char *inner);
 void config_read_latent(struct config *config);
 void config_read_qwen_experts(struct config *config);
+/* Groups of experts; `third`: with DeepSeek-V3's defaults. */
+void config_read_groups(struct config *config, bool third);
+/* Reports a key, where it is given and not 0 or false, that would need `what`, no kind of layer that stagesim has. */
+void config_refuse(struct config *config, const char *key, const char *what);
 
 /* ---- huggingface_sequence.c: layers as letters of doc/layer-kinds.md ---- */
 
@@ -107,7 +111,7 @@ void config_put_qk_norm(struct config *config, bool other);
 /* Goes into a map of the file; returns the one before, which the caller puts back into config->root. */
 const struct node *config_enter(struct config *config, const char *key);
 
-/* ---- huggingface_hybrids.c, huggingface_sparse.c: architectures ---- */
+/* ---- huggingface_hybrids.c, huggingface_sparse.c, huggingface_feeds.c: architectures ---- */
 
 void config_read_qwen_hybrid(struct config *config);
 void config_read_nemotron(struct config *config);
@@ -120,11 +124,16 @@ void config_read_minimax_m3(struct config *config);
 void config_read_mimo_v2(struct config *config);
 void config_read_gemma4(struct config *config);
 void config_read_llama4(struct config *config);
+void config_read_apertus(struct config *config);
+void config_read_ling(struct config *config);
+void config_read_hunyuan(struct config *config);
+void config_read_hunyuan_experts(struct config *config);
+void config_read_granite(struct config *config);
 
 /* ---- huggingface_towers.c ---- */
 
-/* Puts the tower of Qwen's vision_config, where the file has one. Both return the map that was read, or NULL. */
-const struct node *config_read_qwen_tower(struct config *config);
+/* Puts the tower of a vision_config, where its code is known. Both return the map that was read, or NULL. */
+const struct node *config_read_image_tower(struct config *config);
 /* Puts the tower of an audio_config, or says that it is left out. */
 const struct node *config_read_audio_tower(struct config *config);
 

@@ -168,8 +168,7 @@ void config_read_mimo_v2(struct config *c)
 
 /* ---- Gemma 4 ---- */
 
-/* A key that would need a kind of layer that stagesim does not have. */
-static void refuse(struct config *c, const char *key, const char *what)
+void config_refuse(struct config *c, const char *key, const char *what)
 {
     const struct node *node = config_get(c, key);
     uint64_t count = 0;
@@ -215,9 +214,9 @@ void config_read_gemma4(struct config *c)
         config_put_letters(c, "model.mixers", letters, types ? config_given(types) : config_default(c, "layer_types"));
     config_put_count(c, "model.window", "sliding_window", 1024, true);
     put_global(c);
-    refuse(c, "num_kv_shared_layers", "keys and values that several layers share");
-    refuse(c, "hidden_size_per_layer_input", "embeddings of each layer");
-    refuse(c, "use_double_wide_mlp", "feed-forward blocks of twice the width");
+    config_refuse(c, "num_kv_shared_layers", "keys and values that several layers share");
+    config_refuse(c, "hidden_size_per_layer_input", "embeddings of each layer");
+    config_refuse(c, "use_double_wide_mlp", "feed-forward blocks of twice the width");
     config_find(c, "vocab_size_per_layer_input use_bidirectional_attention");
     if (!config_flag(c, "enable_moe_block", false))
         return;

@@ -67,6 +67,27 @@ static const char *kinds_by_keys(const struct config *c)
     return NULL;
 }
 
+/* Architectures of which something is known: what stagesim lacks for them. */
+static const char *lacking_of(const char *type)
+{
+    static const struct {
+        const char *type, *what;
+    } known[] = {{"ernie4_5_moe_vl", "experts of each modality"},
+                 {"ernie4_5_vl_moe", "experts of each modality"},
+                 {"falcon_h1", "Mamba-2 and attention beside each other in one layer"},
+                 {"gemma3n", "embeddings of each layer, several predictions of the residual, and shared keys"},
+                 {"gemma3n_text", "embeddings of each layer, several predictions of the residual, and shared keys"},
+                 {"jamba", "Mamba-1"},
+                 {"lfm2", "gated short convolutions in place of attention"},
+                 {"lfm2_moe", "gated short convolutions in place of attention"},
+                 {"phi4_multimodal", "adapters of each modality within all layers"},
+                 {"phi4mm", "adapters of each modality within all layers"}};
+    for (size_t i = 0; type && i < sizeof known / sizeof *known; i++)
+        if (!strcmp(type, known[i].type))
+            return known[i].what;
+    return NULL;
+}
+
 void config_report_unknown(struct config *c, const struct node *type, const char *const names[], size_t count)
 {
     struct names_text list;
@@ -76,9 +97,11 @@ void config_report_unknown(struct config *c, const struct node *type, const char
     const struct node *types = node_get(c->root, "layer_types"), *blocks = node_get(c->root, "layers_block_type");
     const char *lacking = unknown_layers(c, types ? types : blocks), *told = kinds_by_keys(c);
     struct arena *arena = c->settings->arena;
-    const char *layers = lacking ? arena_print(arena, "; its layers %s are no kind that stagesim has", lacking)
-                         : told  ? arena_print(arena, "; its keys tell of layers of the kind %s", told)
-                                 : "";
+    const char *own = lacking_of(word);
+    const char *layers = own       ? arena_print(arena, "; it has %s, no kind of layer that stagesim has", own)
+                         : lacking ? arena_print(arena, "; its layers %s are no kind that stagesim has", lacking)
+                         : told    ? arena_print(arena, "; its keys tell of layers of the kind %s", told)
+                                   : "";
     diag_error(c->settings->diag, type->at, "model_type is %s, whose shape is not known; expected %s%s%s%s%s%s",
                node_describe(type, arena), known, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "",
                layers, near ? "" : "; a model can be described by hand, by mixers and feeds (doc/layer-kinds.md)");

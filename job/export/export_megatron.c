@@ -434,6 +434,8 @@ static void write_compute(struct script *s)
     if (s->job->scenario->recompute == RECOMPUTE_FULL) {
         word(s, "recompute-method", "uniform");
         count(s, "recompute-num-layers", 1);
+        if (p->recompute_stops_early)
+            export_remark(s->job, "transformer.recompute_stops_early", "it computes the whole of a layer again");
     }
     write_state(s);
     static const char *const optimizers[] = {"adam", "sgd", "sgd", "muon"};

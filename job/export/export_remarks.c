@@ -74,6 +74,7 @@ static void remark_model(struct export_job *job)
     remark_if(job, m->head_bias, "model.head_bias", part);
     remark_if(job, m->next_sentence, "model.next_sentence", part);
     remark_if(job, m->norms != 2, "model.norms", part);
+    remark_if(job, m->activation_parameters > 0, "model.activation_parameters", part);
     remark_if(job, m->towers[TOWER_IMAGES].layers > 0, "model.tower_layers", part);
     remark_if(job, m->towers[TOWER_AUDIO].layers > 0, "model.audio_layers", part);
 }
@@ -101,6 +102,8 @@ void export_common(struct export_job *job)
               "the precision of tokens on their way is a matter of the dispatcher's library");
     remark_if(job, job->context > 1 && !p->routing.context_balance, "transformer.context_balance",
               "the framework always gives each rank a chunk of the beginning and one of the end");
+    remark_if(job, p->routing.expert_hidden < 1, "transformer.expert_hidden",
+              "how much of the experts' exchanges runs beside other work comes about on the GPU; no option makes it");
     remark_if(job, p->bucket <= 0, "transformer.bucket",
               "gradients of each layer by itself: the framework has buckets");
     remark_if(job, job->scenario->placement != PLACEMENT_ORDER, "placement",

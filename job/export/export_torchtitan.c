@@ -406,6 +406,9 @@ static void write_recompute(const struct file *f)
     if (f->job->scenario->recompute_count)
         export_remark(f->job, "schedule.recompute",
                       "stages differ; it computes alike in all: as in the first one here");
+    if (how == RECOMPUTE_FULL && !f->job->parameters->recompute_stops_early)
+        export_remark(f->job, "transformer.recompute_stops_early",
+                      "what it computes again ends with the last product whose inputs the backward needs");
     if (how == RECOMPUTE_SELECTIVE)
         export_remark(f->job, "schedule.recompute",
                       "selective is Megatron-LM's, of the attention alone; torchtitan's is operators");

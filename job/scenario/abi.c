@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { LAYOUTS_MAX = 8 };
+enum { LAYOUTS_MAX = 9 };
 
 /* Every size that a struct has had under this STAGESIM_WORKLOAD_ABI, today's last. A struct that grows gets an entry;
  * offsets of its members stay as they are (test/job/scenario/abi.c). */
@@ -24,7 +24,8 @@ static const struct {
                        offsetof(struct stagesim_pipeline, gathers_ahead),
                        offsetof(struct stagesim_pipeline, tied_gradient), offsetof(struct stagesim_pipeline, owned),
                        offsetof(struct stagesim_pipeline, outer_axes),
-                       offsetof(struct stagesim_pipeline, first_expert_axes), sizeof(struct stagesim_pipeline)}},
+                       offsetof(struct stagesim_pipeline, first_expert_axes),
+                       offsetof(struct stagesim_pipeline, gradient_message), sizeof(struct stagesim_pipeline)}},
     [ABI_PACE] = {"struct stagesim_pace", {sizeof(struct stagesim_pace)}},
 };
 

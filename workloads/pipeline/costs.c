@@ -58,12 +58,18 @@ static double gathered_bytes(const struct lowering *l, uint32_t stage, enum fami
     return at(l->costs->gathered ? l->costs->gathered : l->costs->parameter, stage);
 }
 
+double lowering_message_back(const struct stagesim_pipeline *costs, uint32_t stage)
+{
+    return at(costs->gradient_message ? costs->gradient_message : costs->message, stage);
+}
+
 static void add_transfer_costs(struct lowering *l, uint32_t stage, struct stage_costs *out)
 {
     const struct stagesim_pipeline *costs = l->costs;
-    double message = at(costs->message, stage);
+    double message = at(costs->message, stage), back = lowering_message_back(costs, stage);
     for (int n = 1; n <= 2; n++)
         out->message[n] = add_cost(l, (struct stagesim_cost){.bytes = n * message});
+    out->message_back = add_cost(l, (struct stagesim_cost){.bytes = back});
     out->stash_message = add_cost(l, (struct stagesim_cost){.bytes = at(costs->activation, stage)});
     if (plan_travels(l->plan)) {
         double gradient = gradient_bytes(l, stage, FAMILY_REPLICAS) + gradient_bytes(l, stage, FAMILY_EXPERTS);
@@ -73,7 +79,7 @@ static void add_transfer_costs(struct lowering *l, uint32_t stage, struct stage_
     double activation = at(costs->activation, stage), stash = chunk(l);
     out->to_memory = add_cost(l, (struct stagesim_cost){.bytes = activation, .memory = -activation, .stash = -stash});
     out->from_memory = add_cost(l, (struct stagesim_cost){.bytes = activation, .memory = activation, .stash = stash});
-    out->half_message = add_cost(l, (struct stagesim_cost){.bytes = message / 2});
+    out->half_message = add_cost(l, (struct stagesim_cost){.bytes = back / 2});
     for (enum family family = FAMILY_REPLICAS; family < FAMILIES; family++) {
         out->gradient[family] = add_cost(l, (struct stagesim_cost){.bytes = gradient_bytes(l, stage, family)});
         out->gather[family] = add_cost(l, (struct stagesim_cost){.bytes = gathered_bytes(l, stage, family)});

@@ -130,6 +130,7 @@ void pipeline_imprint(struct imprint *imprint, const struct stagesim_pipeline *c
                                     costs->backward_flops,
                                     costs->weight_flops,
                                     costs->message,
+                                    costs->gradient_message,
                                     costs->gradient,
                                     costs->activation,
                                     costs->weight_activation,
@@ -149,7 +150,7 @@ void pipeline_imprint(struct imprint *imprint, const struct stagesim_pipeline *c
                                     costs->outer_after,
                                     costs->outer_gathered,
                                     costs->outer_expert_gathered};
-    _Static_assert(sizeof(void *) != 8 || sizeof *costs == 400, "a new cost is part of the imprint, too");
+    _Static_assert(sizeof(void *) != 8 || sizeof *costs == 408, "a new cost is part of the imprint, too");
     imprint_add(imprint, costs->stages);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         add_numbers(imprint, arrays[i], costs->stages);

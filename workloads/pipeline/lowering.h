@@ -60,7 +60,7 @@ struct stage_costs {
     uint32_t to_memory,
         from_memory;     /* the same to host memory, which gives room back, and from there, which takes it */
     uint32_t message[3]; /* [how many micro-batches as one] between this stage and the next */
-    uint32_t half_message;
+    uint32_t message_back, half_message; /* of gradients: whole, and of each half of a backward */
     uint32_t optimizer;
     uint32_t gradient[FAMILIES], gather[FAMILIES]; /* of its gradients, of its weights */
     uint32_t *owned, owned_count;                  /* of what owners of whole tensors broadcast */
@@ -170,6 +170,8 @@ struct lowering {
     size_t bucket_count, bucket_capacity;
 };
 
+/* Bytes of the gradient that comes back from the next stage. */
+double lowering_message_back(const struct stagesim_pipeline *costs, uint32_t stage);
 static inline double at(const double *values, uint32_t stage)
 {
     return values ? values[stage] : 0;

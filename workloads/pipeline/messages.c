@@ -27,7 +27,8 @@ static void add_message(struct lowering *l, uint32_t worker, const struct slot *
     struct slot sender = *slot;
     sender.stage = (uint16_t)boundary;
     const struct stage_costs *costs = costs_of(l, &sender);
-    uint32_t cost = slot->part == PART_WHOLE ? costs->message[together] : costs->half_message;
+    uint32_t back = slot->part == PART_WHOLE ? costs->message_back : costs->half_message;
+    uint32_t cost = forward ? costs->message[together] : back;
     uint32_t send, receive;
     program_add_message(l->builder, worker, peer, identity, cost, &send, &receive);
     program_add_wait(l->builder, worker, send, from);

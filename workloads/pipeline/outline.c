@@ -97,6 +97,9 @@ static struct copy_times time_copy(const struct outline *o, uint32_t pipeline, u
     if (stage + 1 < r->plan->stages) {
         uint32_t next = plan_worker(r->plan, pipeline, stage + 1);
         times.message = next == worker ? 0 : r->message(r->user, worker, next, at(r->costs->message, stage));
+        times.back = next == worker || !r->costs->gradient_message
+                         ? times.message
+                         : r->message(r->user, worker, next, lowering_message_back(r->costs, stage));
     }
     return times;
 }
@@ -233,7 +236,7 @@ double outline_shortest_tail(const struct outline *o, const struct slot *slot)
     for (uint32_t stage = slot->stage; stage-- > 0;) {
         const struct copy_times *times = outline_copy(o, slot->pipeline, stage);
         double least = fmin(times->input, times->backward);
-        sum += slot->part == PART_WHOLE ? least + times->message : least / 2;
+        sum += slot->part == PART_WHOLE ? least + times->back : least / 2;
     }
     return sum;
 }
@@ -440,7 +443,8 @@ double pipeline_outline_order(const struct pipeline_outline_request *request, st
             least.forward = fmin(least.forward, times->forward);
             least.backward = fmin(least.backward, times->backward);
             least.block = fmin(least.block, times->block);
-            latency = stage + 1 < plan->stages && times->message > 0 ? fmin(latency, times->message) : latency;
+            latency = stage + 1 < plan->stages && times->message > 0 ? fmin(latency, fmin(times->message, times->back))
+                                                                     : latency;
         }
         arrays[0][stage] = least.forward;
         arrays[1][stage] = least.backward;

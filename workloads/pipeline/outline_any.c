@@ -37,7 +37,7 @@ static double longest_way(const struct outline *o, uint32_t pipeline)
     for (uint32_t stage = 0; stage < o->request->plan->stages; stage++) {
         const struct copy_times *times = outline_copy(o, pipeline, stage);
         double back = can_split(o) ? fmin(times->input, times->backward) : times->backward;
-        sum += times->forward + back + 2 * times->message;
+        sum += times->forward + back + times->message + times->back;
     }
     return sum;
 }
@@ -57,7 +57,7 @@ static double search_bound(const struct outline *o, struct arena *arena)
         times[1][stage] = fmax(copy->backward, copy->weight);
         times[2][stage] = copy->weight;
         if (stage + 1 < plan->stages && plan_worker(plan, 0, stage + 1) != worker_of[stage])
-            message = fmin(message, copy->message);
+            message = fmin(message, fmin(copy->message, copy->back));
     }
     return best_bound(&(struct instance_request){.workers = plan->workers,
                                                  .stages = plan->stages,
@@ -110,7 +110,7 @@ static double slices_bound(const struct outline *o, uint32_t worker)
         uint32_t home = plan_worker(r->plan, 0, stage);
         if (home == worker) {
             before = fmin(before, forwards + messages);
-            after = fmin(after, can_split(o) ? 0 : backwards + messages);
+            after = fmin(after, can_split(o) || r->costs->gradient_message ? 0 : backwards + messages);
             for (uint32_t slice = 0; slice < r->plan->slices; slice++)
                 work += slice_seconds(o, SLOT_FORWARD, stage, slice) + slice_seconds(o, SLOT_BACKWARD, stage, slice);
         }

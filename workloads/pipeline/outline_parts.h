@@ -15,7 +15,7 @@ struct copy_times {
     double weight, block;     /* block: as in struct stagesim_pipeline where that has it, with exchanges */
     double exposed[2];        /* communication in `forward` and in `backward`, which a braid hides */
     double before;            /* of that in `forward` the part that may come before all computing */
-    double message;           /* to the next stage of the pipeline */
+    double message, back;     /* to the next stage of the pipeline, and from it */
 };
 
 struct outline {

@@ -99,6 +99,7 @@ struct stagesim_pipeline lowering_cut_costs(struct lowering *l, uint32_t slice)
     cut.backward_flops = scaled(l, whole->backward_flops, backward);
     cut.weight_flops = least(l, scaled(l, whole->weight_flops, lengths), cut.backward_flops);
     cut.message = scaled(l, whole->message, lengths);
+    cut.gradient_message = scaled(l, whole->gradient_message, lengths);
     cut.activation = scaled(l, whole->activation, lengths);
     cut.weight_activation = scaled(l, whole->weight_activation, lengths);
     cut.parts = scale_parts(l, forward, backward, length);

@@ -21,6 +21,7 @@ enum {
     EXPERT_GRADIENT,
     OPTIMIZER,
     MESSAGE,
+    GRADIENT_MESSAGE,
     ACTIVATION,
     PARAMETER,
     STATE,
@@ -55,12 +56,12 @@ static double activation_bytes(const struct transformer_job *j)
 }
 
 /* All residual streams, and with attention over what blocks of layers left all of these so far, in fp32. */
-static double message_bytes(const struct transformer_job *j, uint32_t stage)
+static double message_bytes(const struct transformer_job *j, uint32_t stage, bool gradient)
 {
     enum { FLOAT = 4 };
     double streams = j->model.streams > 1 ? (double)j->model.streams : 1, one = activation_bytes(j);
     if (stage < transformer_input_stage(j))
-        return transformer_tower_bytes(j);
+        return transformer_tower_bytes(j, gradient);
     uint64_t passed = transformer_stage_first(j, stage) + j->layers[stage],
              blocks = j->model.residual_blocks ? passed / j->model.residual_blocks : 0;
     return streams * one + (double)blocks * one * FLOAT / j->layout.element_bytes;
@@ -83,7 +84,7 @@ static void gather_message(const struct transformer_job *j, uint32_t stage, stru
                                                                        STAGESIM_TENSOR,
                                                                        STAGESIM_BEFORE,
                                                                        tensor_equal_axis(&j->tensor),
-                                                                       .bytes = message_bytes(j, stage - 1),
+                                                                       .bytes = message_bytes(j, stage - 1, false),
                                                                        .buffers = 1};
 }
 
@@ -209,7 +210,7 @@ static double stage_activation(const struct transformer_job *j, uint32_t stage)
 {
     double sum = transformer_stage_sum(j, stage, layer_activation);
     double output = stage + 1 == j->stages         ? transformer_output_activation(&j->model, &j->layout)
-                    : j->parameters->stage_outputs ? message_bytes(j, stage)
+                    : j->parameters->stage_outputs ? message_bytes(j, stage, false)
                                                    : 0;
     sum += stage == 0 ? transformer_tower_activation(j) : 0;
     sum += stage == transformer_input_stage(j) ? transformer_input_activation(&j->model, &j->layout) : 0;
@@ -338,7 +339,8 @@ static void set_transfers(struct stages *s, uint32_t stage)
 {
     const struct transformer_job *j = s->j;
     bool divided = j->layout.sequence_parallel || divides_messages(j) || stage < transformer_input_stage(j);
-    s->arrays[MESSAGE][stage] = message_bytes(j, stage) / (divided ? j->layout.tensor : 1);
+    s->arrays[MESSAGE][stage] = message_bytes(j, stage, false) / (divided ? j->layout.tensor : 1);
+    s->arrays[GRADIENT_MESSAGE][stage] = message_bytes(j, stage, true) / (divided ? j->layout.tensor : 1);
     double chunks = (double)j->workers / j->stages;
     struct transformer_operator step = optimizer_step(s, stage);
     s->arrays[OPTIMIZER][stage] = j->profile.rows[PROFILE_LAYER] && j->devices[stage]->device.bandwidth <= 0
@@ -424,6 +426,7 @@ static void put_costs(const struct stages *s, struct stagesim_pipeline *pipeline
     pipeline->backward_flops = s->arrays[BACKWARD_FLOPS];
     pipeline->weight_flops = s->arrays[WEIGHT_FLOPS];
     pipeline->message = s->arrays[MESSAGE];
+    pipeline->gradient_message = s->j->place.own ? s->arrays[GRADIENT_MESSAGE] : NULL;
     pipeline->gradient = s->arrays[GRADIENT];
     pipeline->activation = s->arrays[ACTIVATION];
     pipeline->parameter = s->arrays[PARAMETER];
@@ -474,7 +477,7 @@ bool transformer_lower(const struct transformer_job *j)
         .owned = s.owned,
         .owned_counts = s.owned_counts,
         .factor_sets = j->packing.sequences || drawn ? j->api->micro_batches(j->job) : 0,
-        .unsliced = j->model.documents.count > 0 || drawn,
+        .unsliced = j->model.documents.count > 0 || transformer_tower_bytes(j, false) > 0,
         .first_expert_axes = j->place.apart ? j->place.axes->copies : NULL,
     };
     struct transformer_islands islands;

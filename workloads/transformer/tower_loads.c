@@ -72,7 +72,7 @@ static double fixed_tokens(const struct transformer_job *j, enum transformer_tow
 {
     const struct transformer_tower *t = &j->model.towers[kind];
     bool fixed = t->layers && t->amount > 0 && !t->amounts && !t->listed.count;
-    return fixed ? t->amount / (kind == TOWER_AUDIO ? t->clip : 1) * tower_tokens(t) : 0;
+    return fixed ? t->passed * tower_tokens(t) : 0;
 }
 
 static void report_tokens(const struct transformer_job *j, const char *key, const char *what, double tokens)
@@ -191,24 +191,32 @@ struct samples {
     size_t cut; /* samples of a tower that are drawn larger than they have room for */
 };
 
-/* Items of a sample: whole images, as many as its sequence has room for. -1: a sample that is given has not. */
+/* Whether nothing about the samples is left to chance. */
+static bool is_given(const struct transformer_tower *t)
+{
+    return t->listed.count > 0 || t->amounts->distribution.kind == DISTRIBUTION_FIXED;
+}
+
+/* Items of a sample that the language model gets: whole images, as many as its sequence has room for. -1: a sample that
+ * is given has not. */
 static double take_items(const struct transformer_job *j, const struct transformer_tower *t, double amount,
                          struct samples *samples, size_t number)
 {
     enum { ROUNDED = 1000000000 };
-    bool sound = t->kind == TOWER_AUDIO;
-    double items = sound ? amount / t->clip : floor(amount + 0.5), each = tower_tokens(t),
-           room = samples->room[number] / each * (1 + 1.0 / ROUNDED), most = fmax(0, sound ? room : floor(room));
-    if (items > most && t->listed.count) {
+    bool sound = t->kind == TOWER_AUDIO, parts = sound && !t->padding_passed;
+    double asked = sound ? amount / t->clip : floor(amount + 0.5), items = parts ? asked : ceil(asked),
+           each = tower_tokens(t), room = samples->room[number] / each * (1 + 1.0 / ROUNDED),
+           most = fmax(0, parts ? room : floor(room));
+    if (items > most && is_given(t)) {
         double before = (double)j->model.sequence - samples->room[number];
-        report_tokens(j, keys_of[t->kind].listed, before > 0 ? "images and sound" : keys_of[t->kind].what,
-                      before + items * each);
+        report_tokens(j, t->listed.count ? keys_of[t->kind].listed : keys_of[t->kind].drawn,
+                      before > 0 ? "images and sound" : keys_of[t->kind].what, before + items * each);
         return -1;
     }
     samples->cut += items > most;
     items = fmin(items, most);
     samples->room[number] -= items * each;
-    return t->padded ? ceil(items) : items;
+    return items;
 }
 
 static double sample_of(const struct transformer_tower *t, struct draws *draws, size_t number)
@@ -233,7 +241,7 @@ static bool draw(struct transformer_job *j, enum transformer_tower_kind kind, si
     struct transformer_tower_load *load = &j->towers[kind];
     struct draws draws = draws_of(t->seed, PURPOSE_TOWERS + (uint64_t)kind, 0);
     size_t samples = (size_t)j->layout.samples;
-    double sum = 0;
+    double sum = 0, passed = 0;
     load->factors = array_zeroed(batches, sizeof *load->factors);
     for (size_t batch = 0; batch < batches; batch++)
         for (size_t k = 0; k < samples; k++) {
@@ -241,6 +249,8 @@ static bool draw(struct transformer_job *j, enum transformer_tower_kind kind, si
             double items = take_items(j, t, sample_of(t, &draws, number), all_samples, number);
             if (items < 0)
                 return false;
+            passed += items;
+            items = t->padded ? ceil(items) : items;
             load->factors[batch] += items;
             sum += items;
         }
@@ -255,6 +265,7 @@ static bool draw(struct transformer_job *j, enum transformer_tower_kind kind, si
         return false;
     }
     t->items = sum / (double)(batches * samples);
+    t->passed = passed / (double)(batches * samples);
     load->spread = all / sum;
     for (size_t batch = 0; batch < batches; batch++) {
         load->factors[batch] *= (double)batches / all;

@@ -66,7 +66,7 @@ static double spared_biases(const struct transformer_job *j, enum transformer_to
 static double token_bytes(const struct transformer_job *j, enum transformer_tower_kind kind)
 {
     const struct transformer_tower *t = &j->model.towers[kind];
-    return t->layers ? j->layout.element_bytes * j->layout.samples * t->items * tower_tokens(t) * (double)t->mergers *
+    return t->layers ? j->layout.element_bytes * j->layout.samples * t->passed * tower_tokens(t) * (double)t->mergers *
                            (double)j->model.hidden
                      : 0;
 }
@@ -83,9 +83,9 @@ void transformer_receive_tokens(const struct transformer_job *on, struct stagesi
 {
     if (on->layout.tensor <= 1)
         return;
-    add_gather(&first->forward_exchanges, STAGESIM_BEFORE, "tensor", transformer_tower_bytes(on));
+    add_gather(&first->forward_exchanges, STAGESIM_BEFORE, "tensor", transformer_tower_bytes(on, false));
     if (on->layout.sequence_parallel) /* each rank has the gradients of its part of the sequence */
-        add_gather(&first->backward_exchanges, STAGESIM_AFTER, "tensor", transformer_tower_bytes(on));
+        add_gather(&first->backward_exchanges, STAGESIM_AFTER, "tensor", transformer_tower_bytes(on, true));
 }
 
 /* Ranks that share a tower's layers do so along a part of the axis tensor, and what they make goes to all along it. The
@@ -169,9 +169,12 @@ static double parameters_of(const struct transformer_job *j, enum transformer_to
     return (double)at.model.layers * (layer - spared_biases(j, kind)) + tower_end_parameters(&j->model, kind);
 }
 
-double transformer_tower_bytes(const struct transformer_job *j)
+double transformer_tower_bytes(const struct transformer_job *j, bool gradients)
 {
-    return token_bytes(j, TOWER_IMAGES) + token_bytes(j, TOWER_AUDIO);
+    double sum = 0;
+    for (enum transformer_tower_kind kind = TOWER_IMAGES; kind < TRANSFORMER_TOWERS; kind++)
+        sum += gradients && is_frozen(j, kind) ? 0 : token_bytes(j, kind);
+    return sum;
 }
 
 /* Of a replica's micro-batches together, over the mean of all replicas. */

@@ -263,8 +263,9 @@ struct transformer_tower_times {
     double mean, most;
 };
 struct transformer_tower_times transformer_tower_times(const struct transformer_job *job);
-/* Bytes of the tokens that a replica's towers make of a micro-batch. */
-double transformer_tower_bytes(const struct transformer_job *job);
+/* Bytes of the tokens that a replica's towers make of a micro-batch, or of their gradients, which a frozen tower does
+ * not get. */
+double transformer_tower_bytes(const struct transformer_job *job, bool gradients);
 /* What the first stage of the language model exchanges for tokens of towers on stages of their own; `first`: its first
  * part. */
 void transformer_receive_tokens(const struct transformer_job *job, struct stagesim_part *first);

@@ -52,6 +52,22 @@ SUPER = "MEMEMEM*EMEMEMEM*EMEMEMEM*EMEMEMEMEM*EMEMEMEMEM*EMEMEMEMEM*EMEMEMEMEM*E
 WINDOWS = [int(layer % 6 != 5 and layer > 0) for layer in range(48)]
 GEMMA = ["full_attention" if layer % 6 == 5 else "sliding_attention" for layer in range(30)]
 
+
+
+def granite(layers, hidden, heads, kv, mamba, size, state, inner, shared, **more):
+    return shape("granitemoehybrid", layers, hidden, heads, kv, 100352, tie_word_embeddings=True, mamba_n_heads=mamba,
+                 mamba_d_head="auto", mamba_expand=2, mamba_n_groups=1, mamba_d_state=state, mamba_d_conv=4,
+                 mamba_chunk_size=256, mamba_conv_bias=True, mamba_proj_bias=False, intermediate_size=inner,
+                 shared_intermediate_size=shared, **{"layer_types": [
+                     "attention" if layer % 10 == 5 else "mamba" for layer in range(layers)], **more})
+
+
+# 4 layers of attention and 36 of Mamba-2: into gate, x, B, C and steps; taps and biases of the convolution; three
+# numbers of each head; the gate's normalisation; out. All with a feed-forward block and two normalisations.
+GRANITE = 100352 * 1536 + 1536 + 4 * (2 * 1536 * 1536 + 2 * 1536 * 512) + \
+    36 * (1536 * (2 * 3072 + 2 * 128 + 48) + (3072 + 256) * 5 + 3 * 48 + 3072 + 3072 * 1536) + \
+    40 * (3 * 1536 * 1024 + 2 * 1536)
+
 # name: file, parameters, those that a token meets, and those of layers that predict further tokens
 MODELS = {
     "MiniMax-M2.5": (shape("minimax_m2", 62, 3072, 48, 8, 200064, head_dim=128, intermediate_size=1536,
@@ -126,6 +142,34 @@ MODELS = {
     "dots.llm1": (shape("dots1", 62, 4096, 32, 32, 152064, intermediate_size=10944, n_routed_experts=128,
                         n_shared_experts=2, num_experts_per_tok=6, moe_intermediate_size=1408, n_group=1, topk_group=1,
                         first_k_dense_replace=1, use_sliding_window=False), 142774381696, 0),
+    # 131072 x 4096 twice, 32 layers of ungated blocks, each with two numbers of its activation
+    "Apertus-8B": (shape("apertus", 32, 4096, 32, 8, 131072, intermediate_size=21504, hidden_act="xielu"),
+                   2 * 131072 * 4096 + 4096 + 32 * (2 * 4096 * 4096 + 2 * 4096 * 1024 + 2 * 128 + 2 * 4096 * 21504 + 2 +
+                                                    2 * 4096), 0),
+    "Ling-lite": (shape("bailing_moe", 28, 2048, 16, 4, 126464, head_dim=128, intermediate_size=5632, use_bias=False,
+                        use_qkv_bias=False, norm_head=False, num_shared_experts=2, first_k_dense_replace=0,
+                        **experts(64, 6, 1408)), 16801974272, 0),
+    "Ling-mini-2.0": (shape("bailing_moe_v2", 20, 2048, 16, 4, 157184, head_dim=128, intermediate_size=5120,
+                            use_qk_norm=True, moe_router_enable_expert_bias=True, n_group=8, topk_group=4,
+                            num_shared_experts=1, first_k_dense_replace=1, **experts(256, 8, 512)),
+                      2 * 157184 * 2048 + 2048 + 20 * (2 * 2048 * 2048 + 2 * 2048 * 512 + 2 * 128 + 2 * 2048) +
+                      3 * 2048 * 5120 + 19 * (257 * 3 * 2048 * 512 + 256 * 2049), 0),
+    "Hunyuan-7B": (shape("hunyuan_v1_dense", 32, 4096, 32, 8, 128167, head_dim=128, intermediate_size=14336,
+                         use_qk_norm=True, tie_word_embeddings=True),
+                   128167 * 4096 + 4096 + 32 * (2 * 4096 * 4096 + 2 * 4096 * 1024 + 2 * 128 + 3 * 4096 * 14336 +
+                                                2 * 4096), 0),
+    "Hunyuan-A13B": (shape("hunyuan_v1_moe", 32, 4096, 32, 8, 128167, head_dim=128, intermediate_size=3072,
+                           num_experts=64, moe_topk=[8] * 32, moe_intermediate_size=[3072] * 32, use_cla=False,
+                           num_shared_expert=[1] * 32, use_mla=False, kv_lora_rank=None, tie_word_embeddings=True),
+                     80393183232, 0),
+    "Granite-4.0-H-Tiny": (granite(40, 1536, 12, 4, 48, 64, 128, 512, 1024, num_local_experts=64,
+                                   num_experts_per_tok=6), GRANITE + 40 * 64 * (3 * 1536 * 512 + 1536), 0),
+    "Granite-4.0-H-dense": (granite(40, 1536, 12, 4, 48, 64, 128, 512, 1024, num_local_experts=0,
+                                    num_experts_per_tok=0), GRANITE, 0),
+    "Granite-4.0-attention": (dict(granite(40, 1536, 12, 4, 48, 64, 128, 512, 1024, num_local_experts=0),
+                                   layer_types=["attention"] * 40),
+                              100352 * 1536 + 1536 + 40 * (2 * 1536 * 1536 + 2 * 1536 * 512 + 3 * 1536 * 1024 +
+                                                           2 * 1536), 0),
     "Llama-3.1-8B": (shape("llama", 32, 4096, 32, 8, 128256, intermediate_size=14336), 8030261248, 0),
     "Llama-3.1-70B": (shape("llama", 80, 8192, 64, 8, 128256, intermediate_size=28672), 70553706496, 0),
     "Llama-3.1-405B": (shape("llama", 126, 16384, 128, 8, 128256, intermediate_size=53248), 405853388800, 0),
@@ -223,6 +267,49 @@ for name, vision, count in (("Qwen3-VL-235B-A22B", tower(27, 1152, 4304, 4096, [
         result = subprocess.run([STAGESIM, "check", str(FOLDER / "job.yaml")], capture_output=True, text=True)
         expect((result.returncode == 0) != add, name + ", tower", result)
 
+# Towers of CLIP, SigLIP and Qwen2.5-VL, by hand: a square of patches, layers, what makes tokens.
+def encoder(layers, hidden, inner):
+    return layers * (4 * hidden * hidden + 2 * hidden * inner + 9 * hidden + inner)
+
+
+def square(kind, image, layers, hidden, heads, inner, **more):
+    return {"model_type": kind, "image_size": image, "patch_size": 14, "num_hidden_layers": layers,
+            "hidden_size": hidden, "num_attention_heads": heads, "intermediate_size": inner, **more}
+
+
+CLIP, SIGLIP = square("clip_vision_model", 336, 24, 1024, 16, 4096), encoder(27, 1152, 4304) + 589 * 1152 + 2 * 1152
+RMS = 32 * (4 * 1280 ** 2 + 4 * 1280 + 3 * 1280 * 3420 + 2 * 3420 + 1280 + 2 * 1280) + 1176 * 1280 + 1280 + \
+    5120 ** 2 + 5120
+QWEN25 = {"depth": 32, "hidden_size": 1280, "num_heads": 16, "intermediate_size": 3420, "in_channels": 3,
+          "patch_size": 14, "spatial_merge_size": 2, "temporal_patch_size": 2, "window_size": 112,
+          "out_hidden_size": 3584, "fullatt_block_indexes": [7, 15, 23, 31]}
+gemma3 = shape("gemma3_text", 34, 2560, 8, 4, 262208, head_dim=256, intermediate_size=10240, tie_word_embeddings=True)
+for kind, text, vision, count, tokens in (
+        ("llava", MODELS["Llama-3.1-8B"][0], CLIP, encoder(24, 1024, 4096) + 588 * 1024 + 577 * 1024 + 1024 +
+         4 * 1024 + 1025 * 4096 + 4097 * 4096, 576),
+        ("llava_onevision", MODELS["Qwen3-8B"][0], square("siglip_vision_model", 384, 27, 1152, 16, 4304,
+                                                          vision_use_head=False),
+         SIGLIP + 729 * 1152 + 1153 * 4096 + 4097 * 4096 + 4096, 729),
+        ("paligemma", MODELS["Qwen3-8B"][0], square("siglip_vision_model", 224, 27, 1152, 16, 4304,
+                                                    vision_use_head=False), SIGLIP + 256 * 1152 + 1153 * 4096, 256),
+        ("gemma3", gemma3, square("siglip_vision_model", 896, 27, 1152, 16, 4304, vision_use_head=False),
+         SIGLIP + 4096 * 1152 + 1152 + 1152 * 2560, 256),
+        ("qwen2_5_vl", qwen("qwen2_5_vl_text", 28, 3584, 28, 4, 18944), QWEN25, RMS + 5121 * 3584, 256)):
+    file = {"model_type": kind, "text_config": text, "vision_config": vision, "mm_tokens_per_image": 256}
+    sets = [f"--set=model.{key}" for key in ("sequence=4096", "tower_images=2")]
+    sets += ["--set=model.tower_patches=1024"] if kind == "qwen2_5_vl" else []
+    (FOLDER / "config.json").write_text(json.dumps(file))
+    made = subprocess.run([STAGESIM, "import", str(FOLDER / "config.json"), "--platform", "dgx-h100:1", *sets,
+                           "--set=batch.micro=1", "--set=batch.global=8", "-o", str(FOLDER / f"{kind}.yaml")],
+                          capture_output=True, text=True)
+    expect(made.returncode == 0 and "are left out: this is the language model" not in made.stderr, kind, made)
+    for add, room in ((0, 0), (1, 0), (0, 2 * tokens), (0, 2 * tokens - 1)):
+        more = [f"--set=model.tower_parameters={count + add}"] + ([f"--set=model.sequence={room}"] if room else [])
+        result = subprocess.run([STAGESIM, "check", str(FOLDER / f"{kind}.yaml"), *more], capture_output=True,
+                                text=True)
+        good = not add and room != 2 * tokens - 1
+        expect((result.returncode == 0) == good, f"{kind}, tower {count} {more}", result)
+
 # Layers by their blocks: unequal ones, and those that a list says in place of a pattern.
 BLOCK = {"attention": {"n_heads_in_group": 8, "no_op": False}, "ffn": {"ffn_mult": 2.625, "no_op": False}}
 NONE = {"attention": {"no_op": True}, "ffn": {"ffn_mult": 0.5, "no_op": False}}
@@ -243,6 +330,7 @@ for biased in (True, False):
 
 # What cannot be meant is refused at its place.
 llama, flash, nano = (MODELS[name][0] for name in ("Llama-3.1-8B", "DeepSeek-V4-Flash", "Nemotron-3-Nano"))
+hunyuan, granite4 = MODELS["Hunyuan-A13B"][0], MODELS["Granite-4.0-H-Tiny"][0]
 kimi, gemma = MODELS["Kimi-K3"][0], MODELS["gemma-4-26B-A4B"][0]
 linear = dict(BLOCK, ffn={"replace_with_linear": True})
 for config, words in ((dict(flash, compress_ratios=[0] * 42 + [8]), ["'8'", "expected 0, 4, 128"]),
@@ -254,6 +342,13 @@ for config, words in ((dict(flash, compress_ratios=[0] * 42 + [8]), ["'8'", "exp
                       (dict(kimi, linear_attn_config={"kda_layers": [94], "num_heads": 96}), ["'94'", "1 to 93"]),
                       (dict(llama, model_type="falcon_h9", layer_types=["parallel_mamba", "full_attention"]),
                        ["'falcon_h9'", "'parallel_mamba'", "no kind that stagesim has"]),
+                      (dict(llama, model_type="jamba"), ["it has Mamba-1, no kind of layer that stagesim has"]),
+                      (dict(llama, model_type="falcon_h1"), ["beside each other in one layer"]),
+                      (dict(llama, model_type="lfm2"), ["gated short convolutions"]),
+                      (dict(llama, model_type="gemma3n_text"), ["embeddings of each layer"]),
+                      (dict(hunyuan, use_cla=True), ["use_cla", "no kind of layer"]),
+                      (dict(hunyuan, moe_topk=[8] * 31 + [4]), ["moe_topk", "'4'", "same count for all layers"]),
+                      (dict(granite4, mamba_n_heads=7), ["cannot be divided over 7 heads"]),
                       (dict(llama, model_type="zzz", ssm_state_size=128), ["M (Mamba-2)", "by hand"])):
     result = run(config, 1)
     expect(result.returncode == 1 and all(word in result.stderr.replace("\n           ", " ") for word in words), words,

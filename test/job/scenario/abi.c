@@ -158,6 +158,7 @@ static const struct expected members[] = {
     MEMBER(stagesim_pipeline, outer_gathered, 376),
     MEMBER(stagesim_pipeline, outer_expert_gathered, 384),
     MEMBER(stagesim_pipeline, first_expert_axes, 392),
+    MEMBER(stagesim_pipeline, gradient_message, 400),
     MEMBER(stagesim_pace, size, 0),
     MEMBER(stagesim_pace, period, 8),
     MEMBER(stagesim_pace, overlapping, 12),
@@ -347,7 +348,8 @@ Test(abi, other_sizes_are_refused)
                      size == offsetof(struct stagesim_pipeline, tied_gradient) ||
                      size == offsetof(struct stagesim_pipeline, owned) ||
                      size == offsetof(struct stagesim_pipeline, outer_axes) ||
-                     size == offsetof(struct stagesim_pipeline, first_expert_axes) || size == sizeof theirs;
+                     size == offsetof(struct stagesim_pipeline, first_expert_axes) ||
+                     size == offsetof(struct stagesim_pipeline, gradient_message) || size == sizeof theirs;
         if (known)
             continue;
         cr_assert(!abi_read(ABI_PIPELINE, &theirs, size, &ours, &fault), "%zu bytes were taken", size);

@@ -218,7 +218,7 @@ mean, why = run(**WHISPER, audio_length="20s", **shape)
 expect(long["iteration_s"] > 1.02 * mean["iteration_s"], "ranks wait", long["iteration_s"], mean["iteration_s"])
 pipe = {"parallel": {"pipeline": 4, "data": 2}, "batch": {"global": 16, "micro": 1}}
 # What is drawn has the room that what is given leaves: 2500 tokens of sound, or 6 images.
-full, why = run(**IMAGES, **WHISPER, tower_image_counts=100, audio_length="50s", **shape)
+full, why = run(**IMAGES, **WHISPER, tower_image_counts={"uniform": [99, 101]}, audio_length="50s", **shape)
 six, why = run(**IMAGES, **WHISPER, tower_images=6, audio_length="50s", **shape)
 expect(full and abs(full["iteration_s"] / six["iteration_s"] - 1) < 1e-9 and
        "32 of 32 samples have only as much" in str(full["scenario"].get("notes")), "room", full, why)
@@ -241,13 +241,21 @@ for keys, words in ((WHISPER | {"audio_heads": 3}, "of which the former is a mul
                     (WHISPER | IMAGES | {"tower_images": 8, "audio_length": "50s"}, "4548 tokens of images and sound"),
                     (WHISPER | IMAGES | {"tower_image_list": [0, 8], "audio_length_list": ["50s"]},
                      "has 4548 tokens of images and sound, which do not fit"),
+                    (IMAGES | {"tower_image_counts": 17}, "4352 tokens of images, which do not fit into a sequence"),
+                    (WHISPER | {"audio_padded": True, "audio_padding_passed": True, "audio_length": "61s"},
+                     "4500 tokens of sound, which do not fit"),
+                    (WHISPER | {"audio_padded": True, "audio_padding_passed": True, "audio_length_list": ["61s"]},
+                     "4500 tokens of sound, which do not fit"),
                     (WHISPER | {"audio_positions": 1499}, "more positions than audio_positions are learned"),
                     (IMAGES | {"tower_images": 1, "tower_image_list": [1]}, "say the same in several ways"),
                     (IMAGES | {"tower_images": 1, "tower_seed": 3}, "it needs model.tower_image_counts"),
                     (IMAGES | {"tower_image_list": [0]}, "no sample of an iteration has any images")):
     result, why = run(**{key: value for key, value in keys.items() if value is not None})
     expect(result is None and words in why, keys, why)
-result, why = run("schedule=seq1f1b", "schedule.slices=4", **IMAGES, tower_image_list=[1, 2],
-                  parallel={"pipeline": 4, "data": 2})
-expect(result is None and "images of a number of their own" in why, "slices", why)
+for told in ({"tower_image_list": [1, 2]}, {"tower_images": 2}):  # nobody knows which slice has which images
+    result, why = run("schedule=seq1f1b", "schedule.slices=4", **IMAGES, **told, parallel={"pipeline": 4, "data": 2})
+    expect(result is None and "that a tower makes of images" in why, "slices", why)
+for keys in ({}, {"audio_lengths": "61s"}, {"audio_length_list": ["61s"]}):  # 3050 tokens of 4500 positions
+    result, why = run(**WHISPER, audio_padded=True, **(keys or {"audio_length": "61s"}))
+    expect(result, "padding has no room of its own", keys, why)
 sys.exit(failures > 0)

@@ -96,6 +96,35 @@ for images, most in ((8, 2), (5, 2), (4, 1), (1, 1)):
     times = {round((float(row["end_s"]) - float(row["start_s"])) / forward(most), 3) for row in of(table, "F", 0)}
     expect(times == {1.0}, "whole images", images, times)
 
+# ---- a frozen one gets no gradients of its tokens, and nobody gathers them ----
+
+
+def gathered(table):  # of a rank of the language model's first stage: where all tokens come together, and back
+    rows = of(table, "tensor", 1, rank=of(table, "tensor", 1)[0]["rank"])
+    return sum(float(row["bytes"]) for row in rows)
+
+
+def returned(table):
+    return {float(row["bytes"]) for row in of(table, "gradient", 0) if row["stream"].startswith("receive")}
+
+
+SOUND = {"audio_layers": 2, "audio_hidden": 1280, "audio_heads": 20, "audio_inputs": 128, "audio_pool": 2,
+         "audio_padded": True, "audio_length": "9s"}  # 900 frames, 450 positions, 225 tokens
+tables = [run("tower_place=own", "tower_tensor=1", "sequence_parallel=true", rows=True, **more)[1]
+          for more in ({}, {"tower_frozen": True}, SOUND | {"tower_frozen": True})]
+expect(returned(tables[0]) == {8 * TOKENS / T} and max(returned(tables[1])) < 1, "gradients of frozen towers",
+       [returned(table) for table in tables])
+expect(returned(tables[2]) == {225 * H * 2 / T}, "one of two frozen", returned(tables[2]))
+less = gathered(tables[0]) - gathered(tables[1])
+expect(abs(less / (N * (T - 1) / T * 8 * TOKENS) - 1) < 1e-6, "gathers of gradients", less)
+
+# ---- padding is computed, and travels only where the language model gets it ----
+
+for more, tokens in (({}, 225), ({"audio_padding_passed": True}, 750)):
+    _, table = run("tower_place=own", "tower_tensor=1", rows=True, tower_images=0, **SOUND, **more)
+    sent = {float(row["bytes"]) for row in of(table, "activation", 0) if row["stream"].startswith("send")}
+    expect(sent == {tokens * H * 2 / T}, "padding", more, sent)
+
 # ---- pairs of ranks that share layers ----
 
 pairs, table = run("tower_place=own", "tower_tensor=2", "zero=1", "sequence_parallel=true", rows=True)

@@ -134,7 +134,7 @@ static void projections_backward(const struct transformer_model *m, const struct
         operators_add_vector(out, "entries", 2 * s->element * s->rows * overlap(m) * 2 * d);
         operators_add_matrix_backward(out, l, s, "compression", s->h, overlap(m) * 2 * d);
     }
-    operators_add_vector(out, "heads", 2 * s->element * s->rows * s->query);
+    operators_add_vector(out, "heads", 4 * s->element * s->rows * s->query);
     operators_add_matrix_backward(out, l, s, "query up", q, s->query);
     operators_add_vector(out, "normalisation", 4 * s->element * s->rows * (q + d));
     operators_add_matrix_backward(out, l, s, "query down, key", s->h, q + d);
@@ -148,6 +148,7 @@ static void add_indexer(const struct transformer_model *m, const struct transfor
     double entries = s->rows * (double)m->sequence / ratio_of(m);
     operators_add_matrix(out, s, "index compression", s->h, overlap(m) * 2 * size + heads);
     operators_add_matrix(out, s, "index queries", (double)m->query_rank, heads * size);
+    operators_add_vector(out, "index rotation", 2 * s->element * s->rows * heads * size);
     operators_add(out, (struct transformer_operator){.name = "index scores",
                                                      .matrix = true,
                                                      .flash = true,
@@ -179,11 +180,13 @@ static void core_backward(const struct transformer_model *m, const struct transf
     add_core(m, l, s, true, out);
 }
 
-/* Each group of heads has a matrix to its own narrow width; one matrix joins all of these. */
+/* Values are rotated as keys are, so what the heads give is rotated back. Each group of heads has a matrix to its own
+ * narrow width; one matrix joins all of these. */
 static void join(const struct transformer_model *m, const struct transformer_layout *l, const struct operator_shape *s,
                  struct transformer_operators *out)
 {
     double rank = (double)m->output_rank, groups = (double)m->output_groups / l->tensor;
+    operators_add_vector(out, "rotation back", 2 * s->element * s->rows * s->output);
     operators_add_matrix(out, s, "group projection", s->output, rank);
     operators_add_matrix(out, s, "projection", groups * rank, s->h);
 }
@@ -194,6 +197,7 @@ static void join_backward(const struct transformer_model *m, const struct transf
     double rank = (double)m->output_rank, groups = (double)m->output_groups / l->tensor;
     operators_add_matrix_backward(out, l, s, "projection", groups * rank, s->h);
     operators_add_matrix_backward(out, l, s, "group projection", s->output, rank);
+    operators_add_vector(out, "rotation back", 2 * s->element * s->rows * s->output);
 }
 
 /* What joins the groups. */

@@ -16,10 +16,10 @@ static void put_default(uint64_t *value, uint64_t other)
 }
 
 /* A clip of sound that is not whole counts as its share, or where it is padded as a whole one. */
-static double items_of(const struct transformer_tower *t)
+static double items_of(const struct transformer_tower *t, bool whole)
 {
     double items = t->kind == TOWER_AUDIO ? t->amount / t->clip : t->amount;
-    return t->padded ? ceil(items) : items;
+    return whole ? ceil(items) : items;
 }
 
 static void complete_tower(struct transformer_tower *t, enum transformer_tower_kind kind)
@@ -27,7 +27,8 @@ static void complete_tower(struct transformer_tower *t, enum transformer_tower_k
     static const double halves[] = {1, 2}; /* Whisper's two convolutions */
     t->kind = kind;
     put_default(&t->merge, kind == TOWER_IMAGES ? 4 : 1);
-    put_default(&t->projector, kind == TOWER_IMAGES ? t->merge * t->hidden : 0);
+    put_default(&t->projector, kind == TOWER_IMAGES && !t->one_matrix ? t->merge * t->hidden : 0);
+    put_default(&t->norms, 1);
     put_default(&t->pool, 1);
     put_default(&t->mergers, 1);
     put_default(&t->ffn, 4 * t->hidden);
@@ -36,7 +37,8 @@ static void complete_tower(struct transformer_tower *t, enum transformer_tower_k
     t->clip = t->clip > 0 ? t->clip : 30;
     if (!t->strides.count)
         t->strides = (struct stagesim_list){2, halves};
-    t->items = t->items > 0 ? t->items : items_of(t);
+    t->passed = t->items > 0 ? t->passed : items_of(t, t->padding_passed);
+    t->items = t->items > 0 ? t->items : items_of(t, t->padded);
 }
 
 static void complete_kinds(struct transformer_model *m)

@@ -44,7 +44,12 @@ struct transformer_tower {
     uint64_t mergers, projector; /* projectors (one, and one for each layer whose features later layers add); inner
                                     width of each, 0: one matrix */
     uint64_t vectors;            /* learned vectors of the language model's width */
-    bool key_biases, projector_biases;
+    bool key_biases, projector_biases, input_biases;
+    bool gated, rms;     /* as of a model: gated feed-forward blocks, normalisations without biases */
+    uint64_t norms;      /* beside its layers */
+    uint64_t extra;      /* learned vectors beside an image's patches, which attend with them and make no tokens */
+    bool one_matrix;     /* makes tokens of positions, in place of two */
+    bool projector_norm; /* normalises what that reads, without biases */
     bool frozen;
     uint64_t parameters; /* the published count; 0: not known */
     /* Of sound: frames of a second; strides of convolutions, with a kernel of so many taps; channels of convolutions
@@ -53,13 +58,15 @@ struct transformer_tower {
     double rate, clip;
     struct stagesim_list strides;
     uint64_t kernel, channels, chunk;
-    bool padded;
+    bool padded, padding_passed; /* the latter: the language model gets its tokens, too */
     /* Images of a sample, or seconds of sound: of each, drawn for each, or of one after the other. */
     double amount;
     const struct fields_distribution *amounts;
     struct stagesim_list listed;
     uint64_t seed;
-    double items; /* of a sample, the mean over those of an iteration; set by transformer_model_complete */
+    /* Of a sample, the mean over those of an iteration: what the tower computes, and of that what the language model
+     * gets tokens of; set by transformer_model_complete. */
+    double items, passed;
 };
 
 /* As the scenario gives it; transformer_model_complete fills what may be left out. */
@@ -78,8 +85,9 @@ struct transformer_model {
     bool local_sinks, chunked; /* chunked: a window is a chunk of the sequence, whose tokens see those before in it */
     bool qk_norm_free;         /* without weights (Llama 4) */
     bool qk_norm_whole;        /* normalises all heads of a token together (MiniMax M2) */
-    bool output_gate;          /* what the attention gives is weighted by a gate of as many columns */
-    bool keys_are_values;      /* one matrix for both (Gemma 4) */
+    uint64_t activation_parameters; /* learned numbers of a feed-forward block's activation */
+    bool output_gate;               /* what the attention gives is weighted by a gate of as many columns */
+    bool keys_are_values;           /* one matrix for both (Gemma 4) */
     /* Mamba-2 (arXiv 2405.21060): heads of a size, groups that share B and C, the state's size. */
     uint64_t mamba_heads, mamba_head_size, mamba_groups, mamba_state;
     /* Linear attention: heads of keys and of values and their sizes. */

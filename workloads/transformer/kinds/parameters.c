@@ -59,7 +59,7 @@ static double ffn_norms(const struct transformer_model *m)
 
 double transformer_ffn_whole(const struct transformer_model *m)
 {
-    return ffn_norms(m) + (m->biases ? (double)m->hidden : 0);
+    return ffn_norms(m) + (m->biases ? (double)m->hidden : 0) + (double)m->activation_parameters;
 }
 
 double transformer_expert(const struct transformer_model *m)

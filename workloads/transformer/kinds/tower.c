@@ -32,7 +32,7 @@ double tower_tokens(const struct transformer_tower *t)
 
 struct transformer_model tower_model(const struct transformer_tower *t)
 {
-    double positions = ceil(tower_positions(t));
+    double positions = ceil(tower_positions(t)) + (double)t->extra;
     struct transformer_model tower = {.layers = t->layers,
                                       .hidden = t->hidden,
                                       .heads = t->heads ? t->heads : 1,
@@ -40,7 +40,8 @@ struct transformer_model tower_model(const struct transformer_tower *t)
                                       .sequence = positions >= 1 ? (uint64_t)positions : 1,
                                       .vocabulary = 1,
                                       .biases = true,
-                                      .norm = NORM_LAYER};
+                                      .gated = t->gated,
+                                      .norm = t->rms ? NORM_RMS : NORM_LAYER};
     transformer_model_complete(&tower);
     return tower;
 }
@@ -117,19 +118,22 @@ static unsigned list_products(const struct transformer_model *m, enum transforme
     const struct transformer_tower *t = &m->towers[kind];
     double v = (double)t->hidden, inputs = (double)t->inputs, patches = (double)t->patches;
     unsigned count = 1;
-    out[0] = (struct product){"patches", patches, inputs, v, v, patches * inputs, 1, false, false};
+    out[0] =
+        (struct product){"patches", patches, inputs, v, t->input_biases ? v : 0, patches * inputs, 1, false, false};
     if (kind == TOWER_AUDIO)
         count = convolve(t, out);
     return count + project(t, (double)m->hidden, out + count);
 }
 
-/* Beside products: positions, a norm behind the layers, one for each further projector of what was put together. */
+/* Beside products: positions, norms beside the layers, one for each further projector of what was put together. */
 double tower_end_parameters(const struct transformer_model *m, enum transformer_tower_kind kind)
 {
     const struct transformer_tower *t = &m->towers[kind];
     struct product products[PRODUCTS_MAX];
     unsigned count = list_products(m, kind, products);
-    double v = (double)t->hidden, sum = (double)t->positions * v + 2 * v;
+    double v = (double)t->hidden, norm = t->rms ? v : 2 * v,
+           sum = (double)(t->positions + t->extra) * v + (double)t->norms * norm;
+    sum += t->projector_norm ? (double)t->merge * v : 0;
     sum += ((double)t->mergers - 1) * 2 * (double)t->merge * v + (double)(t->vectors * m->hidden);
     for (unsigned i = 0; i < count; i++)
         sum += products[i].copies * (products[i].inner * products[i].columns + products[i].biases);

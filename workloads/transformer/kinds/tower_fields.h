@@ -46,6 +46,20 @@
                 "numbers of a patch that enter the tower: channels x frames x height x width"),                        \
         TOWER_COUNT("tower_", TOWER_IMAGES, "patches", patches, 1, 1 << 26,                                            \
                     "patches of an image, which attend to each other"),                                                \
+        TOWER_FLAG("tower_", TOWER_IMAGES, "input_biases", input_biases,                                               \
+                   "whether the matrix of patches has biases; default true"),                                          \
+        TOWER_FLAG("tower_", TOWER_IMAGES, "gated", gated,                                                             \
+                   "whether the tower's feed-forward blocks are gated; default false"),                                \
+        TOWER_FLAG("tower_", TOWER_IMAGES, "rms", rms,                                                                 \
+                   "whether the tower's normalisations have no biases; default false"),                                \
+        TOWER_COUNT("tower_", TOWER_IMAGES, "norms", norms, 1, 100,                                                    \
+                    "normalisations before and behind the tower's layers; default 1"),                                 \
+        TOWER_COUNT("tower_", TOWER_IMAGES, "extra", extra, 0, 1 << 16,                                                \
+                    "learned vectors that attend with the patches and make no tokens; default 0"),                     \
+        TOWER_FLAG("tower_", TOWER_IMAGES, "one_matrix", one_matrix,                                                   \
+                   "whether one matrix makes tokens, in place of two; default false"),                                 \
+        TOWER_FLAG("tower_", TOWER_IMAGES, "projector_norm", projector_norm,                                           \
+                   "whether what makes tokens has a normalisation of its own, without biases; default false"),         \
         TOWER_COUNT("tower_", TOWER_IMAGES, "mergers", mergers, 1, 1000,                                               \
                     "number of mergers: one, and one more for each layer of the tower whose features later layers "    \
                     "add; default 1"),                                                                                 \
@@ -76,6 +90,8 @@
                   "sound whose positions attend to each other; default 30s"),                                          \
         TOWER_FLAG("audio_", TOWER_AUDIO, "padded", padded,                                                            \
                    "whether the tower computes a shorter clip as a whole one; default false"),                         \
+        TOWER_FLAG("audio_", TOWER_AUDIO, "padding_passed", padding_passed,                                            \
+                   "whether the language model gets tokens of what is added to a shorter clip, too; default false"),   \
         TOWER_ROW("audio_", TOWER_AUDIO, "length", amount, STAGESIM_FIELD_TIME, 0, 1e9,                                \
                   "sound of a sample; default 0: the tower has weights, but computes nothing"),                        \
         TOWER_ROW("audio_", TOWER_AUDIO, "lengths", amounts, STAGESIM_FIELD_DISTRIBUTION, 0, 0,                        \

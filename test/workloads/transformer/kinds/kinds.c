@@ -330,3 +330,29 @@ Test(kinds, sequences_of_layers)
     own = transformer_model_of_layer(&m, 0);
     cr_expect(own.feed == FEED_NONE && !transformer_layers_alike(&own, &m));
 }
+
+/* Bytes of a token that compressed attention reads and writes beside products, in 16 bits: queries of all heads are
+ * normalised and rotated in one pass, what the heads give is rotated back, and so are the indexer's queries. */
+Test(kinds, compressed_heads_are_rotated)
+{
+    static const struct {
+        const struct transformer_model *model;
+        const char *name;
+        double forward, backward; /* elements */
+    } moved[] = {{&near, "heads", 2 * 32768, 4 * 32768},
+                 {&heavily, "rotation back", 2 * 32768, 2 * 32768},
+                 {&compressed, "rotation back", 2 * 32768, 2 * 32768},
+                 {&compressed, "index rotation", 2 * 8192, 0}};
+    for (size_t i = 0; i < sizeof moved / sizeof *moved; i++)
+        for (int backward = 0; backward < 2; backward++) {
+            struct transformer_model own = own_model(moved[i].model);
+            struct transformer_layout layout = layout_of(1, TRANSFORMER_KEEP);
+            struct transformer_operators list;
+            double bytes = 0;
+            (backward ? transformer_backward : transformer_forward)(&own, &layout, BLOCK_ATTENTION, &list);
+            for (unsigned k = 0; k < list.count; k++)
+                bytes += strcmp(list.items[k].name, moved[i].name) != 0 ? 0 : list.items[k].bytes;
+            expect_near(bytes / (4 * (double)own.sequence), 2 * (backward ? moved[i].backward : moved[i].forward),
+                        1e-12, moved[i].name);
+        }
+}
