@@ -93,8 +93,8 @@ const struct stagesim_field platform_fields[] = {
     {"site_latency", STAGESIM_FIELD_TIME, offsetof(struct platform_values, site_latency), .least = 1e-6, .most = 10,
      .doc = "latency from a site to another one, such as 30ms"},
     {"torus", STAGESIM_FIELD_TEXT, offsetof(struct platform_values, torus),
-     .doc = "shape of a three-dimensional torus, such as 4x4x8: how optical switches join its cubes; default: the most "
-            "nearly cubic"},
+     .doc = "shape of a three-dimensional torus, such as 4x4x8 or 4x4x8_twisted: how optical switches join its cubes; "
+            "default: the most nearly cubic"},
     {"rails", STAGESIM_FIELD_NAME, offsetof(struct platform_values, rails), .names = rails,
      .doc = "rails: interface k of every node is on leaf switch k; the word says how data reach another rail; default "
             "none"},

@@ -207,13 +207,7 @@ static void write_mesh(FILE *out, const struct design *design)
 {
     const struct wire *wire = design->fabric.wire;
     fputs("  <zone id=\"mesh\" routing=\"Full\">\n", out);
-    for (uint32_t i = 0; i < design->nodes; i++) {
-        fprintf(out, "    <host id=\"%s-%u\" speed=\"", design->prefix, i);
-        xml_speed(out, &design->node->parts[0]);
-        fputs("\">\n", out);
-        xml_properties(out, &design->node->parts[0], 6);
-        fputs("    </host>\n", out);
-    }
+    layout_write_single_hosts(out, design, design->nodes);
     for (uint32_t i = 0; i < design->nodes * (design->nodes - 1) / 2; i++)
         xml_link(out, wire->name, i, NODE_NONE, wire->effective * 1e9, wire->latency);
     write_mesh_routes(out, design);
@@ -327,7 +321,10 @@ bool design_write(const struct design *design, FILE *out, struct fault *fault)
     case FABRIC_TORUS:
     case FABRIC_DRAGONFLY:
         xml_head(out, design->title, design, 1, NULL);
-        write_cluster(out, design);
+        if (design->fabric.twisted)
+            twisted_write(out, design);
+        else
+            write_cluster(out, design);
         break;
     case FABRIC_MESH:
         xml_head(out, design->title, design, 1, NULL);

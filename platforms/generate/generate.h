@@ -46,6 +46,7 @@ struct fabric {
     enum fabric_rails rails;   /* likewise */
     struct flow_limit flow;    /* likewise */
     uint32_t dimensions[4];    /* torus: sizes, 0-terminated; dragonfly: groups, chassis, blades, nodes of a blade */
+    bool twisted; /* a torus of k x k x 2k or k x 2k x 2k: short sides are closed k further along long ones */
     const char *source;
     enum confidence confidence;
 };

@@ -110,6 +110,17 @@ void layout_write_hosts(FILE *out, const struct layout *layout, uint32_t copy, b
     }
 }
 
+void layout_write_single_hosts(FILE *out, const struct design *design, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        fprintf(out, "    <host id=\"%s-%u\" speed=\"", design->prefix, i);
+        xml_speed(out, &design->node->parts[0]);
+        fputs("\">\n", out);
+        xml_properties(out, &design->node->parts[0], 6);
+        fputs("    </host>\n", out);
+    }
+}
+
 void layout_write_pairs(FILE *out, const struct layout *layout, uint32_t copy)
 {
     const char *prefix = layout->design->prefix;

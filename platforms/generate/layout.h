@@ -39,6 +39,8 @@ bool layout_create(struct layout *layout, const struct design *design, struct fa
 void layout_write_links(FILE *out, const struct layout *layout, uint32_t copy);
 /* `node_property`: hosts say which node they are in, for zones that hold several. */
 void layout_write_hosts(FILE *out, const struct layout *layout, uint32_t copy, bool node_property);
+/* `count` devices without a node around them. */
+void layout_write_single_hosts(FILE *out, const struct design *design, uint32_t count);
 void layout_write_node(FILE *out, const struct layout *layout, uint32_t copy, bool own_links);
 /* Routes between all devices of a node. */
 void layout_write_pairs(FILE *out, const struct layout *layout, uint32_t copy);
@@ -66,6 +68,9 @@ void layout_write_joint_routes(FILE *out, const struct layout *layout);
 /* The link that limits single transfers over that level, and its place on a route; nothing where there is no limit. */
 void layout_write_flow_link(FILE *out, const struct layout *layout, enum design_level level);
 void layout_flow_on_route(FILE *out, const struct layout *layout, enum design_level level);
+
+/* The zone of a torus that is closed with a shift (fabric.twisted). */
+void twisted_write(FILE *out, const struct design *design);
 
 /* ---- generate_rails.c: leaf switches for the interfaces of one number ---- */
 

@@ -62,16 +62,37 @@ static bool shape_aries(struct fabric *fabric, uint32_t nodes, struct fault *fau
                      nodes);
 }
 
+/* Two lengths of sides, one twice the other, and few enough chips that their routes can be listed. */
+static bool check_twist(const uint32_t *sizes, const char *text, struct fault *fault)
+{
+    enum { LISTED_MAX = 256 };
+    uint32_t least = sizes[0] < sizes[1] ? sizes[0] : sizes[1], twice = 0, once = 0;
+    least = sizes[2] < least ? sizes[2] : least;
+    for (unsigned i = 0; i < 3; i++) {
+        once += sizes[i] == least;
+        twice += sizes[i] == 2 * least;
+    }
+    if (once + twice < 3 || twice == 0)
+        return fault_set(fault, "a torus of %s: sides that are twisted are k x k x 2k or k x 2k x 2k", text);
+    if (sizes[0] * sizes[1] * sizes[2] > LISTED_MAX)
+        return fault_set(fault, "a torus of %s: routes of twisted ones are listed one by one, for at most %d chips",
+                         text, LISTED_MAX);
+    return true;
+}
+
 bool fabric_shape_read(const char *text, const char *preset, struct fabric *fabric, uint32_t nodes, struct fault *fault)
 {
     enum { CUBE = 4, CHIPS = 4 }; /* chips on a side, and of a node */
-    unsigned size[3];
+    size_t digits = strspn(text, "0123456789x");
+    bool twisted = strcmp(text + digits, "_twisted") == 0;
+    uint32_t size[3];
     int end = 0;
     if (fabric->kind != FABRIC_TORUS || !fabric->dimensions[2])
         return fault_set(fault, "%s has no shape to be chosen: its fabric is: %s", preset, fabric->name);
-    if (text[strspn(text, "0123456789x")] || sscanf(text, "%3ux%3ux%3u%n", &size[0], &size[1], &size[2], &end) != 3 ||
-        text[end])
-        return fault_set(fault, "'%s' is no shape of a torus; expected three sizes such as 4x4x8", text);
+    if ((text[digits] && !twisted) || sscanf(text, "%3ux%3ux%3u%n", &size[0], &size[1], &size[2], &end) != 3 ||
+        (size_t)end != digits)
+        return fault_set(fault, "'%s' is no shape of a torus; expected three sizes such as 4x4x8, or 4x4x8_twisted",
+                         text);
     for (unsigned i = 0; i < 3; i++)
         if (size[i] < CUBE || size[i] % CUBE)
             return fault_set(fault,
@@ -82,9 +103,9 @@ bool fabric_shape_read(const char *text, const char *preset, struct fabric *fabr
     if (size[0] * size[1] * size[2] != chips)
         return fault_set(fault, "a torus of %s has %u chips, and %u nodes have %llu", text, size[0] * size[1] * size[2],
                          nodes, (unsigned long long)chips);
-    for (unsigned i = 0; i < 3; i++)
-        fabric->dimensions[i] = size[i];
-    return true;
+    memcpy(fabric->dimensions, size, sizeof size);
+    fabric->twisted = twisted;
+    return !twisted || check_twist(size, text, fault);
 }
 
 static bool shape_ring(struct fabric *fabric, uint32_t nodes, struct fault *fault)

@@ -15,8 +15,8 @@ extern const char *const fabric_shape_names[];
 bool fabric_shape_find(const char *name, enum fabric_kind kind, uint32_t devices, fabric_shape **shape,
                        struct fault *fault);
 
-/* The sizes AxBxC that a user gives in place of those that the rule chooses: optical switches join whole cubes of 4 x 4
- * x 4 chips to any box. False with the fault filled. */
+/* The sizes AxBxC, or AxBxC_twisted, that a user gives in place of those that the rule chooses: optical switches join
+ * whole cubes of 4 x 4 x 4 chips to any box. False with the fault filled. */
 bool fabric_shape_read(const char *text, const char *preset, struct fabric *fabric, uint32_t nodes,
                        struct fault *fault);
 

@@ -201,11 +201,12 @@ static void name_interfaces(struct design *designs, uint32_t count, struct arena
     }
 }
 
-/* SimGrid numbers the hosts of a torus with the first dimension fastest, collective_torus has the last one so. */
+/* Collectives along sides are known for rings that close without a shift. SimGrid numbers the hosts of a torus with the
+ * first dimension fastest, collective_torus has the last one so. */
 static const struct design_library *library_of(const struct preset *preset, const struct fabric *fabric,
                                                struct arena *arena)
 {
-    if (!preset->library || !preset->library->torus_of_fabric)
+    if (!preset->library || !preset->library->torus_of_fabric || fabric->twisted)
         return preset->library;
     struct design_library *library = arena_alloc(arena, sizeof *library);
     uint32_t count = fabric->dimensions[2] ? 3 : 2;
