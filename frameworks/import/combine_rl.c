@@ -40,16 +40,38 @@ static void choose_backend(struct settings *s)
                      source_default(megatron ? "Megatron's distributed optimizer" : "DTensor's FSDP"));
 }
 
+/* GPUs of engines of their own: those of so many nodes, or so many of a node. */
+static uint64_t engine_gpus(const struct settings *s)
+{
+    uint64_t whole = settings_find(s, "@engine_nodes") ? settings_count(s, "@gpus_per_node", 1) : 0;
+    return settings_product(settings_count(s, "@engine_nodes", 1), settings_count(s, "@engine_gpus", whole));
+}
+
+static void put_engines(struct settings *s, uint64_t gpus)
+{
+    uint64_t each =
+        settings_product(settings_count(s, "generation.tensor", 1), settings_count(s, "generation.pipeline", 1));
+    const struct setting *nodes = settings_find(s, "@engine_nodes"), *of_node = settings_find(s, "@engine_gpus");
+    struct source from = source_given((nodes ? nodes : of_node)->from.at, "GPUs of engines, divided");
+    if (!each || gpus % each)
+        settings_remark(s, REMARK_MISSING, from.at, "rl.engines", "%llu GPUs are no multiple of an engine's %llu",
+                        (unsigned long long)gpus, (unsigned long long)each);
+    else if (!settings_find(s, "rl.engines"))
+        settings_put_count(s, "rl.engines", gpus / each, from);
+}
+
 static void put_trainer(struct settings *s)
 {
     static const char *const axes[] = {"parallel.tensor", "parallel.pipeline", "parallel.context"};
     uint64_t ranks = settings_product(settings_count(s, "@nodes", 1), settings_count(s, "@gpus_per_node", 1));
-    uint64_t engines = settings_product(settings_count(s, "@engine_nodes", 1), settings_count(s, "@engine_gpus", 0));
+    uint64_t engines = engine_gpus(s);
     uint64_t replica = 1;
     for (size_t i = 0; i < sizeof axes / sizeof *axes; i++)
         replica = settings_product(replica, settings_count(s, axes[i], 1));
-    if (!is_true(s, "@colocated", true) && engines && engines < ranks)
+    if (!is_true(s, "@colocated", true) && engines && engines < ranks) {
         ranks -= engines;
+        put_engines(s, engines);
+    }
     const struct setting *nodes = settings_find(s, "@nodes");
     struct source from = source_given(nodes ? nodes->from.at : (struct place){0}, "nodes x GPUs, divided");
     if (!replica || ranks % replica)

@@ -16,9 +16,6 @@
 #include <ctype.h>
 #include <string.h>
 
-static const struct document_kind description = {NODE_MAP, TEXT_BYTES_MAX, "the description of a job",
-                                                 "one file is one description"};
-
 static void name_file(struct import *import, const char *file, const char *kind)
 {
     struct arena *arena = import->settings.arena;
@@ -99,8 +96,6 @@ static void read_batch_lines(struct settings *settings, const struct shell_comma
                        source_given(command->nodes.at, "#SBATCH nodes x GPUs of a node"));
 }
 
-static const struct node *parse(struct settings *settings, const char *file, const char *text, size_t size);
-
 /* Megatron-DeepSpeed's second half: the file that --deepspeed_config names. */
 static void read_deepspeed_config(struct import *import, const struct shell_command *command)
 {
@@ -109,7 +104,7 @@ static void read_deepspeed_config(struct import *import, const struct shell_comm
     if (!file->at.line)
         return;
     const char *text = file->text;
-    const struct node *root = text ? parse(settings, command->file_names[0], text, strlen(text)) : NULL;
+    const struct node *root = text ? import_parse(settings, command->file_names[0], text, strlen(text)) : NULL;
     if (root && deepspeed_is(root))
         deepspeed_read(root, settings);
     else if (!root && !text)
@@ -125,7 +120,7 @@ static void read_layers_config(struct import *import, const struct shell_command
 {
     const struct shell_word *file = &command->files[1];
     if (file->at.line && file->text)
-        layers_note(import, parse(&import->settings, command->file_names[1], file->text, strlen(file->text)),
+        layers_note(import, import_parse(&import->settings, command->file_names[1], file->text, strlen(file->text)),
                     layers_config);
     else if (file->at.line)
         import->blocks_why = file->why;
@@ -215,34 +210,8 @@ static void read_calls(struct import *import, const struct import_request *reque
 
 /* ---- documents ---- */
 
-/* JSON files of DeepSpeed have comments as C has them. */
-static void blank_comments(char *text)
-{
-    bool inside = false;
-    for (; *text; text++) {
-        if (*text == '\\' && inside && text[1])
-            text++;
-        else if (*text == '"')
-            inside = !inside;
-        else if (!inside && text[0] == '/' && text[1] == '/')
-            while (*text && *text != '\n')
-                *text++ = ' ';
-        if (!*text)
-            return;
-    }
-}
-
 static void read_document(struct import *import, const struct import_request *request, const char *file,
                           const struct node *root);
-
-/* YAML, or JSON with comments. */
-static const struct node *parse(struct settings *settings, const char *file, const char *text, size_t size)
-{
-    char *copy = arena_copy(settings->arena, text);
-    if (text[strspn(text, " \t\r\n")] == '{')
-        blank_comments(copy);
-    return document_parse_kind(&description, file, copy, size, settings->arena, settings->diag);
-}
 
 static void read_named(struct import *import, const struct import_request *request, const char *file, const char *other)
 {
@@ -250,7 +219,7 @@ static void read_named(struct import *import, const struct import_request *reque
     const char *path = path_resolve(path_directory(file, settings->arena), other, settings->arena);
     size_t size;
     const char *text = text_read(path, &size, settings->arena, settings->diag);
-    const struct node *root = text ? parse(settings, path, text, size) : NULL;
+    const struct node *root = text ? import_parse(settings, path, text, size) : NULL;
     if (root && !deepspeed_is(root))
         diag_error(settings->diag, root->at,
                    "this is no configuration of DeepSpeed, as deepspeed_config_file names one");
@@ -384,7 +353,10 @@ static void read_file(struct import *import, const struct import_request *reques
             read_document(import, request, file, table);
         return;
     }
-    const struct node *root = parse(settings, file, text, size);
+    struct node *whole = import_parse(settings, file, text, size);
+    if (whole)
+        document_inherit(settings, whole);
+    const struct node *root = whole;
     if (root && program_is_printed(root))
         root = program_printed(root, file, settings);
     if (root)

@@ -17,6 +17,15 @@
 #include "frameworks/import/import.h"
 #include "frameworks/megatron_options.h"
 
+/* ---- documents.c ---- */
+
+/* YAML, or JSON with comments; NULL after a mistake was reported. Memory from the settings' arena. */
+struct node *import_parse(struct settings *settings, const char *file, const char *text, size_t size);
+
+/* Adds what the files have that a map names in `defaults`, below what it has itself, and puts the values of other keys
+ * in place of `${KEY}`. Files that are not there are told. */
+void document_inherit(struct settings *settings, struct node *root);
+
 /* ---- megatron*.c: options of Megatron-LM, also as NeMo's YAML has them ---- */
 
 enum dialect {

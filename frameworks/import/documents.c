@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Documents: YAML and JSON, those that go on from others, and values that are those of other keys. */
+#include "base/arena.h"
+#include "base/paths.h"
+#include "base/text/ends.h"
+#include "frameworks/import/parts.h"
+#include "frameworks/readers/text.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum { DEEPEST = 8 };
+
+/* ---- reading ---- */
+
+static const struct document_kind description = {NODE_MAP, TEXT_BYTES_MAX, "the description of a job",
+                                                 "one file is one description"};
+
+/* JSON files of DeepSpeed have comments as C has them. */
+static void blank_comments(char *text)
+{
+    bool inside = false;
+    for (; *text; text++) {
+        if (*text == '\\' && inside && text[1])
+            text++;
+        else if (*text == '"')
+            inside = !inside;
+        else if (!inside && text[0] == '/' && text[1] == '/')
+            while (*text && *text != '\n')
+                *text++ = ' ';
+        if (!*text)
+            return;
+    }
+}
+
+struct node *import_parse(struct settings *settings, const char *file, const char *text, size_t size)
+{
+    char *copy = arena_copy(settings->arena, text);
+    if (text[strspn(text, " \t\r\n")] == '{')
+        blank_comments(copy);
+    return document_parse_kind(&description, file, copy, size, settings->arena, settings->diag);
+}
+
+/* ---- what is elsewhere ---- */
+
+/* What a map does not have itself. */
+static void take_over(struct node *own, const struct node *above, struct arena *arena)
+{
+    for (const struct node *child = above->first; child; child = child->next) {
+        struct node *mine = (struct node *)(uintptr_t)node_get(own, child->key);
+        if (mine && mine->kind == NODE_MAP && child->kind == NODE_MAP) {
+            take_over(mine, child, arena);
+        } else if (!mine) {
+            struct node *copy = node_copy(child, arena);
+            copy->next = NULL;
+            node_append(own, copy);
+        }
+    }
+}
+
+static bool names_file(const struct node *node)
+{
+    return node->kind == NODE_SCALAR && (text_ends_in(node->text, ".yaml") || text_ends_in(node->text, ".yml"));
+}
+
+static void inherit(struct settings *settings, struct node *root, unsigned depth);
+
+static void inherit_one(struct settings *settings, struct node *root, const struct node *name, unsigned depth)
+{
+    struct arena *arena = settings->arena;
+    const char *path = path_resolve(path_directory(root->at.file, arena), name->text, arena);
+    size_t size;
+    if (access(path, R_OK) || depth == DEEPEST) {
+        settings_remark(settings, REMARK_PARTIAL, name->at, "defaults",
+                        depth == DEEPEST ? "%s is not read: files go on from each other too often"
+                                         : "%s is not read: it is not there; give it as well",
+                        name->text);
+        return;
+    }
+    const char *text = text_read(path, &size, arena, settings->diag);
+    struct node *above = text ? import_parse(settings, path, text, size) : NULL;
+    if (!above)
+        return;
+    inherit(settings, above, depth + 1);
+    take_over(root, above, arena);
+}
+
+/* Of several the last one counts most. */
+static void inherit(struct settings *settings, struct node *root, unsigned depth)
+{
+    const struct node *defaults = node_get(root, "defaults");
+    if (!defaults)
+        return;
+    if (defaults->kind == NODE_LIST)
+        for (size_t left = defaults->count; left--;) {
+            const struct node *each = defaults->first;
+            for (size_t i = 0; i < left; i++)
+                each = each->next;
+            if (names_file(each))
+                inherit_one(settings, root, each, depth);
+        }
+    else if (names_file(defaults))
+        inherit_one(settings, root, defaults, depth);
+}
+
+/* `${policy.precision}`: the value there. Others, such as `${oc.env:HOME}`, stay. */
+static void fill_in(const struct node *root, struct node *node, struct arena *arena)
+{
+    for (struct node *child = node->first; child; child = child->next)
+        fill_in(root, child, arena);
+    for (unsigned i = 0; i < DEEPEST && node->kind == NODE_SCALAR && !strncmp(node->text, "${", 2); i++) {
+        size_t length = strcspn(node->text, "}:");
+        if (strcmp(node->text + length, "}") != 0)
+            return;
+        const struct node *meant = node_find(root, arena_copy_part(arena, node->text + 2, length - 2));
+        if (!meant || meant->kind != NODE_SCALAR)
+            return;
+        node->text = meant->text;
+        node->quoted = meant->quoted;
+    }
+}
+
+void document_inherit(struct settings *settings, struct node *root)
+{
+    inherit(settings, root, 0);
+    fill_in(root, root, settings->arena);
+}
