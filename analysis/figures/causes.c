@@ -41,6 +41,20 @@ enum cause cause_before(const struct position *position, const struct moment *mo
     return cause;
 }
 
+/* The first operation of a stream that does not start before then; each starts after the one before it has ended. */
+static uint32_t first_from(const struct moment *moments, const struct stream *stream, double time)
+{
+    uint32_t low = stream->first, high = stream->first + stream->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (moments[middle].start < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 double cause_collective_after(const struct position *position, const struct moment *moments, struct interval idle,
                               struct interval *scratch)
 {
@@ -49,7 +63,7 @@ double cause_collective_after(const struct position *position, const struct mome
         const struct stream *stream = &position->streams[i];
         if (stream->type != OPERATION_COLLECTIVE)
             continue;
-        for (uint32_t id = stream->first + stream->count; id-- > stream->first && moments[id].end > idle.start;)
+        for (uint32_t id = first_from(moments, stream, idle.end); id-- > stream->first && moments[id].end > idle.start;)
             scratch[count++] = (struct interval){fmax(moments[id].start, idle.start), fmin(moments[id].end, idle.end)};
     }
     count = intervals_unite(scratch, count);

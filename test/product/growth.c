@@ -2,6 +2,7 @@
 /* What must cost as much for each item of large work as of small work. Under `valgrind --tool=callgrind` each piece of
  * work leaves a file with the instructions that it took, and this program prints what it was and how many items it had:
  * growth.py divides them. Instructions do not depend on what else the machine does. */
+#include "analysis/figures/causes.h"
 #include "base/arena.h"
 #include "schedules/plan/plan_check.h"
 #include "schedules/schedule.h"
@@ -69,6 +70,26 @@ static void build_lanes(uint32_t lanes, uint32_t delays)
     arena_destroy(arena);
 }
 
+/* What a rank waits for at the end of each of many iterations: a collective that takes half of the time. */
+static void end_iterations(uint32_t count)
+{
+    char name[80];
+    struct arena *arena = arena_create();
+    struct moment *moments = arena_array(arena, count, sizeof *moments);
+    struct interval *scratch = arena_array(arena, count, sizeof *scratch);
+    struct stream streams[] = {{.type = OPERATION_COMPUTE}, {.type = OPERATION_COLLECTIVE, .count = count}};
+    struct position position = {.streams = streams, .stream_count = 2};
+    double waited = 0;
+    for (uint32_t i = 0; i < count; i++)
+        moments[i] = (struct moment){.start = i + 0.25, .data_start = i + 0.25, .end = i + 0.75};
+    work_begin();
+    for (uint32_t i = 0; i < count; i++)
+        waited += cause_collective_after(&position, moments, (struct interval){i, i + 1}, scratch);
+    snprintf(name, sizeof name, "ends of iterations/%u", count);
+    work_end(name, waited > 0.499 * count && waited < 0.501 * count ? count : 0);
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     for (const struct schedule *const *schedule = schedule_table; *schedule; schedule++) {
@@ -78,5 +99,7 @@ int main(void)
     }
     build_lanes(500, 10000);
     build_lanes(10000, 10000);
+    end_iterations(1000);
+    end_iterations(4000);
     return 0;
 }
