@@ -104,6 +104,8 @@ static const struct huggingface_family families[] = {
      .read = config_read_hunyuan_experts},
     {"kimi_k2", .rms = true, .gated = true, .biases = "attention_bias", .read = config_read_deepseek},
     {"kimi_linear", .rms = true, .gated = true, .biases = "false", .read = config_read_kimi_linear},
+    {"lfm2", .rms = true, .gated = true, .tied = true, .biases = "false", .kv_heads = 8, .qk_norm = true,
+     .ffn_key = "block_ff_dim intermediate_size", .read = config_read_lfm2},
     {"llama", .rms = true, .gated = true, .biases = "attention_bias"},
     {"llama4_text", .rms = true, .gated = true, .biases = "attention_bias", .head_size = 128,
      .ffn_key = "intermediate_size_mlp", .read = config_read_llama4},

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Architectures whose feed-forward blocks or experts have keys of their own, beside attention and Mamba-2 as others
  * have them. Keys, defaults and shapes are those of transformers' code: apertus @ 008e5743, hunyuan_v1_dense @
- * 05cd1ec1, hunyuan_v1_moe @ 05bf8f64, granitemoehybrid @ 023633dd; of Ling, the code beside its weights (bailing_moe).
+ * 05cd1ec1, hunyuan_v1_moe @ 05bf8f64, granitemoehybrid @ 023633dd, lfm2 @ 02f41779; of Ling, the code beside its
+ * weights (bailing_moe).
  */
 #include "base/arena.h"
 #include "frameworks/models/huggingface_parts.h"
@@ -125,4 +126,59 @@ void config_read_granite(struct config *c)
     config_put_fixed(c, "model.shared_experts", "1");
     settings_put_count(c->settings, "model.shared_ffn", inner,
                        width ? config_given(width) : config_default(c, "shared_intermediate_size"));
+}
+
+/* ---- LFM2: short convolutions, in some layers attention ---- */
+
+/* Two thirds of what the file says, with a factor, rounded up to a multiple. */
+static void put_adjusted(struct config *c)
+{
+    uint64_t inner = settings_count(c->settings, "model.ffn", 0),
+             multiple = config_positive(c, "block_multiple_of", 256);
+    const struct node *factor = config_get(c, "block_ffn_dim_multiplier"),
+                      *given = config_get(c, "block_ff_dim intermediate_size");
+    double times = 1;
+    if (factor && !node_number(factor, &times))
+        diag_error(c->settings->diag, factor->at, "%s is %s; expected a factor", factor->key,
+                   node_describe(factor, c->settings->arena));
+    if (!config_flag(c, "block_auto_adjust_ff_dim", true) || !multiple || !given)
+        return;
+    double scaled = times * (double)(2 * inner / 3);
+    uint64_t whole = scaled >= 1 && scaled < 1e12 ? (uint64_t)scaled : 1;
+    settings_replace(
+        c->settings, "model.ffn",
+        arena_print(c->settings->arena, "%llu", (unsigned long long)((whole + multiple - 1) / multiple * multiple)),
+        config_given(given));
+}
+
+/* Layers with attention: as they are listed, or all. */
+static void mark_attention(struct config *c, const struct node *list, char *letters)
+{
+    uint64_t number, count = strlen(letters);
+    memset(letters, 'C', count);
+    for (const struct node *each = list->first; each; each = each->next)
+        if (node_count(each, &number) && number < count)
+            letters[number] = '*';
+        else
+            diag_error(c->settings->diag, each->at, "full_attn_idxs has %s; expected layers from 0 to %llu",
+                       node_describe(each, c->settings->arena), (unsigned long long)count - 1);
+}
+
+void config_read_lfm2(struct config *c)
+{
+    static const struct config_word words[] = {{"conv", 'C'}, {"full_attention", '*'}, {NULL, 0}};
+    const struct node *types = config_get(c, "layer_types"), *list = config_get(c, "full_attn_idxs");
+    char *letters = config_letters(c, '*');
+    if (!types && list && list->kind == NODE_LIST)
+        mark_attention(c, list, letters);
+    if (types)
+        config_put_list(c, "model.mixers", "layer_types", words, 'C');
+    else
+        config_put_letters(c, "model.mixers", letters, list ? config_given(list) : config_default(c, "layer_types"));
+    if (strchr(settings_text(c->settings, "model.mixers", ""), 'C'))
+        config_put_count(c, "model.convolution", "conv_L_cache", 3, true);
+    config_find(c, "conv_dim conv_dim_out conv_use_xavier_init block_dim block_norm_eps block_mlp_init_scale "
+                   "block_out_init_scale block_use_swiglu block_use_xavier_init use_pos_enc num_heads theta");
+    config_refuse(c, "conv_bias", "short convolutions with biases");
+    put_adjusted(c);
 }

@@ -129,6 +129,7 @@ void config_read_ling(struct config *config);
 void config_read_hunyuan(struct config *config);
 void config_read_hunyuan_experts(struct config *config);
 void config_read_granite(struct config *config);
+void config_read_lfm2(struct config *config);
 
 /* ---- huggingface_towers.c ---- */
 

@@ -21,6 +21,7 @@ static const char *const known_words[] = {"attention",
                                           "heavily_compressed_attention",
                                           "gated_deltanet",
                                           "kda",
+                                          "conv",
                                           NULL};
 
 static bool is_known(const char *word)
@@ -56,6 +57,7 @@ static const char *kinds_by_keys(const struct config *c)
                  {"mamba_d_state", "M (Mamba-2)"},
                  {"linear_num_value_heads", "G (gated delta net)"},
                  {"linear_attn_config", "K (Kimi delta attention)"},
+                 {"conv_L_cache", "C (gated short convolution)"},
                  {"index_topk", "D (an indexer)"},
                  {"compress_ratios", "w, c and h (compressed attention)"},
                  {"block_configs", "unequal blocks (layer_kv_heads, layer_ffn)"},
@@ -78,8 +80,6 @@ static const char *lacking_of(const char *type)
                  {"gemma3n", "embeddings of each layer, several predictions of the residual, and shared keys"},
                  {"gemma3n_text", "embeddings of each layer, several predictions of the residual, and shared keys"},
                  {"jamba", "Mamba-1"},
-                 {"lfm2", "gated short convolutions in place of attention"},
-                 {"lfm2_moe", "gated short convolutions in place of attention"},
                  {"phi4_multimodal", "adapters of each modality within all layers"},
                  {"phi4mm", "adapters of each modality within all layers"}};
     for (size_t i = 0; type && i < sizeof known / sizeof *known; i++)

@@ -55,6 +55,9 @@ bool generation_cache_of(const struct transformer_model *m, double tensor, doubl
     case MIXER_LIGHTNING:
         carry((double)m->heads, (double)m->head_size, (double)m->head_size, tensor, cache);
         return true;
+    case MIXER_SHORT:
+        carry((double)m->hidden, 1, (double)m->convolution - 1, tensor, cache);
+        return true;
     case MIXER_NONE:
         return true;
     default:

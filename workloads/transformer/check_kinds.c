@@ -119,7 +119,7 @@ static const struct {
     KEY(linear_key_size, "GKL", COUNT),
     KEY(linear_value_size, "GKL", COUNT),
     KEY(linear_full_gate, "K", FLAG),
-    KEY(convolution, "MGK", COUNT),
+    KEY(convolution, "MGKC", COUNT),
     KEY(chunk, "MGKL", COUNT),
     KEY(index_heads, "DBc", COUNT),
     KEY(index_size, "DBc", COUNT),
@@ -183,8 +183,8 @@ static bool check_needs(const struct transformer_job *j)
                "linear_value_heads that are a multiple of linear_key_heads");
     ok &= need(j, "B", m->index_block > 0, "model.mixers", "model.index_block");
     ok &= need(j, "B", !m->kv_rank, "model.kv_rank", "keys and values of heads, not latent ones");
-    ok &= need(j, "MGKLDSBwch", !m->biases, "model.biases", "biases: false: their matrices have none");
-    ok &= need(j, "MGKLDSBwch", m->causal, "model.causal", "causal: true: a token sees only those before it");
+    ok &= need(j, "MGKLCDSBwch", !m->biases, "model.biases", "biases: false: their matrices have none");
+    ok &= need(j, "MGKLCDSBwch", m->causal, "model.causal", "causal: true: a token sees only those before it");
     if (has_feed(m, FEED_EXPERTS) && !m->experts) {
         j->api->error(j->job, m->pattern ? "model.pattern" : "model.feeds",
                       "layers with experts (E) need model.experts");

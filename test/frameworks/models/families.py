@@ -162,6 +162,10 @@ MODELS = {
                            num_experts=64, moe_topk=[8] * 32, moe_intermediate_size=[3072] * 32, use_cla=False,
                            num_shared_expert=[1] * 32, use_mla=False, kv_lora_rank=None, tie_word_embeddings=True),
                      80393183232, 0),
+    # 10 layers of convolutions, three matrices in, three taps and one matrix out, and 6 of attention; 12288 x 2/3
+    "LFM2-1.2B": (shape("lfm2", 16, 2048, 32, 8, 65536, block_ff_dim=12288, block_auto_adjust_ff_dim=True,
+                        block_multiple_of=256, block_ffn_dim_multiplier=1.0, conv_L_cache=3, conv_bias=False,
+                        full_attn_idxs=[2, 5, 8, 10, 12, 14], tie_word_embeddings=True), 1170340608, 0),
     "Granite-4.0-H-Tiny": (granite(40, 1536, 12, 4, 48, 64, 128, 512, 1024, num_local_experts=64,
                                    num_experts_per_tok=6), GRANITE + 40 * 64 * (3 * 1536 * 512 + 1536), 0),
     "Granite-4.0-H-dense": (granite(40, 1536, 12, 4, 48, 64, 128, 512, 1024, num_local_experts=0,
@@ -330,6 +334,7 @@ for biased in (True, False):
 
 # What cannot be meant is refused at its place.
 llama, flash, nano = (MODELS[name][0] for name in ("Llama-3.1-8B", "DeepSeek-V4-Flash", "Nemotron-3-Nano"))
+lfm2 = MODELS["LFM2-1.2B"][0]
 hunyuan, granite4 = MODELS["Hunyuan-A13B"][0], MODELS["Granite-4.0-H-Tiny"][0]
 kimi, gemma = MODELS["Kimi-K3"][0], MODELS["gemma-4-26B-A4B"][0]
 linear = dict(BLOCK, ffn={"replace_with_linear": True})
@@ -344,7 +349,8 @@ for config, words in ((dict(flash, compress_ratios=[0] * 42 + [8]), ["'8'", "exp
                        ["'falcon_h9'", "'parallel_mamba'", "no kind that stagesim has"]),
                       (dict(llama, model_type="jamba"), ["it has Mamba-1, no kind of layer that stagesim has"]),
                       (dict(llama, model_type="falcon_h1"), ["beside each other in one layer"]),
-                      (dict(llama, model_type="lfm2"), ["gated short convolutions"]),
+                      (dict(lfm2, conv_bias=True), ["conv_bias", "no kind of layer"]),
+                      (dict(lfm2, full_attn_idxs=[16]), ["'16'", "layers from 0 to 15"]),
                       (dict(llama, model_type="gemma3n_text"), ["embeddings of each layer"]),
                       (dict(hunyuan, use_cla=True), ["use_cla", "no kind of layer"]),
                       (dict(hunyuan, moe_topk=[8] * 31 + [4]), ["moe_topk", "'4'", "same count for all layers"]),

@@ -118,7 +118,7 @@ result = subprocess.run([STAGESIM, "check", str(FOLDER / "job.yaml"), "--set",
 expect(result.returncode == 0, "a map in --set", result)
 
 # Mistakes have their place in config.json, or in the scenario.
-for config, words in ((dict(llama, model_type="lama"), ["config.json:2:", "'lama'", "did you mean 'llama'", "53 more"]),
+for config, words in ((dict(llama, model_type="lama"), ["config.json:2:", "'lama'", "did you mean 'llama'", "54 more"]),
                       ({k: v for k, v in llama.items() if k != "hidden_size"}, ["config.json:1:1", "'hidden_size'"]),
                       (dict(llama, num_hidden_layers="many"), ["config.json:3:", "num_hidden_layers", "'many'"]),
                       (dict(llama, num_attention_heads=0), ["config.json:5:", "num_attention_heads is 0"]),

@@ -34,6 +34,7 @@ KINDS = {
     "kimi delta": {"mixers": "KKK+", "linear_value_heads": 16, **LATENT, "residual_blocks": 2},
     "kimi delta, full gate": {"mixers": "K", "linear_value_heads": 16, "linear_full_gate": True},
     "lightning": {"mixers": "LLL*", "linear_value_heads": 16, "chunk": 256},
+    "short convolutions": {"mixers": "CCC*", "convolution": 3, "qk_norm": True},
     "sparse": {"mixers": "D", **LATENT, "index_heads": 8, "index_top": 256, **EXPERTS, "dense_layers": 1},
     "sparse, shared and trained": {"mixers": "DS", **LATENT, "index_heads": 8, "index_top": 256, "index_trained": True},
     "blocks": {"mixers": "*B", "index_heads": 4, "index_top": 4, "index_block": 64, **EXPERTS, "feeds": "-E"},

@@ -45,6 +45,7 @@ static const struct transformer_kind *const kinds[TRANSFORMER_MIXERS] = {
     [MIXER_GATED_DELTA] = &kind_gated_delta,
     [MIXER_KIMI_DELTA] = &kind_kimi_delta,
     [MIXER_LIGHTNING] = &kind_lightning,
+    [MIXER_SHORT] = &kind_short,
     [MIXER_SPARSE] = &kind_sparse,
     [MIXER_SPARSE_SHARED] = &kind_sparse_shared,
     [MIXER_BLOCK_SPARSE] = &kind_block_sparse,

@@ -67,7 +67,7 @@ struct transformer_kind {
 const struct transformer_kind *transformer_kind_of(const struct transformer_model *model);
 
 extern const struct transformer_kind kind_attention, kind_mamba, kind_gated_delta, kind_kimi_delta, kind_lightning,
-    kind_sparse, kind_sparse_shared, kind_block_sparse, kind_compressed;
+    kind_short, kind_sparse, kind_sparse_shared, kind_block_sparse, kind_compressed;
 
 /* ---- attention.c, which other kinds of attention use ---- */
 

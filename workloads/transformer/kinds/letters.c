@@ -10,6 +10,7 @@ const struct transformer_letter transformer_mixer_letters[] = {
     {'G', MIXER_GATED_DELTA, "gated delta net"},
     {'K', MIXER_KIMI_DELTA, "Kimi delta attention"},
     {'L', MIXER_LIGHTNING, "lightning attention"},
+    {'C', MIXER_SHORT, "gated short convolution"},
     {'D', MIXER_SPARSE, "sparse attention with an indexer"},
     {'S', MIXER_SPARSE_SHARED, "sparse attention with the keys that the layer before picked"},
     {'B', MIXER_BLOCK_SPARSE, "block-sparse attention with an indexer"},

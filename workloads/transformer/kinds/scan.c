@@ -12,11 +12,11 @@ double scan_flops(const struct transformer_model *m, const struct kind_scan *sca
 }
 
 /* Reads and writes its columns; its products are few. */
-static void add_convolution(const struct transformer_model *m, const struct transformer_layout *l,
-                            const struct operator_shape *s, const struct kind_scan *scan, bool backward,
-                            struct transformer_operators *out)
+void scan_convolution(const struct transformer_model *m, const struct transformer_layout *l,
+                      const struct operator_shape *s, double convolved, bool backward,
+                      struct transformer_operators *out)
 {
-    double columns = scan->convolved / l->tensor, times = backward ? 2 : 1;
+    double columns = convolved / l->tensor, times = backward ? 2 : 1;
     if (columns > 0)
         operators_add(out,
                       (struct transformer_operator){.name = "convolution",
@@ -57,7 +57,7 @@ static void add_scan(const struct transformer_layout *l, const struct operator_s
 void scan_core(const struct transformer_model *m, const struct transformer_layout *l, const struct operator_shape *s,
                const struct kind_scan *scan, struct transformer_operators *out)
 {
-    add_convolution(m, l, s, scan, false, out);
+    scan_convolution(m, l, s, scan->convolved, false, out);
     add_scan(l, s, scan, false, out);
     operators_add_vector(out, "output gate", 3 * s->element * s->rows * scan->gated / l->tensor);
 }
@@ -67,7 +67,7 @@ void scan_core_backward(const struct transformer_model *m, const struct transfor
 {
     operators_add_vector(out, "output gate", 5 * s->element * s->rows * scan->gated / l->tensor);
     add_scan(l, s, scan, true, out);
-    add_convolution(m, l, s, scan, true, out);
+    scan_convolution(m, l, s, scan->convolved, true, out);
 }
 
 void scan_projections(const struct transformer_model *m, const struct transformer_layout *l,

@@ -9,6 +9,10 @@
 /* Flop of one sample's convolution and scan. */
 double scan_flops(const struct transformer_model *model, const struct kind_scan *scan);
 
+/* A convolution of so many columns, of all ranks along tensor together, over the model's number of tokens. */
+void scan_convolution(const struct transformer_model *model, const struct transformer_layout *layout,
+                      const struct operator_shape *shape, double convolved, bool backward,
+                      struct transformer_operators *out);
 void scan_core(const struct transformer_model *model, const struct transformer_layout *layout,
                const struct operator_shape *shape, const struct kind_scan *scan, struct transformer_operators *out);
 /* The scan's backward computes its forward once more and twice as many products. */

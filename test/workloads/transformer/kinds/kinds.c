@@ -82,6 +82,7 @@ static const struct transformer_model streams = {COMMON, V4, .mixers = "w", .str
 static const struct transformer_model mimo = {COMMON,        .hidden = 4096,      .heads = 64,
                                               .kv_heads = 4, .head_size = 192,    .value_size = 128,
                                               .window = 128, .local_kv_heads = 8, .mixers = "W"};
+static const struct transformer_model lfm2 = {COMMON, .hidden = 2048, .heads = 32, .convolution = 3, .mixers = "C"};
 static const struct transformer_model chunks = {.layers = 1,
                                                 .sequence = 32768,
                                                 .vocabulary = 1000,
@@ -124,6 +125,7 @@ Test(kinds, products_of_a_token)
         {"Qwen3.5-35B, gated delta net", &qwen_35b, 67.371, 0.066 + 5.855},
         {"Qwen3.5-27B, gated delta net", &qwen_27b, 231.670, 0.082 + 8.782},
         {"Kimi K3, delta attention", &kimi_k3, 887.161, 0.295 + 17.564},
+        {"LFM2-1.2B, short convolution", &lfm2, 33.554432, 0.012288},
         {"DeepSeek-V3, latent attention", &latent, 374.211, 2 * 335.544},
         {"Kimi K3, latent attention with a gate", &gated, 464.388, 2 * 251.658},
         {"DeepSeek-V3.2, sparse attention", &sparse, 374.211, 499.122 + 95.551},
@@ -211,8 +213,8 @@ static double block_flops(const struct transformer_model *own, const struct tran
 }
 
 static const struct transformer_model *const all[] = {
-    &nano,   &ultra,  &qwen_35b, &qwen_27b, &kimi_k3, &kimi_narrow, &lightning, &latent, &gated,
-    &sparse, &shared, &taught,   &blocks,   &near,    &compressed,  &heavily,   &streams};
+    &nano,   &ultra,  &qwen_35b, &qwen_27b, &kimi_k3, &kimi_narrow, &lightning, &latent,  &gated,
+    &sparse, &shared, &taught,   &blocks,   &near,    &compressed,  &heavily,   &streams, &lfm2};
 
 /* What ranks compute together is what the formulas say: forward, backward, and what runs again. */
 Test(kinds, operators_add_up_to_the_model)
@@ -259,6 +261,7 @@ Test(kinds, activations)
                 2 * (2 * 2048 + 2 * 2048 + 2 * 4096 + 64 + 4096 + 3 * 4096 + 32 * 64), 1e-12, "gated delta net");
     expect_near(kept(&kimi_k3, TRANSFORMER_KEEP), 2 * (2 * 7168 + 4 * 12288 + 96 + 12288 + 4 * 12288 + 2 * 96 * 64),
                 1e-12, "Kimi delta attention");
+    expect_near(kept(&lfm2, TRANSFORMER_KEEP), 2 * (2 * 2048 + 3 * 2048 + 2048 + 2 * 2048), 1e-12, "convolution");
     expect_near(kept(&lightning, TRANSFORMER_KEEP), 2 * (2 * 6144 + 5 * 8192), 1e-12, "lightning attention");
     expect_near(kept(&sparse, TRANSFORMER_KEEP), 2 * (2 * 7168 + 2 * 24576 + 2 * 16384 + 2 * (1536 + 512) + 64), 1e-12,
                 "sparse attention");
