@@ -242,7 +242,7 @@ static int run_search(const struct options *options, const char *typed, int argc
                                        options->plugins,  .kinds = true, .study = true};
     const struct scenario *scenario = scenario_load(&request, arena, &diag);
     if (scenario && scenario->kind == &rl_kind)
-        return search_rl(options, scenario, typed, arena);
+        return search_rl(options, scenario, typed, argc, argv, arena);
     if (scenario && scenario->kind) {
         request.kinds = false; /* says what takes such a scenario */
         scenario = scenario_load(&request, arena, &diag);

@@ -11,11 +11,13 @@
 #include "cluster/rl/rl.h"
 #include "commands/cli/parts.h"
 #include "commands/cli/result.h"
+#include "commands/cli/sweep_parts.h"
 #include "studies/record.h"
 #include "studies/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { TOP_DEFAULT = 10 };
 
@@ -30,6 +32,7 @@ struct found {
     size_t ranked_count, ran, refused;
     const char *reason; /* why most of those that are refused are; NULL: none is */
     size_t reason_count;
+    bool answered; /* all variants were tried */
 };
 
 /* ---- what is asked for ---- */
@@ -39,10 +42,10 @@ static bool check_options(const struct options *options, unsigned pictures)
     const struct {
         const char *name;
         bool given;
-    } others[] = {{"--exhaustive", options->exhaustive}, {"--shard", options->shard != NULL},
-                  {"--slurm", options->slurm != NULL},   {"--merge", options->merge},
-                  {"--top 0", options->top == 0},        {"--picture", pictures != 0},
-                  {"--resume", options->resume}};
+    } others[] = {{"--exhaustive", options->exhaustive},
+                  {"--shard beside --merge", options->shard && options->merge},
+                  {"--top 0", options->top == 0},
+                  {"--picture", pictures != 0}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i].given) {
             diag_print(stderr, "stagesim search: %s is for scenarios of a job, and this one is of %s\n", others[i].name,
@@ -238,28 +241,45 @@ static bool write_files(const struct found *found, struct output *output, const 
 
 /* ---- all together ---- */
 
-static int simulate(struct found *found, struct arena *arena)
+static bool fill_request(struct found *found, struct arena *arena)
 {
     const struct options *options = found->options;
     found->request = (struct sweep_request){
         .scenario = found->scenario->request,
         .axes = &found->axis,
         .axis_count = 1,
-        .jobs = options->jobs ? options->jobs : parts_processors(),
-        .quiet = options->quiet,
-        .time_limit = options->time_limit,
-        .shard = 1,
-        .shards = 1,
     };
+    return sweep_parts_request(options, &found->request, arena);
+}
+
+/* The variants, those of a part, or what the parts have. */
+static int simulate_some(struct found *found, struct arena *arena)
+{
     int code = sweep_create(&found->sweep, &found->request, arena);
     if (code != EXIT_DONE)
         return code;
+    if (found->options->merge)
+        return sweep_parts_merge(&found->sweep, found->options, "search", arena);
     interruption_await();
     code = sweep_run(&found->sweep);
     interruption_forget();
+    return code;
+}
+
+static int simulate_part(void *user)
+{
+    struct found *found = user;
+    return simulate_some(found, found->sweep.arena);
+}
+
+static int simulate(struct found *found, struct arena *arena)
+{
+    const struct options *options = found->options;
+    int code = simulate_some(found, arena);
     if (code != EXIT_DONE)
         return code;
     rank(found, arena);
+    found->answered = !found->sweep.stopped;
     FILE *out = found->ranked_count ? stdout : stderr;
     print_remarks(out, found, found->ranked_count ? options->format : TABLE_TEXT);
     if (found->ranked_count) {
@@ -270,17 +290,24 @@ static int simulate(struct found *found, struct arena *arena)
     return EXIT_BAD_INPUT;
 }
 
-int search_rl(const struct options *options, const struct scenario *scenario, const char *typed, struct arena *arena)
+int search_rl(const struct options *options, const struct scenario *scenario, const char *typed, int argc, char **argv,
+              struct arena *arena)
 {
     static const char *const late[] = {"search.csv", "search.json", "best.yaml", "scenario.yaml", "about.json", NULL};
-    struct found found = {.options = options, .scenario = scenario};
+    struct found found = {.options = options, .scenario = scenario, .sweep = {.arena = arena}};
     struct fault fault = {""};
-    if (!check_options(options, scenario->pictures) || !list_variants(&found, arena))
+    if (!check_options(options, scenario->pictures) || !list_variants(&found, arena) || !fill_request(&found, arena))
         return EXIT_BAD_INPUT;
+    if (options->slurm)
+        return sweep_parts_on_slurm(&found.request, options, "search", argc, argv, arena);
+    if (options->shard)
+        return parts_run(options->output, simulate_part, &found);
     if (!options->output)
         return simulate(&found, arena);
     struct output *output = output_create(options->output, &fault);
     int code = output && output_foresee(output, late, &fault) ? simulate(&found, arena) : EXIT_BAD_INPUT;
+    if (found.answered && found.request.journal)
+        unlink(found.request.journal);
     bool written =
         result_settle(output, code == EXIT_DONE && write_files(&found, output, typed, arena, &fault), &fault);
     if (code == EXIT_DONE && !options->quiet && written) {

@@ -8,6 +8,7 @@
 
 /* Simulates every variant of the scenario, of the kind rl_kind, prints the fastest that fit, and writes them where -o
  * is given. `typed`: the command. An exit code after mistakes were reported. */
-int search_rl(const struct options *options, const struct scenario *scenario, const char *typed, struct arena *arena);
+int search_rl(const struct options *options, const struct scenario *scenario, const char *typed, int argc, char **argv,
+              struct arena *arena);
 
 #endif

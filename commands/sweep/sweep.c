@@ -8,7 +8,7 @@
 #include "commands/cli/options.h"
 #include "commands/cli/parts.h"
 #include "commands/cli/result.h"
-#include "commands/cli/slurm_array.h"
+#include "commands/cli/sweep_parts.h"
 #include "commands/cli/variants.h"
 #include "commands/cli/words.h"
 #include "commands/sweep/sweep_output.h"
@@ -197,12 +197,8 @@ static int fill(void *user)
     int code = sweep_create(&wanted->sweep, &wanted->request, wanted->arena);
     if (code != EXIT_DONE || !sweep_view_choose(&wanted->view, &wanted->sweep, options->x, options->y, options->by))
         return code == EXIT_DONE ? EXIT_BAD_INPUT : code;
-    if (options->merge) {
-        size_t count = 0;
-        const char **files =
-            parts_list(options->files + 1, (size_t)options->file_count - 1, "sweep", &count, wanted->arena);
-        return files ? sweep_merge(&wanted->sweep, files, count) : EXIT_BAD_INPUT;
-    }
+    if (options->merge)
+        return sweep_parts_merge(&wanted->sweep, options, "sweep", wanted->arena);
     if (!options->quiet && wanted->sweep.base)
         scenario_tell_imported(wanted->sweep.base, &(struct diag){.out = stderr});
     interruption_await();
@@ -248,52 +244,11 @@ static int sweep_into(struct wanted *wanted)
     return EXIT_DONE;
 }
 
-static int find_missing(void *user, const char *parts, uint32_t shards, bool *missing, uint32_t *count)
-{
-    const struct wanted *wanted = user;
-    struct sweep sweep;
-    struct arena *arena = arena_create();
-    char *directories[] = {(char *)(uintptr_t)parts};
-    size_t files = 0;
-    uint32_t said = 1;
-    int code = sweep_create(&sweep, &wanted->request, arena);
-    const char **names = code == EXIT_DONE ? parts_list(directories, 1, "sweep", &files, arena) : NULL;
-    if (names)
-        code = sweep_read(&sweep, names, files, &said);
-    *count = code == EXIT_DONE ? sweep_missing(&sweep, shards, missing) : 0;
-    arena_destroy(arena);
-    return code;
-}
-
-/* A combination is a task of its own, as far as there may be so many: what simulations cost is not known. */
-static int sweep_on_slurm(struct wanted *wanted, int argc, char **argv)
-{
-    struct sweep sweep;
-    int code = sweep_create(&sweep, &wanted->request, wanted->arena);
-    struct slurm_work work = {.command = "sweep",
-                              .options = wanted->options,
-                              .seconds = SLURM_TASK_SECONDS * (double)sweep.count,
-                              .find_missing = find_missing,
-                              .user = wanted};
-    return code == EXIT_DONE ? slurm_array_run(&work, argc, argv, wanted->arena) : code;
-}
-
 static bool fill_request(struct wanted *wanted)
 {
     const struct options *options = wanted->options;
-    struct sweep_request *request = &wanted->request;
-    struct arena *arena = wanted->arena;
-    request->jobs = options->jobs ? options->jobs : parts_processors();
-    request->quiet = options->quiet;
-    request->time_limit = options->time_limit;
-    request->resume = options->resume;
-    request->shard = request->shards = 1;
-    if (options->shard && !shard_read(options->shard, &request->shard, &request->shards))
+    if (!sweep_parts_request(options, &wanted->request, wanted->arena))
         return false;
-    if (options->output && options->shard)
-        request->journal = parts_journal(options, "part", request->shard, request->shards, arena);
-    else if (options->output && !options->merge)
-        request->journal = parts_journal_of_whole(options, arena);
     return choose_axes(wanted);
 }
 
@@ -308,7 +263,7 @@ static int run_sweep(const struct command *command, const struct options *option
     if (options->shard)
         return parts_run(options->output, fill, &wanted);
     if (options->slurm)
-        return sweep_on_slurm(&wanted, argc, argv);
+        return sweep_parts_on_slurm(&wanted.request, options, "sweep", argc, argv, arena);
     if (options->output)
         return sweep_into(&wanted);
     int code = fill(&wanted);

@@ -95,6 +95,29 @@ def check_search(stagesim, folder):
     CHECK.that(shown == sorted(fits)[:3], f"the three fastest: {shown}")
 
 
+def check_parts(stagesim, folder):
+    """A search that was ended goes on with what its journal has; parts joined are what one process finds."""
+    scenario(folder, f"variants: {{gpus: {GPUS}, arrangement: [colocated, apart], trainer_gpus: [4], tensor: [1, 2], "
+             "pipeline: [1, 2], engine_tensor: [1, 2]}")
+    tool.run(stagesim, "search", folder / "s.yaml", "-o", folder / "whole", "--quiet")
+    for part in ("1/3", "2/3"):
+        tool.run(stagesim, "search", folder / "s.yaml", "-o", folder / "parts", "--shard", part, "--quiet")
+    merge = (stagesim, "search", folder / "s.yaml", "--merge", folder / "parts", "-o", folder / "joined", "--quiet")
+    missing = tool.run(*merge, expect=None)
+    CHECK.that(missing.returncode != 0 and not (folder / "joined").exists(), f"a part is missing: {missing.stderr}")
+    tool.run(stagesim, "search", folder / "s.yaml", "-o", folder / "parts", "--shard", "3/3", "--quiet")
+    tool.run(*merge)
+    for name in ("search.csv", "search.json", "best.yaml"):
+        CHECK.that((folder / "whole" / name).read_text() == (folder / "joined" / name).read_text(), f"joined: {name}")
+    CHECK.that(not (folder / "whole.journal").exists(), "an answer needs no journal")
+    tool.run(stagesim, "search", folder / "s.yaml", "-o", folder / "ended", "--quiet", "--time-limit", "1ms",
+             expect=None)
+    CHECK.that((folder / "ended.journal").exists(), "one that was ended leaves its journal")
+    tool.run(stagesim, "search", folder / "s.yaml", "-o", folder / "ended", "--quiet", "--resume")
+    CHECK.that((folder / "whole/search.csv").read_text() == (folder / "ended/search.csv").read_text(), "went on")
+    CHECK.that(not (folder / "ended.journal").exists(), "then it goes")
+
+
 def check_keys_of_some(stagesim, folder):
     """Keys of one arrangement count for its variants, and the others do without them."""
     scenario(folder, "variants: {arrangement: [colocated, apart, async], tensor: [2], pipeline: [1], "
@@ -136,7 +159,7 @@ BAD = (
     (f"variants: {{tensor: {[16] * 300}, pipeline: {[16] * 300}, engine_tensor: {[16] * 300}}}", (), "more than 20000"),
     ("", ("--top", "0"), "--top"), ("", ("--picture", "svg"), "--picture"),
     ("", ("--exhaustive",), "--exhaustive is for scenarios of a job"),
-    ("", ("--resume", "-o", "x"), "--resume is for scenarios of a job"),
+    ("", ("--shard", "1/2", "--merge", "x", "-o", "x"), "--shard beside --merge is for scenarios of a job"),
 )
 
 
@@ -157,6 +180,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         check_search(stagesim, folder)
+        check_parts(stagesim, folder)
         check_keys_of_some(stagesim, folder)
         check_default(stagesim, folder)
         check_refused(stagesim, folder)
