@@ -98,8 +98,8 @@ class Beside:
         switches = [set(pods_of(nodes)) for nodes in places]
         colours = [self.name_of((len(nodes), f"{self.alone.iteration(nodes):.6e}")) for nodes in places]
         for _ in places:
-            met = {pod: tuple(sorted(colour for colour, other in zip(colours, switches) if pod in other))
-                   for pods in switches for pod in pods}
+            met = {pod: tuple(sorted((where_of(other, pod), colour) for colour, other in zip(colours, places)
+                                     if pod in pods_of(other))) for pods in switches for pod in pods}
             colours = [self.name_of((colour, tuple(sorted((where_of(nodes, pod), met[pod]) for pod in pods
                                                           if len(met[pod]) > 1))))
                        for colour, pods, nodes in zip(colours, switches, places)]
