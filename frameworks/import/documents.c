@@ -58,23 +58,34 @@ static void take_over(struct node *own, const struct node *above, struct arena *
     }
 }
 
-static bool names_file(const struct node *node)
+/* The file that an entry of `defaults` names: itself, or as Hydra has it, without its ending. NULL: none, such as
+ * `_self_` and the choices of a group, which are maps. */
+static const char *named_file(const struct node *node, bool listed, struct arena *arena)
 {
-    return node->kind == NODE_SCALAR && (text_ends_in(node->text, ".yaml") || text_ends_in(node->text, ".yml"));
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    if (node->kind != NODE_SCALAR || !*node->text || !strcmp(node->text, "_self_"))
+        return NULL;
+    if (text_ends_in(node->text, ".yaml") || text_ends_in(node->text, ".yml"))
+        return node->text;
+    return listed && !node->text[strspn(node->text, letters)] ? arena_print(arena, "%s.yaml", node->text) : NULL;
 }
 
 static void inherit(struct settings *settings, struct node *root, unsigned depth);
 
-static void inherit_one(struct settings *settings, struct node *root, const struct node *name, unsigned depth)
+static void inherit_one(struct settings *settings, struct node *root, const struct node *name, bool listed,
+                        unsigned depth)
 {
     struct arena *arena = settings->arena;
-    const char *path = path_resolve(path_directory(root->at.file, arena), name->text, arena);
+    const char *file = named_file(name, listed, arena);
+    if (!file)
+        return;
+    const char *path = path_resolve(path_directory(root->at.file, arena), file, arena);
     size_t size;
     if (access(path, R_OK) || depth == DEEPEST) {
         settings_remark(settings, REMARK_PARTIAL, name->at, "defaults",
                         depth == DEEPEST ? "%s is not read: files go on from each other too often"
                                          : "%s is not read: it is not there; give it as well",
-                        name->text);
+                        file);
         return;
     }
     const char *text = text_read(path, &size, arena, settings->diag);
@@ -96,11 +107,10 @@ static void inherit(struct settings *settings, struct node *root, unsigned depth
             const struct node *each = defaults->first;
             for (size_t i = 0; i < left; i++)
                 each = each->next;
-            if (names_file(each))
-                inherit_one(settings, root, each, depth);
+            inherit_one(settings, root, each, true, depth);
         }
-    else if (names_file(defaults))
-        inherit_one(settings, root, defaults, depth);
+    else
+        inherit_one(settings, root, defaults, false, depth);
 }
 
 /* `${policy.precision}`: the value there. Others, such as `${oc.env:HOME}`, stay. */

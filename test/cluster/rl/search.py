@@ -116,6 +116,12 @@ def check_parts(stagesim, folder):
     tool.run(stagesim, "search", folder / "s.yaml", "-o", folder / "ended", "--quiet", "--resume")
     CHECK.that((folder / "whole/search.csv").read_text() == (folder / "ended/search.csv").read_text(), "went on")
     CHECK.that(not (folder / "ended.journal").exists(), "then it goes")
+    # What the journal has is not simulated again: all of it takes no time.
+    tool.run(stagesim, "search", folder / "s.yaml", "-o", folder / "one", "--shard", "1/1", "--quiet")
+    (folder / "again.journal").write_bytes((folder / "one/part-1-of-1.journal").read_bytes())
+    tool.run(stagesim, "search", folder / "s.yaml", "-o", folder / "again", "--quiet", "--resume", "--time-limit",
+             "1ms")
+    CHECK.that((folder / "whole/search.csv").read_text() == (folder / "again/search.csv").read_text(), "by the journal")
 
 
 def check_keys_of_some(stagesim, folder):
