@@ -153,6 +153,8 @@ static void copy_within(struct gantt *to, const struct gantt *from, double start
 static struct gantt *part_of(const struct gantt *gantt, double start, double end)
 {
     struct gantt *copy = gantt_create(gantt->title, gantt->subtitle, gantt->unit);
+    copy->jobs = gantt->jobs;
+    memcpy(copy->computing, gantt->computing, sizeof copy->computing);
     copy->end = end - start;
     copy->iteration = gantt->iteration;
     copy->bubble = gantt->bubble;

@@ -68,8 +68,9 @@ struct gantt {
     char title[96];     /* for instance the schedule */
     char subtitle[224]; /* one line: workers, micro-batches, platform, engine */
     enum gantt_unit unit;
-    uint32_t jobs; /* 1: rows are jobs, not workers */
-    double end;    /* the axis is 0 .. end at least */
+    uint32_t jobs;      /* 1: rows are jobs, not workers */
+    char computing[24]; /* what the legend calls GANTT_COMPUTE; "": computation */
+    double end;         /* the axis is 0 .. end at least */
     /* The iteration that the figures are about where several were simulated: in steady state T long, otherwise its
      * first start to its last end. window_end 0: there is but one. */
     double window_start, window_end;

@@ -58,8 +58,9 @@ bool gantt_shows_critical(const struct gantt *gantt, const struct gantt_layout *
 struct gantt_legend {
     bool kinds[GANTT_KINDS];
     bool numbers, critical, arrows, strips;
-    bool mixed; /* shades mean different things in different gantts: no names then */
-    bool jobs;  /* rows are jobs */
+    bool mixed;         /* shades mean different things in different gantts: no names then */
+    bool jobs;          /* rows are jobs */
+    char computing[24]; /* of a gantt that says so */
     uint32_t shades;
     char shade_names[GANTT_SHADES_MAX][24];
 };

@@ -25,6 +25,8 @@ void gantt_legend_add(struct gantt_legend *legend, const struct gantt *gantt, co
     legend->arrows |= gantt_shows_arrows(gantt, layout);
     legend->strips |= layout->strips;
     legend->jobs |= gantt->jobs > 0;
+    if (*gantt->computing)
+        memcpy(legend->computing, gantt->computing, sizeof legend->computing);
     if (gantt->shades < 2 || layout->strips)
         return;
     legend->mixed |= legend->shades > 1 && strcmp(legend->shade_names[0], gantt->shade_names[0]) != 0;
@@ -54,6 +56,8 @@ static double begin_item(struct pen *pen, double swatch, const char *text)
 /* Rows of jobs show whether any rank computes, and whether any data move. */
 static const char *legend_name(const struct gantt_legend *legend, unsigned kind)
 {
+    if (kind == GANTT_COMPUTE && *legend->computing)
+        return legend->computing;
     if (legend->jobs && kind == GANTT_COMPUTE)
         return "computation";
     return legend->jobs && kind == GANTT_COLLECTIVE ? "transfer" : gantt_kind_label(kind);

@@ -15,6 +15,7 @@ struct gantt *queue_aligned(const struct queue_drawing *drawing, const char *pol
     char text[160];
     snprintf(text, sizeof text, "%.60s%s", title, drawing->nodes && !drawing->draws ? "; " QUEUE_NOT_DRAWN : "");
     struct gantt *gantt = gantt_create(text, "", GANTT_SECONDS);
+    snprintf(gantt->computing, sizeof gantt->computing, "given to a job");
     for (uint32_t node = 0; node < drawing->nodes && node < ALIGNED_NODES_MAX; node++) {
         char label[24];
         snprintf(label, sizeof label, "node %u", node);

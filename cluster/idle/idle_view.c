@@ -104,6 +104,7 @@ static void collect_spans(const struct replay *replay, struct idle_view *view, s
 struct gantt *idle_view_aligned(const struct idle_view *view)
 {
     struct gantt *gantt = gantt_create(view->ways[0].name, "", GANTT_SECONDS);
+    snprintf(gantt->computing, sizeof gantt->computing, "has nodes");
     for (size_t i = 0; i < view->job_count && i < ALIGNED_JOBS_MAX; i++)
         gantt_add_row(gantt, view->jobs[i].name, -1);
     for (size_t i = 0; i < view->span_count; i++) {

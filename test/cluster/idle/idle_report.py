@@ -6,6 +6,8 @@ import json
 import math
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -96,6 +98,11 @@ def compared(binary, folder):
     tool.run(binary, "report", "all", cwd=folder)
     for path, content in drawn.items():
         check.that(path.read_bytes() == content, f"{path} is another one")
+    if shutil.which("pdftotext"):
+        tool.run(binary, "report", "all", "--picture", "pdf", "--quiet", cwd=folder)
+        text = subprocess.run(["pdftotext", folder / "all/comparison.pdf", "-"], check=True, capture_output=True,
+                              text=True).stdout
+        check.that("has nodes" in text and "computation" not in text, f"what boxes are: {text}")
     list_file = folder / "all/comparison.json"
     rows = json.loads(list_file.read_text())
     check.that(len(rows) == 6 + 1 + 1 and sum("directory" in row for row in rows) == 3, f"{rows}")
