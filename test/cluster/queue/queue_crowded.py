@@ -20,7 +20,7 @@ from tool import Checker, binary_argument, sampled
 
 check = Checker()
 # Each takes up to a second, so that CI tries a few; STAGESIM_MONTHS=500 tries as many.
-MONTHS = int(os.environ.get("STAGESIM_MONTHS", 16))
+MONTHS = int(os.environ.get("STAGESIM_MONTHS", 8))
 FIRST = int(os.environ.get("STAGESIM_FIRST", 0))
 OVERSUBSCRIPTION, WIDE = 64, job_type(gradient="20GB")
 
