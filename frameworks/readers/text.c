@@ -7,7 +7,25 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* What comes, up to a byte more than is read; two zeros follow. As much memory as that takes: scripts ask for the same
+ * file again and again. */
+static char *read_all(FILE *in, size_t *size, struct arena *arena)
+{
+    enum { CHUNK = 4096 };
+    char *read = NULL;
+    size_t capacity = 0, got = CHUNK;
+    for (*size = 0; got == CHUNK && *size <= TEXT_BYTES_MAX; *size += got) {
+        read = array_grow(read, &capacity, *size + CHUNK, 1);
+        got = fread(read + *size, 1, CHUNK, in);
+    }
+    char *text = arena_alloc(arena, *size + 2);
+    memcpy(text, read, *size);
+    free(read);
+    return text;
+}
 
 const char *text_read(const char *file, size_t *size, struct arena *arena, struct diag *diag)
 {
@@ -18,8 +36,8 @@ const char *text_read(const char *file, size_t *size, struct arena *arena, struc
         return NULL;
     }
     FILE *in = path_open_read(file);
-    char *text = in ? arena_alloc(arena, TEXT_BYTES_MAX + 2) : NULL;
-    *size = in ? fread(text, 1, TEXT_BYTES_MAX + 1, in) : 0;
+    *size = 0;
+    char *text = in ? read_all(in, size, arena) : NULL;
     bool failed = !in || ferror(in);
     int reason = errno;
     if (in)

@@ -270,6 +270,11 @@ for script, reason in REFUSED.items():
     refuse(script, reason)
 for script in TOO_MUCH:
     refuse_soon(script)
+refuse("while true; do\n" + "[ -e env.sh ]\n" * 9 + "done", "more than 5000 steps to follow")  # a file is small
+most = 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+if most > 1 << 30:
+    failures += 1
+    print(f"a script took {most >> 20} MiB of memory")
 for seed in range(60):
     expect(some(random.Random(seed)))
 READ_IN = "TP=1; . ./c.cfg; launch --tp ${TP:-0}"
