@@ -116,7 +116,8 @@ class flat_zone : public simgrid::kernel::routing::NetZoneImpl
         if (!free_.empty() && free_.front().second < now) {
             link = free_.front().first;
             free_.pop_front();
-            link->set_bandwidth(limit);
+            if (link->get_bandwidth() != limit)
+                link->set_bandwidth(limit);
         } else {
             link = make_first_link("lent " + std::to_string(lent_++), limit);
         }
