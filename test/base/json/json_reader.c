@@ -58,6 +58,8 @@ Test(json_reader, pieces)
         {" [ ] \n", "[]"},
         {"{\"a\": [1, -2.5e+3, {\"b\": null}], \"c\":true}", "{k(a)[n(1)n(-2.5e+3){k(b)0}]k(c)t}"},
         {"[\"a\\n\\u0041\\ud83d\\ude00\\\"\", \"\", false]", "[s(a\nA\xf0\x9f\x98\x80\")s()f]"},
+        /* the first and the last digits */
+        {"\"\\u0021\\u0039\\u004a\\u005f\\u006A\\u007F\\u00e9\\u00B0\"", "s(!9J_j\x7f\xc3\xa9\xc2\xb0)"},
         {"[NaN, -Infinity]", "[n(NaN)n(-Infinity)]"},
         {"3", "n(3)"},
     };
