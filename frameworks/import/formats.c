@@ -183,7 +183,9 @@ static bool is_open(const struct node *node)
 static void read_given(struct reading *r, const struct format_row *row, const struct node *node, struct source from)
 {
     bool flag;
-    if (row->kind == ROW_SHARDS)
+    if (row->kind == ROW_REFUSED)
+        diag_error(r->settings->diag, node->key_at, "%s: %s", row->path, row->words);
+    else if (row->kind == ROW_SHARDS)
         read_shards(r, row, node, from);
     else if (is_open(node))
         settings_remark(r->settings, REMARK_CHOICE, node->key_at, row->path,

@@ -21,7 +21,8 @@ enum row_kind {
     ROW_FLAG,   /* true or false */
     ROW_NOT,    /* the opposite */
     ROW_WORD,   /* one of `words`: "bfloat16=bf16 float32=fp32" */
-    ROW_ONE     /* where it is true, `words` */
+    ROW_ONE,    /* where it is true, `words` */
+    ROW_REFUSED /* the file is of another kind: `words` say why, and what was expected */
 };
 
 struct format_row {

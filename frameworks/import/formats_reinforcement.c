@@ -16,7 +16,13 @@ static const char *const nemo_rl_marks[] = {"grpo",
                                             "cluster.num_nodes",
                                             NULL};
 
+static const char no_rollouts[] = "no samples are generated, so it is no step of reinforcement learning; expected grpo "
+                                  "or ppo, or a scenario of the training alone";
+
 static const struct format_row nemo_rl_rows[] = {
+    {"sft", ROW_REFUSED, NULL, no_rollouts, NULL},
+    {"dpo", ROW_REFUSED, NULL, no_rollouts, NULL},
+    {"rm", ROW_REFUSED, NULL, no_rollouts, NULL},
     {"grpo.num_prompts_per_step", ROW_COUNT, "rl.prompts", NULL, NULL},
     {"grpo.num_generations_per_prompt", ROW_COUNT, "rl.samples", NULL, NULL},
     {"grpo.async_grpo.enabled", ROW_FLAG, "@ahead", NULL, NULL},

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """serving.py STAGESIM: engines that were measured, beside what is predicted: throughput of TensorRT-LLM with equal
 lengths, two logs of vLLM request by request, and latencies of three libraries in a closed loop. The shares that an
-engine reaches were chosen by rows of the half
-`given`; nothing was chosen by the other half. Fails where errors are larger than those of today and a margin."""
+engine reaches were chosen by rows of the half `given`, with the errors of the other half in sight: that half is no
+blind test. Fails where errors are larger than those of today and a margin."""
 import csv
 import hashlib
 import json

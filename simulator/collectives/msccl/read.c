@@ -149,10 +149,21 @@ static bool take_lengths(const struct reader *reader, struct msccl_program *prog
     return true;
 }
 
+/* What changes no time here: threads of a block (RCCL), and how parts are added (TACCL). */
+static void name_what_is_not_modelled(const struct reader *reader)
+{
+    static const char *const attributes[] = {"nthreads", "redop"};
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
+        if (get(reader, attributes[i]))
+            diag_note(reader->diag, here(reader), "%s=\"%.40s\" is not modelled", attributes[i],
+                      get(reader, attributes[i]));
+}
+
 static bool read_algo(struct reader *reader)
 {
-    static const char *const known[] = {"name",    "proto",      "nchannels", "nchunksperloop", "ngpus",    "coll",
-                                        "inplace", "outofplace", "minBytes",  "maxBytes",       "nthreads", NULL};
+    static const char *const known[] = {"name",     "proto",   "nchannels",  "nchunksperloop", "ngpus",
+                                        "coll",     "inplace", "outofplace", "minBytes",       "maxBytes",
+                                        "nthreads", "redop",   NULL};
     struct msccl_program *program = reader->program;
     unsigned kind = 0, protocol = 0;
     uint32_t in = 0, out = MSCCL_NONE, threads;
@@ -174,6 +185,7 @@ static bool read_algo(struct reader *reader)
     program->out_of_place = out == MSCCL_NONE ? !in : out;
     if (!program->in_place && !program->out_of_place)
         return mistake(reader, "inplace and outofplace are both 0: the program is for nothing");
+    name_what_is_not_modelled(reader);
     program->gpus = arena_array(reader->arena, program->ranks, sizeof *program->gpus);
     return take_lengths(reader, program);
 }

@@ -150,6 +150,10 @@ FILES = [
     ("empty.yaml", "", "refused", [""]),
     ("list.json", "[1, 2, 3]", "refused", [""]),
     ("setup.py", "from setuptools import setup\nsetup(name='x')\n", "refused", ["a Python program, which is not run"]),
+    *((f"nemo_{kind}.yaml", f"{kind}: {{max_num_steps: 8}}\npolicy: {{model_name: x/y, megatron_cfg: {{enabled: "
+       "true}, dtensor_cfg: {enabled: false}}\ncluster: {num_nodes: 1, gpus_per_node: 8}\n", "refused",
+       [f"nemo_{kind}.yaml:1:1: error: {kind}: no samples are generated", "expected grpo or ppo"])
+      for kind in ("sft", "dpo", "rm")),
     ("recipe.py", "import nemo_run as run\ndef pretrain_recipe(nodes=1):\n    return run.Partial(train)\n", "refused",
      ["a Python program of NeMo"]),
     ("bridge.py", "from megatron.bridge import ConfigContainer\ndef config():\n    return ConfigContainer()\n",

@@ -210,6 +210,13 @@ def samples(folder):
     text = run("collective", "all-reduce", "--platform", four, "--algorithm", endless, "--sizes",
                "256KiB:16GiB:256").stdout
     check("auto" not in text and text.count("endless") >= 3, text)
+    named = folder / "named.xml"
+    named.write_text(endless.read_text().replace("<algo ", '<algo nthreads="512" redop="sum" ', 1))
+    done = [run("collective", "all-reduce", "--platform", four, "--algorithm", path, "--sizes", "256KiB:256KiB:2",
+                "--format", "csv") for path in (endless, named)]
+    notes = [line for line in done[1].stderr.splitlines() if "note:" in line]
+    check(done[0].stdout == done[1].stdout and not done[0].stderr and notes == [
+        f"{named}:1:1: note: {what} is not modelled" for what in ('nthreads="512"', 'redop="sum"')], done)
     other = run("collective", "all-reduce", "--platform", star(folder / "five.xml", 5), "--algorithm",
                 HERE / "allreduce_ring_4.xml", expect=1)
     check("allreduce_ring_4 is a program for 4 ranks" in other.stderr, other.stderr)
