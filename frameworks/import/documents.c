@@ -7,6 +7,7 @@
 #include "frameworks/readers/text.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { DEEPEST = 8 };
@@ -70,47 +71,79 @@ static const char *named_file(const struct node *node, bool listed, struct arena
     return listed && !node->text[strspn(node->text, letters)] ? arena_print(arena, "%s.yaml", node->text) : NULL;
 }
 
-static void inherit(struct settings *settings, struct node *root, unsigned depth);
+/* A file is read once: what it has is there already where another one names it again, or files name each other. */
+struct read_file {
+    struct stat identity;
+    const struct read_file *before;
+};
 
-static void inherit_one(struct settings *settings, struct node *root, const struct node *name, bool listed,
-                        unsigned depth)
+struct heir {
+    struct settings *settings;
+    const struct read_file *files;
+};
+
+static bool is_file(const char *path, struct stat *identity)
 {
+    return !stat(path, identity) && S_ISREG(identity->st_mode) && !access(path, R_OK);
+}
+
+/* Whether this is the first time. */
+static bool read_first(struct heir *h, const struct stat *identity)
+{
+    for (const struct read_file *file = h->files; file; file = file->before)
+        if (file->identity.st_dev == identity->st_dev && file->identity.st_ino == identity->st_ino)
+            return false;
+    struct read_file *file = arena_alloc(h->settings->arena, sizeof *file);
+    *file = (struct read_file){*identity, h->files};
+    h->files = file;
+    return true;
+}
+
+static void inherit(struct heir *h, struct node *root, unsigned depth);
+
+static void inherit_one(struct heir *h, struct node *root, const struct node *name, bool listed, unsigned depth)
+{
+    struct settings *settings = h->settings;
     struct arena *arena = settings->arena;
     const char *file = named_file(name, listed, arena);
     if (!file)
         return;
     const char *path = path_resolve(path_directory(root->at.file, arena), file, arena);
+    struct stat identity;
     size_t size;
-    if (access(path, R_OK) || depth == DEEPEST) {
+    if (!is_file(path, &identity) || depth == DEEPEST) {
         settings_remark(settings, REMARK_PARTIAL, name->at, "defaults",
                         depth == DEEPEST ? "%s is not read: files go on from each other too often"
                                          : "%s is not read: it is not there; give it as well",
                         file);
         return;
     }
+    if (!read_first(h, &identity))
+        return;
     const char *text = text_read(path, &size, arena, settings->diag);
     struct node *above = text ? import_parse(settings, path, text, size) : NULL;
     if (!above)
         return;
-    inherit(settings, above, depth + 1);
+    inherit(h, above, depth + 1);
     take_over(root, above, arena);
 }
 
 /* Of several the last one counts most. */
-static void inherit(struct settings *settings, struct node *root, unsigned depth)
+static void inherit(struct heir *h, struct node *root, unsigned depth)
 {
     const struct node *defaults = node_get(root, "defaults");
     if (!defaults)
         return;
-    if (defaults->kind == NODE_LIST)
-        for (size_t left = defaults->count; left--;) {
-            const struct node *each = defaults->first;
-            for (size_t i = 0; i < left; i++)
-                each = each->next;
-            inherit_one(settings, root, each, true, depth);
-        }
-    else
-        inherit_one(settings, root, defaults, false, depth);
+    if (defaults->kind != NODE_LIST) {
+        inherit_one(h, root, defaults, false, depth);
+        return;
+    }
+    const struct node **entries = arena_array(h->settings->arena, defaults->count + 1, sizeof *entries);
+    size_t count = 0;
+    for (const struct node *each = defaults->first; each; each = each->next)
+        entries[count++] = each;
+    while (count--)
+        inherit_one(h, root, entries[count], true, depth);
 }
 
 /* `${policy.precision}`: the value there. Others, such as `${oc.env:HOME}`, stay. */
@@ -132,6 +165,10 @@ static void fill_in(const struct node *root, struct node *node, struct arena *ar
 
 void document_inherit(struct settings *settings, struct node *root)
 {
-    inherit(settings, root, 0);
+    struct heir heir = {settings, NULL};
+    struct stat identity;
+    if (is_file(root->at.file, &identity))
+        read_first(&heir, &identity);
+    inherit(&heir, root, 0);
     fill_in(root, root, settings->arena);
 }

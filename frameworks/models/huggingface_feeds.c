@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "frameworks/models/huggingface_parts.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- Apertus ---- */
@@ -130,25 +131,29 @@ void config_read_granite(struct config *c)
 
 /* ---- LFM2: short convolutions, in some layers attention ---- */
 
-/* Two thirds of what the file says, with a factor, rounded up to a multiple. */
+/* Two thirds of what the file says, times a factor, up to a multiple; null in place of the factor leaves two thirds. */
 static void put_adjusted(struct config *c)
 {
-    uint64_t inner = settings_count(c->settings, "model.ffn", 0),
-             multiple = config_positive(c, "block_multiple_of", 256);
-    const struct node *factor = config_get(c, "block_ffn_dim_multiplier"),
-                      *given = config_get(c, "block_ff_dim intermediate_size");
+    static const char *const width = "block_ff_dim intermediate_size";
+    enum { COLUMNS_MAX = 1 << 24 }; /* as of model.ffn */
+    const struct node *given = config_get(c, width), *factor = config_find(c, "block_ffn_dim_multiplier");
+    uint64_t inner = config_count(c, width, 0), multiple = config_positive(c, "block_multiple_of", 256);
     double times = 1;
-    if (factor && !node_number(factor, &times))
-        diag_error(c->settings->diag, factor->at, "%s is %s; expected a factor", factor->key,
-                   node_describe(factor, c->settings->arena));
-    if (!config_flag(c, "block_auto_adjust_ff_dim", true) || !multiple || !given)
+    if (!config_flag(c, "block_auto_adjust_ff_dim", true) || !inner || !multiple)
         return;
-    double scaled = times * (double)(2 * inner / 3);
-    uint64_t whole = scaled >= 1 && scaled < 1e12 ? (uint64_t)scaled : 1;
-    settings_replace(
-        c->settings, "model.ffn",
-        arena_print(c->settings->arena, "%llu", (unsigned long long)((whole + multiple - 1) / multiple * multiple)),
-        config_given(given));
+    bool is_factor = !node_given(factor) || node_number(factor, &times);
+    double columns = floor(times * floor(2 * (double)inner / 3));
+    if (!is_factor || !(columns >= 1 && columns <= COLUMNS_MAX)) {
+        const struct node *wrong = node_given(factor) && inner <= COLUMNS_MAX ? factor : given;
+        diag_error(c->settings->diag, wrong->at, "%s is %s; expected a value with which blocks have 1 to %d columns",
+                   wrong->key, node_describe(wrong, c->settings->arena), COLUMNS_MAX);
+        return;
+    }
+    uint64_t whole = (uint64_t)columns;
+    if (!factor || node_given(factor))
+        whole = settings_product((whole + multiple - 1) / multiple, multiple);
+    settings_replace(c->settings, "model.ffn", arena_print(c->settings->arena, "%llu", (unsigned long long)whole),
+                     config_given(given));
 }
 
 /* Layers with attention: as they are listed, or all. */
@@ -156,7 +161,10 @@ static void mark_attention(struct config *c, const struct node *list, char *lett
 {
     uint64_t number, count = strlen(letters);
     memset(letters, 'C', count);
-    for (const struct node *each = list->first; each; each = each->next)
+    if (list->kind != NODE_LIST)
+        diag_error(c->settings->diag, list->at, "full_attn_idxs is %s; expected a list of layers",
+                   node_describe(list, c->settings->arena));
+    for (const struct node *each = list->kind == NODE_LIST && count ? list->first : NULL; each; each = each->next)
         if (node_count(each, &number) && number < count)
             letters[number] = '*';
         else
@@ -167,9 +175,10 @@ static void mark_attention(struct config *c, const struct node *list, char *lett
 void config_read_lfm2(struct config *c)
 {
     static const struct config_word words[] = {{"conv", 'C'}, {"full_attention", '*'}, {NULL, 0}};
-    const struct node *types = config_get(c, "layer_types"), *list = config_get(c, "full_attn_idxs");
+    const struct node *types = config_get(c, "layer_types"), *list = config_get(c, "full_attn_idxs"),
+                      *tied = config_get(c, "tie_embedding");
     char *letters = config_letters(c, '*');
-    if (!types && list && list->kind == NODE_LIST)
+    if (!types && list)
         mark_attention(c, list, letters);
     if (types)
         config_put_list(c, "model.mixers", "layer_types", words, 'C');
@@ -177,8 +186,12 @@ void config_read_lfm2(struct config *c)
         config_put_letters(c, "model.mixers", letters, list ? config_given(list) : config_default(c, "layer_types"));
     if (strchr(settings_text(c->settings, "model.mixers", ""), 'C'))
         config_put_count(c, "model.convolution", "conv_L_cache", 3, true);
-    config_find(c, "conv_dim conv_dim_out conv_use_xavier_init block_dim block_norm_eps block_mlp_init_scale "
-                   "block_out_init_scale block_use_swiglu block_use_xavier_init use_pos_enc num_heads theta");
+    if (tied)
+        settings_replace(c->settings, "model.tied", config_flag(c, "tie_embedding", true) ? "true" : "false",
+                         config_given(tied));
+    config_find(c,
+                "conv_L_cache conv_dim conv_dim_out conv_use_xavier_init block_dim block_norm_eps block_mlp_init_scale "
+                "block_out_init_scale block_use_swiglu block_use_xavier_init use_pos_enc num_heads theta");
     config_refuse(c, "conv_bias", "short convolutions with biases");
     put_adjusted(c);
 }

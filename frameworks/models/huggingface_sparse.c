@@ -173,7 +173,8 @@ void config_refuse(struct config *c, const char *key, const char *what)
     const struct node *node = config_get(c, key);
     uint64_t count = 0;
     bool flag = false;
-    if (node && ((node_count(node, &count) && count) || (node_flag(node, &flag) && flag)))
+    bool none = node && ((node_count(node, &count) && !count) || (node_flag(node, &flag) && !flag));
+    if (node && !none)
         diag_error(c->settings->diag, node->at,
                    "%s: %s are no kind of layer that stagesim has; expected 0, or a model "
                    "described by hand (doc/layer-kinds.md)",

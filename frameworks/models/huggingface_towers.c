@@ -113,6 +113,24 @@ static void put_pool(struct config *c, uint64_t patches, const struct node *visi
                    (unsigned long long)patches, (unsigned long long)tokens);
 }
 
+/* Which layers' features become tokens, and of CLIP whether its vector beside the patches does, too. */
+static void tell_features(struct config *c, const struct projector *projector)
+{
+    const struct node *layers = config_get(c, "vision_feature_layer"),
+                      *way = config_get(c, "vision_feature_select_strategy");
+    bool full = way && way->kind == NODE_SCALAR && !strcmp(way->text, "full"),
+         clip = settings_find(c->settings, "model.tower_extra") != NULL;
+    if (layers && layers->kind == NODE_LIST && layers->count > 1)
+        settings_remark(c->settings, REMARK_PARTIAL, layers->key_at, layers->key,
+                        "tokens are made of one layer's features; those of %zu layers beside each other, and that many "
+                        "times the weights of the first matrix, are left out",
+                        layers->count);
+    if (clip ? full : way && !full && !projector->one_matrix)
+        settings_remark(c->settings, REMARK_PARTIAL, way->key_at, way->key,
+                        clip ? "the vector beside the patches becomes a token, too: not counted"
+                             : "the first patch of an image becomes no token: it is counted");
+}
+
 static void put_projector(struct config *c, uint64_t patches, const struct node *vision)
 {
     const struct projector *projector = find_projector(c);
@@ -120,8 +138,9 @@ static void put_projector(struct config *c, uint64_t patches, const struct node 
     struct source from = config_given(vision);
     c->root = c->top;
     bool biases = config_flag(c, "multimodal_projector_bias", projector->biases);
-    config_find(c, "vision_feature_layer vision_feature_select_strategy image_token_index image_seq_length "
-                   "image_grid_pinpoints use_image_newline_parameter projection_dim");
+    config_find(c, "image_token_index image_seq_length image_grid_pinpoints use_image_newline_parameter "
+                   "projection_dim");
+    tell_features(c, projector);
     settings_put(c->settings, "model.tower_merge", "1", from);
     if (projector->one_matrix)
         settings_put(c->settings, "model.tower_one_matrix", "true", from);
@@ -166,8 +185,8 @@ static void read_siglip_tower(struct config *c, const struct node *vision)
 /* A learned vector attends with the patches; one more normalisation is before the layers. */
 static void read_clip_tower(struct config *c, const struct node *vision)
 {
-    settings_put_count(c->settings, "model.tower_positions", read_square(c, 32, vision) + 1, config_given(vision));
     settings_put(c->settings, "model.tower_extra", "1", config_given(vision));
+    settings_put_count(c->settings, "model.tower_positions", read_square(c, 32, vision) + 1, config_given(vision));
     settings_put(c->settings, "model.tower_norms", "2", config_given(vision));
     settings_put(c->settings, "model.tower_input_biases", "false", config_given(vision));
 }

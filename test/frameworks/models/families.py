@@ -332,6 +332,21 @@ for biased in (True, False):
     result = subprocess.run([STAGESIM, "import", str(FOLDER / "config.json")], capture_output=True, text=True)
     expect(("attention_out_bias" in result.stdout + result.stderr) == biased, "a bias that is left out", result)
 
+# Which features a vision model gives on is told where it is not as usual.
+for more, words in (({"vision_feature_layer": [-2, -5]}, "those of 2 layers beside each other"),
+                    ({"vision_feature_layer": -2}, None), ({"vision_feature_layer": [-2]}, None),
+                    ({"vision_feature_select_strategy": "full"}, "becomes a token, too"),
+                    ({"vision_feature_select_strategy": "default"}, None)):
+    run({"model_type": "llava", "text_config": MODELS["Llama-3.1-8B"][0], "vision_config": CLIP, **more}, 1)
+    result = subprocess.run([STAGESIM, "import", str(FOLDER / "config.json")], capture_output=True, text=True)
+    expect(words in result.stderr if words else "vision_feature" not in result.stderr, more, result)
+# LFM2 with untied embeddings, and blocks that are rounded or not.
+for more, count in (({"tie_embedding": False}, 1170340608 + 65536 * 2048),
+                    ({"block_ffn_dim_multiplier": None, "block_ff_dim": 12300}, 1170340608 + 16 * 3 * 2048 * 8),
+                    ({"block_ff_dim": 12300}, 1170340608 + 16 * 3 * 2048 * 256)):
+    result = run(dict(MODELS["LFM2-1.2B"][0], **more), count)
+    expect(result.returncode == 0, more, result)
+
 # What cannot be meant is refused at its place.
 llama, flash, nano = (MODELS[name][0] for name in ("Llama-3.1-8B", "DeepSeek-V4-Flash", "Nemotron-3-Nano"))
 lfm2 = MODELS["LFM2-1.2B"][0]
@@ -350,7 +365,12 @@ for config, words in ((dict(flash, compress_ratios=[0] * 42 + [8]), ["'8'", "exp
                       (dict(llama, model_type="jamba"), ["it has Mamba-1, no kind of layer that stagesim has"]),
                       (dict(llama, model_type="falcon_h1"), ["beside each other in one layer"]),
                       (dict(lfm2, conv_bias=True), ["conv_bias", "no kind of layer"]),
+                      (dict(lfm2, conv_bias="yes"), ["conv_bias", "expected 0"]),
                       (dict(lfm2, full_attn_idxs=[16]), ["'16'", "layers from 0 to 15"]),
+                      (dict(lfm2, full_attn_idxs=5), ["'5'", "expected a list of layers"]),
+                      *((dict(lfm2, block_ffn_dim_multiplier=factor), ["block_ffn_dim_multiplier is", "columns"])
+                        for factor in (0, -1, 1e30, "NaN")),
+                      (dict(lfm2, block_ff_dim=10**15), ["block_ff_dim is", "1 to 16777216 columns"]),
                       (dict(llama, model_type="gemma3n_text"), ["embeddings of each layer"]),
                       (dict(hunyuan, use_cla=True), ["use_cla", "no kind of layer"]),
                       (dict(hunyuan, moe_topk=[8] * 31 + [4]), ["moe_topk", "'4'", "same count for all layers"]),
