@@ -356,6 +356,7 @@ static void write_joined(FILE *out, const struct layout *layouts, uint32_t count
         write_spine_links(out, &layouts[i]);
         write_flow_links(out, &layouts[i]);
         layout_write_joint_links(out, &layouts[i]);
+        layout_write_joint_flow_link(out, &layouts[i]);
     }
     for (uint32_t i = 0; i < count; i++)
         write_design_pods(out, &layouts[i], 0, layouts[i].design->nodes);
@@ -397,7 +398,7 @@ static bool check_joined(const struct design *designs, uint32_t count, struct fa
     return true;
 }
 
-bool design_write_joined(const char *title, const struct design *designs, uint32_t count, const struct wire *join,
+bool design_write_joined(const char *title, const struct design *designs, uint32_t count, const struct joint *joint,
                          FILE *out, struct fault *fault)
 {
     if (!check_joined(designs, count, fault))
@@ -407,13 +408,13 @@ bool design_write_joined(const char *title, const struct design *designs, uint32
     for (uint32_t i = 0; i < count; i++) {
         if (!layout_create(&layouts[i], &designs[i], fault))
             return false;
-        layouts[i].join = join;
+        layouts[i].joint = joint;
         layouts[i].first_node = nodes;
         layouts[i].first_pod = pods;
         nodes += designs[i].nodes;
         pods += pod_count(&designs[i]);
     }
-    xml_head(out, title, designs, count, join);
+    xml_head(out, title, designs, count, joint);
     write_joined(out, layouts, count);
     xml_tail(out);
     return true;

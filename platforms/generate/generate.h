@@ -125,10 +125,15 @@ bool design_check(const struct design *design, struct fault *fault);
  * another or to the port, dimensions that do not match the number of nodes, too many devices. */
 bool design_write(const struct design *design, FILE *out, struct fault *fault);
 
+/* What joins several designs: an interface of every node's own, and limits of transfers over it. */
+struct joint {
+    const struct wire *wire;
+    struct flow_limit flow;
+};
+
 /* Writes several designs, all with switched fabrics and none with rails, into one platform: in each the network that it
- * has by itself, between them one interface of kind `join` in every node. Nodes and pods are numbered across all
- * designs. */
-bool design_write_joined(const char *title, const struct design *designs, uint32_t count, const struct wire *join,
+ * has by itself, between them the joint. Nodes and pods are numbered across all designs. */
+bool design_write_joined(const char *title, const struct design *designs, uint32_t count, const struct joint *joint,
                          FILE *out, struct fault *fault);
 
 /* Writes the platform of a preset. False with the fault filled when there is no such preset or it does not come in that

@@ -151,7 +151,7 @@ static void write_ways_to_joint(FILE *out, const struct layout *layout, uint32_t
 {
     for (uint32_t a = 0; a < layout->devices; a++) {
         struct layout_route route = layout->out[a];
-        route.count -= route.count > 1;
+        route.count = layout_to_joint(&route);
         fprintf(out, "      <route src=\"%s-%u-%u\" dst=\"joint-port-%u\">", layout->design->prefix, copy, a, copy);
         layout_write_steps(out, layout, copy, &route, false);
     }
@@ -173,7 +173,7 @@ void layout_write_node(FILE *out, const struct layout *layout, uint32_t copy, bo
         fprintf(out, "      <router id=\"switch-%u\"/>\n", copy);
     if (layout->has_port)
         fprintf(out, "      <router id=\"port-%u\"/>\n", copy);
-    if (layout->join) /* the last one, so that no way inside the node leads over it */
+    if (layout->joint) /* the last one, so that no way inside the node leads over it */
         fprintf(out, "      <router id=\"joint-port-%u\"/>\n", copy);
     if (own_links)
         layout_write_links(out, layout, copy);
@@ -185,7 +185,7 @@ void layout_write_node(FILE *out, const struct layout *layout, uint32_t copy, bo
         fprintf(out, "      <route src=\"%s-%u-%u\" dst=\"port-%u\">", layout->design->prefix, copy, a, copy);
         layout_write_steps(out, layout, copy, &layout->out[a], false);
     }
-    if (layout->join)
+    if (layout->joint)
         write_ways_to_joint(out, layout, copy);
     fputs("    </zone>\n", out);
 }
@@ -218,15 +218,16 @@ void layout_write_pod(FILE *out, const struct layout *layout, uint32_t pod, uint
     layout_write_switch(out, "leaf", "leaf-switch", pod);
     for (uint32_t i = first; i < past; i++)
         layout_write_node(out, layout, i, false);
-    if (layout->join) /* after the leaf, which is as near and has to win */
+    if (layout->joint) /* after the leaf, which is as near and has to win */
         layout_write_switch(out, "joint-leaf", "joint-leaf-switch", pod);
     layout_write_uplinks(out, layout, first, past, pod);
-    for (uint32_t i = first; i < past && layout->join; i++) {
+    for (uint32_t i = first; i < past && layout->joint; i++) {
         fprintf(out,
                 "    <zoneRoute src=\"node-%u\" dst=\"joint-leaf-%u\" gw_src=\"joint-port-%u\" "
                 "gw_dst=\"joint-leaf-switch-%u\">",
                 i, pod, i, pod);
-        xml_link_on_route(out, layout->join->name, i, NODE_NONE, true);
+        xml_link_on_route(out, layout->joint->wire->name, i, NODE_NONE, true);
+        layout_joint_flow_on_route(out, layout);
         fputs("</zoneRoute>\n", out);
     }
     fputs("    </zone>\n", out);
@@ -243,7 +244,7 @@ static uint32_t pod_nodes(const struct layout *layout, uint32_t pod)
 
 void layout_write_joint_links(FILE *out, const struct layout *layout)
 {
-    const struct wire *join = layout->join;
+    const struct wire *join = layout->joint->wire;
     const struct design *design = layout->design;
     double bandwidth = join->effective * 1e9;
     for (uint32_t i = 0; i < design->nodes; i++)
@@ -260,6 +261,7 @@ void layout_write_joint_routes(FILE *out, const struct layout *layout)
                 "    <zoneRoute src=\"pod-%u\" dst=\"joint\" gw_src=\"joint-leaf-switch-%u\" gw_dst=\"joint-switch\">",
                 pod, pod);
         xml_link_on_route(out, "joint", pod, NODE_NONE, true);
+        layout_joint_flow_on_route(out, layout);
         fputs("</zoneRoute>\n", out);
     }
 }

@@ -26,7 +26,7 @@ struct layout {
     bool *used;                 /* by cable: on some route */
     double exit_latency;        /* seconds more on cables to the port: where no uplink follows them */
     /* In a platform of several designs: */
-    const struct wire *join;        /* what joins them, an interface of every node's own; NULL: nothing does */
+    const struct joint *joint;      /* what joins them; NULL: nothing does */
     uint32_t first_node, first_pod; /* numbers of this design's first node and pod */
 };
 
@@ -60,6 +60,12 @@ void layout_write_pod(FILE *out, const struct layout *layout, uint32_t pod, uint
 /* From the nodes `first` to `past` - 1 to the leaf switch of their pod. */
 void layout_write_uplinks(FILE *out, const struct layout *layout, uint32_t first, uint32_t past, uint32_t pod);
 
+/* How many of a route's cables to the port lead to the joint as well: all but the interface, if there are others. */
+static inline uint32_t layout_to_joint(const struct layout_route *out)
+{
+    return out->count - (out->count > 1);
+}
+
 /* The ways over which designs are joined: an interface of each node, one link for what those of a pod carry together.
  */
 void layout_write_joint_links(FILE *out, const struct layout *layout);
@@ -68,6 +74,10 @@ void layout_write_joint_routes(FILE *out, const struct layout *layout);
 /* The link that limits single transfers over that level, and its place on a route; nothing where there is no limit. */
 void layout_write_flow_link(FILE *out, const struct layout *layout, enum design_level level);
 void layout_flow_on_route(FILE *out, const struct layout *layout, enum design_level level);
+/* The same of ways over the joint, which have such a link wherever those beside them do: Floyd's zones take the way of
+ * fewest links. */
+void layout_write_joint_flow_link(FILE *out, const struct layout *layout);
+void layout_joint_flow_on_route(FILE *out, const struct layout *layout);
 
 /* The zone of a torus that is closed with a shift (fabric.twisted). */
 void twisted_write(FILE *out, const struct design *design);

@@ -38,6 +38,7 @@ struct platform_request {
     bool group_direct;              /* groups are joined pairwise, and what one sends another takes that link only */
     uint32_t sites;                 /* the nodes are in so many places far apart; 0: in one. In place of groups */
     double site_rate, site_latency; /* bytes per second from a site to all others; seconds from a site to another */
+    bool joined;                    /* one of several clusters in a platform */
     double flow_rate, flow_window;  /* bytes per second that one transfer between nodes reaches at most, and bytes of it
                                        on their way at once; 0: what the network's file says */
     const char *torus;              /* sizes such as 8x8x16: the shape that optical switches join cubes to */

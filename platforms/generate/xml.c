@@ -161,6 +161,14 @@ static void head_node(FILE *out, const struct node_graph *node)
     }
 }
 
+static void head_flow(FILE *out, const struct flow_limit *flow)
+{
+    if (flow->rate > 0)
+        fprintf(out, ", a transfer between nodes reaches %.10g GB/s at most", flow->rate / 1e9);
+    if (flow->window > 0)
+        fprintf(out, ", and has %.10g bytes on their way at most", flow->window);
+}
+
 static void head_fabric(FILE *out, const struct fabric *fabric)
 {
     static const char *const rails[] = {"", ", rails that meet in the spine", ", rails that meet over NVLink",
@@ -176,10 +184,7 @@ static void head_fabric(FILE *out, const struct fabric *fabric)
         fprintf(out, ", %ss of %u nodes with %.10g GB/s each, %.10g us to what joins them%s",
                 strcmp(fabric->group.links, "site") ? "group" : "site", fabric->group.nodes, fabric->group.rate / 1e9,
                 fabric->group.hop * 1e6, fabric->group.direct ? ", an equal share of it to each other group" : "");
-    if (fabric->flow.rate > 0)
-        fprintf(out, ", a transfer between nodes reaches %.10g GB/s at most", fabric->flow.rate / 1e9);
-    if (fabric->flow.window > 0)
-        fprintf(out, ", and has %.10g bytes on their way at most", fabric->flow.window);
+    head_flow(out, &fabric->flow);
     fprintf(out, " [%c: ", confidence_letter(fabric->confidence));
     xml_comment_text(out, fabric->source);
     fputs("]\n", out);
@@ -205,7 +210,7 @@ static void head_design(FILE *out, const struct design *design)
     }
 }
 
-void xml_head(FILE *out, const char *title, const struct design *designs, uint32_t count, const struct wire *join)
+void xml_head(FILE *out, const char *title, const struct design *designs, uint32_t count, const struct joint *joint)
 {
     fputs("<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<!--\n", out);
     xml_comment_text(out, title);
@@ -220,9 +225,11 @@ void xml_head(FILE *out, const char *title, const struct design *designs, uint32
         }
         head_design(out, &designs[i]);
     }
-    if (join) {
-        fputs("between the parts, one in each node: ", out);
-        head_wire(out, join);
+    if (joint) {
+        fputs("between the parts, one in each node", out);
+        head_flow(out, &joint->flow);
+        fputs(": ", out);
+        head_wire(out, joint->wire);
     }
     fputs("-->\n<platform version=\"4.1\">\n", out);
 }

@@ -7,7 +7,7 @@
 
 /* The head of the file up to and with <platform>: DTD and a comment with everything that the numbers of the designs,
  * and of what joins several, come from. */
-void xml_head(FILE *out, const char *title, const struct design *designs, uint32_t count, const struct wire *join);
+void xml_head(FILE *out, const char *title, const struct design *designs, uint32_t count, const struct joint *joint);
 void xml_tail(FILE *out);
 
 /* Text as an attribute's value: & < > " escaped, control characters replaced. */

@@ -118,7 +118,7 @@ static bool check_flow(const struct platform_request *request, const struct pres
 {
     if (request->flow_rate == 0 && request->flow_window == 0)
         return true;
-    if (preset->fabric.kind != FABRIC_SWITCHED || request->nodes == 1)
+    if (preset->fabric.kind != FABRIC_SWITCHED || (request->nodes == 1 && !request->joined))
         return fault_set(fault, "%s: limits of transfers are for several nodes around switches", preset->name);
     if (request->flow_rate != 0 && !(request->flow_rate >= 1e6 && request->flow_rate <= 1e15))
         return fault_set(fault, "a transfer at %g B/s: expected 1 MB/s to 1 PB/s", request->flow_rate);
@@ -360,12 +360,16 @@ bool platform_generate_joined(const struct platform_request *requests, uint32_t 
     struct wire wire = interface->wire;
     bool done = true;
     wire.name = "joint-nic"; /* whatever it is: told by name from the clusters' own interfaces */
-    for (uint32_t i = 0; i < count && done; i++)
-        done = preset_design(&requests[i], arena, &designs[i], fault);
+    for (uint32_t i = 0; i < count && done; i++) {
+        struct platform_request part = requests[i];
+        part.joined = true;
+        done = preset_design(&part, arena, &designs[i], fault);
+    }
     if (done)
         name_interfaces(designs, count, arena);
     const char *title = arena_print(arena, "%u clusters, joined by %s.", count, interface->product);
-    done = done && design_write_joined(title, designs, count, &wire, out, fault);
+    const struct joint joint = {&wire, flow_of(&requests[0], interface->network)};
+    done = done && design_write_joined(title, designs, count, &joint, out, fault);
     arena_destroy(arena);
     return done;
 }

@@ -325,13 +325,15 @@ def check_collectives(directory):
         check(abs(protocol["latency"] * latency - TCP_HOPS[name] * 1e-6) <= 2e-3 * latency, "TCP", name, protocol)
         check(protocol["start_s"] == node[name]["start_s"] and protocol["efficiency"] == node[name]["efficiency"],
               "TCP", name)
-    # EFA starts late, and half as late in the newer machine; within a node it costs nothing.
-    first, second = show("aws-p4d", "--nodes", "2"), show("aws-p5", "--nodes", "2")
+    # EFA starts late, earlier in the newer machine, and other transports half as late; within a node it costs nothing.
+    first, newer, half = (show(*words, "--nodes", "2") for words in (("aws-p4d",), ("aws-p5",),
+                                                                     ("aws-p5", "--nic", "tcpxo-200")))
     check(protocols(first, "node") == protocols(show("dgx-a100", "--nodes", "2"), "node"),
           "A100 within nodes, whatever joins them")
     for name, protocol in protocols(first, "network").items():
         check(protocol["latency"] == 1 and protocol["start_s"] > 1e-4, "EFA", protocol)
-        close(protocols(second, "network")[name]["start_s"], protocol["start_s"] / 2, "EFA of the p5")
+        check(protocols(newer, "network")[name]["start_s"] < protocol["start_s"] / 2, "EFA of the p5", name)
+        close(protocols(half, "network")[name]["start_s"], protocol["start_s"] / 2, "TCPXO")
     # Where nothing is known of a network, and with networks of several kinds, it is as within nodes.
     for arguments in (("dgx-a100", "--nodes", "1"), ("dgx-a100:2", "dgx-h100:2", "--join", "ethernet-25")):
         shown = show(*arguments)

@@ -148,6 +148,21 @@ def check_flows(folder):
              f"ring over two sites, 6 MB a round trip, {engine}", 2e-3)
 
 
+def check_joined_flows(folder):
+    """Limits change no way in one of several clusters, and hold on those between them, too."""
+    window = [40e3 / (2 * latency) for latency in (24.002e-6, 24.004e-6, 48e-6)] # of the farther end twice
+    for options, rates in (([], (5.25e9, 5.25e9, 1.125e9)), (["--flow-rate", "0.5GBps"], (0.5e9, 0.5e9, 0.5e9)),
+                           (["--flow-window", "40kB"], window)):
+        tool.run(STAGESIM, "platform", "generate", "node.yaml:4:ethernet-100", "node.yaml:1", "--pod", 2, "--join",
+                 "ethernet-10", *options, "-o", "joined.xml", cwd=folder)
+        for other, over, rate in zip((1, 2, 4), ("uplink", "spine", "joint"), rates):
+            shown = tool.run(STAGESIM, "platform", "show", "joined.xml", "--between", "gpu-0-0", f"gpu-{other}-0",
+                             cwd=folder).stdout
+            CHECK.that(over in shown and ("joint" in shown) == (other == 4), f"not over {over}, {options}:\n{shown}")
+            found = re.search(r": ([\d.]+) (MB|GB)/s", shown)
+            near(float(found[1]) * (1e9 if found[2] == "GB" else 1e6), rate, f"over {over}, {options}")
+
+
 # ---- tori ----
 
 def check_torus(folder):
@@ -274,8 +289,8 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         where = pathlib.Path(directory)
         (where / "node.yaml").write_text(PRODUCT)
-        for check in (check_trees, check_planes, check_sites, check_direct, check_flows, check_torus,
-                      check_twisted, check_refused, check_small_groups):
+        for check in (check_trees, check_planes, check_sites, check_direct, check_flows, check_joined_flows,
+                      check_torus, check_twisted, check_refused, check_small_groups):
             if len(sys.argv) < 3 or sys.argv[2] in check.__name__:
                 check(where)
     return CHECK.done()
