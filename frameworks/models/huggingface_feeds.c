@@ -45,9 +45,14 @@ void config_read_ling(struct config *c)
 static uint64_t put_even(struct config *c, const char *key, const char *name, uint64_t other)
 {
     const struct node *node = config_get(c, name);
-    uint64_t first = other, count;
+    uint64_t first = other, count, layers = settings_count(c->settings, "model.layers", 0);
     if (!node || node->kind != NODE_LIST)
         return config_put_count(c, key, name, other, !other);
+    if (node->count < layers || !node->count) {
+        diag_error(c->settings->diag, node->at, "%s has %zu values, the model %llu layers; expected one value for each",
+                   node->key, node->count, (unsigned long long)layers);
+        return other;
+    }
     for (const struct node *each = node->first; each; each = each->next) {
         if (!node_count(each, &count) || (each != node->first && count != first)) {
             diag_error(c->settings->diag, each->at, "%s has %s; expected the same count for all layers", node->key,

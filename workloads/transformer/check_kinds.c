@@ -235,6 +235,7 @@ static bool check_ranks(const struct transformer_job *j)
     ok &= check_heads(j, "G", "model.linear_value_heads", m->linear_value_heads, both, both > tensor ? exchange : who);
     ok &= check_heads(j, "KL", "model.linear_value_heads", m->linear_value_heads, tensor, who);
     ok &= check_heads(j, "GKL", "model.linear_key_heads", m->linear_key_heads, tensor, who);
+    ok &= check_heads(j, "C", "model.hidden", m->hidden, tensor, who);
     return ok & check_heads(j, "wch", "model.output_groups", m->output_groups, tensor, who);
 }
 

@@ -374,6 +374,8 @@ for config, words in ((dict(flash, compress_ratios=[0] * 42 + [8]), ["'8'", "exp
                       (dict(llama, model_type="gemma3n_text"), ["embeddings of each layer"]),
                       (dict(hunyuan, use_cla=True), ["use_cla", "no kind of layer"]),
                       (dict(hunyuan, moe_topk=[8] * 31 + [4]), ["moe_topk", "'4'", "same count for all layers"]),
+                      *((dict(hunyuan, moe_topk=[8] * count), [f"moe_topk has {count} values", "32 layers"])
+                        for count in (0, 1, 31)),
                       (dict(granite4, mamba_n_heads=7), ["cannot be divided over 7 heads"]),
                       (dict(llama, model_type="zzz", ssm_state_size=128), ["M (Mamba-2)", "by hand"])):
     result = run(config, 1)
