@@ -59,12 +59,17 @@ static void take_over(struct node *own, const struct node *above, struct arena *
     }
 }
 
+static bool is_self(const struct node *node)
+{
+    return node->kind == NODE_SCALAR && !strcmp(node->text, "_self_");
+}
+
 /* The file that an entry of `defaults` names: itself, or as Hydra has it, without its ending. NULL: none, such as
  * `_self_` and the choices of a group, which are maps. */
 static const char *named_file(const struct node *node, bool listed, struct arena *arena)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-    if (node->kind != NODE_SCALAR || !*node->text || !strcmp(node->text, "_self_"))
+    if (node->kind != NODE_SCALAR || !*node->text || is_self(node))
         return NULL;
     if (text_ends_in(node->text, ".yaml") || text_ends_in(node->text, ".yml"))
         return node->text;
@@ -106,6 +111,9 @@ static void inherit_one(struct heir *h, struct node *root, const struct node *na
     struct settings *settings = h->settings;
     struct arena *arena = settings->arena;
     const char *file = named_file(name, listed, arena);
+    if (listed && name->kind == NODE_MAP && name->first && name->first->kind == NODE_SCALAR)
+        settings_remark(settings, REMARK_PARTIAL, name->at, "defaults",
+                        "%s of the group %s is not read; give its values as well", name->first->text, name->first->key);
     if (!file)
         return;
     const char *path = path_resolve(path_directory(root->at.file, arena), file, arena);
@@ -142,8 +150,13 @@ static void inherit(struct heir *h, struct node *root, unsigned depth)
     size_t count = 0;
     for (const struct node *each = defaults->first; each; each = each->next)
         entries[count++] = each;
-    while (count--)
+    const struct read_file *before = h->files;
+    while (count--) {
         inherit_one(h, root, entries[count], true, depth);
+        if (is_self(entries[count]) && h->files != before)
+            settings_remark(h->settings, REMARK_PARTIAL, entries[count]->at, "defaults",
+                            "files behind _self_ are to count more than this one: they are taken to count less");
+    }
 }
 
 /* `${policy.precision}`: the value there. Others, such as `${oc.env:HOME}`, stay. */
