@@ -36,6 +36,8 @@ static void check_keys(const struct queue_scenario *queue, const struct training
     } rules[] = {
         {!settings->fails && queue->runs > 1 && !queue->drawn, "queue.runs",
          "all runs are alike, for nothing fails; expected failures such as `failures: llama3`"},
+        {!settings->fails && queue->seed && !queue->drawn, "queue.seed",
+         "nothing is drawn by a seed, for nothing fails; expected failures such as `failures: llama3`, or a month"},
         {!settings->fails && node_get(root, "checkpoint"), "checkpoint",
          "checkpoints change nothing, for nothing fails; expected failures such as `failures: llama3`"},
         {settings->plan.policy != POLICY_RESTART, "failures.policy",
