@@ -173,6 +173,16 @@ static void read_plain(struct reading *r, const struct format_row *row, const st
                    node_describe(node, r->settings->arena));
 }
 
+static void read_above(struct reading *r, const struct format_row *row, const struct node *node, struct source from)
+{
+    double number;
+    if (node_number(node, &number))
+        settings_put_flag(r->settings, row->key, number > 0, from);
+    else
+        diag_error(r->settings->diag, node->at, "%s is %s; expected a number", row->path,
+                   node_describe(node, r->settings->arena));
+}
+
 /* "auto" and the like stand for what the framework fills in. */
 static bool is_open(const struct node *node)
 {
@@ -196,6 +206,8 @@ static void read_given(struct reading *r, const struct format_row *row, const st
         read_tokens(r, row, node, from);
     else if (row->kind == ROW_PLAIN)
         read_plain(r, row, node, from);
+    else if (row->kind == ROW_ABOVE)
+        read_above(r, row, node, from);
     else if (row->kind == ROW_RATIO)
         read_ratio(r, row, node, from);
     else if (row->kind == ROW_HALF)

@@ -20,6 +20,7 @@ enum row_kind {
     ROW_CHUNKS, /* chunks of a pipeline's worker */
     ROW_FLAG,   /* true or false */
     ROW_NOT,    /* the opposite */
+    ROW_ABOVE,  /* a number: whether it is above 0 */
     ROW_WORD,   /* one of `words`: "bfloat16=bf16 float32=fp32" */
     ROW_ONE,    /* where it is true, `words` */
     ROW_REFUSED /* the file is of another kind: `words` say why, and what was expected */

@@ -129,14 +129,19 @@ static const char *const verl_marks[] = {
 #define ROLLOUT "actor_rollout_ref.rollout."
 
 static const struct format_row verl_rows[] = {
-    {"data.train_batch_size", ROW_COUNT, "rl.prompts", NULL, NULL},
+    {"data.train_batch_size", ROW_COUNT, "rl.prompts", NULL, "1024"},
     {ROLLOUT "n", ROW_COUNT, "rl.samples", NULL, "1"},
-    {"data.max_prompt_length", ROW_COUNT, "@prompt", NULL, NULL},
-    {"data.max_response_length", ROW_COUNT, "rl.most", NULL, NULL},
-    {ACTOR "ppo_mini_batch_size", ROW_COUNT, "@mini_prompts", NULL, NULL},
-    {ACTOR "use_kl_loss", ROW_FLAG, "rl.reference", NULL, NULL},
+    {"data.max_prompt_length", ROW_COUNT, "@prompt", NULL, "512"},
+    {"data.max_response_length", ROW_COUNT, "rl.most", NULL, "512"},
+    {ACTOR "ppo_mini_batch_size", ROW_COUNT, "@mini_prompts", NULL, "256"},
+    {ACTOR "use_kl_loss", ROW_ONE, "rl.reference", "true", NULL},
+    {"algorithm.use_kl_in_reward", ROW_ONE, "rl.reference", "true", NULL},
     {"algorithm.adv_estimator", ROW_WORD, "rl.critic",
-     "gae=true grpo=false rloo=false remax=false reinforce_plus_plus=false", NULL},
+     "gae=true grpo=false rloo=false remax=false reinforce_plus_plus=false reinforce_plus_plus_baseline=false "
+     "opo=false "
+     "grpo_passk=false gpg=false rloo_vectorized=false grpo_vectorized=false optimal_token_baseline=false "
+     "tir_optimal_token_baseline=false",
+     "true"},
     {ACTOR "strategy", ROW_WORD, "transformer.zero", "fsdp=3 fsdp2=3 megatron=1", "3"},
     {ACTOR "megatron.tensor_model_parallel_size", ROW_COUNT, "parallel.tensor", NULL, NULL},
     {ACTOR "megatron.pipeline_model_parallel_size", ROW_COUNT, "parallel.pipeline", NULL, NULL},
@@ -144,14 +149,21 @@ static const struct format_row verl_rows[] = {
     {ACTOR "megatron.expert_model_parallel_size", ROW_COUNT, "parallel.expert", NULL, NULL},
     {ACTOR "ulysses_sequence_parallel_size", ROW_COUNT, "parallel.context", NULL, NULL},
     {"actor_rollout_ref.model.enable_gradient_checkpointing", ROW_FLAG, "@again", NULL, NULL},
-    {ROLLOUT "tensor_model_parallel_size", ROW_COUNT, "generation.tensor", NULL, NULL},
+    {ROLLOUT "tensor_model_parallel_size", ROW_COUNT, "generation.tensor", NULL, "2"},
     {ROLLOUT "data_parallel_size", ROW_COUNT, "generation.data", NULL, NULL},
     {ROLLOUT "expert_parallel_size", ROW_COUNT, "generation.expert", NULL, NULL},
-    {ROLLOUT "max_num_seqs", ROW_COUNT, "generation.sequences", NULL, NULL},
-    {ROLLOUT "max_num_batched_tokens", ROW_COUNT, "generation.tokens", NULL, NULL},
+    {ROLLOUT "max_num_seqs", ROW_COUNT, "generation.sequences", NULL, "256"},
+    {ROLLOUT "max_num_batched_tokens", ROW_COUNT, "generation.tokens", NULL, "8192"},
     {"trainer.nnodes", ROW_COUNT, "@nodes", NULL, "1"},
     {"trainer.n_gpus_per_node", ROW_COUNT, "@gpus_per_node", NULL, "8"},
     {NULL, ROW_COUNT, NULL, NULL, NULL},
+};
+
+/* Defaults of its configurations: verl/trainer/config @ b178a3cd. */
+static const struct format_fact verl_facts[] = {
+    {"rl.reference", "false", "veRL without use_kl_loss and use_kl_in_reward", NULL, NULL, NULL},
+    {"@again", "true", "veRL's FSDP without enable_gradient_checkpointing", "transformer.zero", "3", NULL},
+    {NULL, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const char *const verl_ignored[] = {"hydra*",
@@ -198,7 +210,7 @@ static const char *const verl_partial[] = {"reward_model*",
                                            "states move to the host where rl.offload says: not taken over",
                                            NULL};
 
-const struct format format_verl = {"veRL", NULL, verl_marks, 4, verl_rows, NULL, verl_ignored, verl_partial};
+const struct format format_verl = {"veRL", NULL, verl_marks, 4, verl_rows, verl_facts, verl_ignored, verl_partial};
 
 /* ---- OpenRLHF ---- */
 
@@ -215,16 +227,17 @@ static const char *const openrlhf_marks[] = {"rollout_batch_size",
                                              NULL};
 
 static const struct format_row openrlhf_rows[] = {
-    {"rollout_batch_size", ROW_COUNT, "rl.prompts", NULL, NULL},
+    {"rollout_batch_size", ROW_COUNT, "rl.prompts", NULL, "1024"},
     {"n_samples_per_prompt", ROW_COUNT, "rl.samples", NULL, "1"},
-    {"train_batch_size", ROW_COUNT, "rl.mini_batch", NULL, NULL},
-    {"prompt_max_len", ROW_COUNT, "@prompt", NULL, NULL},
-    {"generate_max_len", ROW_COUNT, "rl.most", NULL, NULL},
+    {"train_batch_size", ROW_COUNT, "rl.mini_batch", NULL, "128"},
+    {"prompt_max_len", ROW_COUNT, "@prompt", NULL, "1024"},
+    {"generate_max_len", ROW_COUNT, "rl.most", NULL, "1024"},
+    {"init_kl_coef", ROW_ABOVE, "rl.reference", NULL, "true"},
     {"advantage_estimator", ROW_WORD, "rl.critic",
-     "gae=true group_norm=false rloo=false reinforce=false reinforce_baseline=false dr_grpo=false", NULL},
+     "gae=true group_norm=false rloo=false reinforce=false reinforce_baseline=false dr_grpo=false", "true"},
     {"zero_stage", ROW_COUNT, "transformer.zero", NULL, "2"},
     {"bf16", ROW_ONE, "compute.precision", "bf16", NULL},
-    {"gradient_checkpointing", ROW_FLAG, "@again", NULL, NULL},
+    {"gradient_checkpointing", ROW_FLAG, "@again", NULL, "false"},
     {"vllm_num_engines", ROW_COUNT, "rl.engines", NULL, NULL},
     {"vllm_tensor_parallel_size", ROW_COUNT, "generation.tensor", NULL, NULL},
     {"colocate_all_models", ROW_FLAG, "@colocated", NULL, "false"},
@@ -249,8 +262,6 @@ static const char *const openrlhf_partial[] = {"micro_*",
                                                "see rl.reward, a time: not taken over",
                                                "remote_rm_url",
                                                "see rl.reward, a time: not taken over",
-                                               "init_kl_coef",
-                                               "without a reference model: --set rl.reference=false",
                                                "ref_*",
                                                "the reference model is on the trainer's GPUs",
                                                "critic_num*",

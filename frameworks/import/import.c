@@ -170,11 +170,39 @@ static void read_launch(struct import *import, const char *file, const struct sh
                         command->notes[i].text);
 }
 
+static void read_format(struct import *import, const struct format *format, const char *file, const struct node *root)
+{
+    name_file(import, file, format->name);
+    formats_read(format, root, &import->settings);
+    if (format->profile)
+        name_framework(import, format->name, format->profile);
+    else
+        import->framework = format->name;
+}
+
+static void read_command(struct import *import, const char *file, const struct shell_command *command)
+{
+    bool megatron = false;
+    for (size_t i = 0; i < command->count; i++)
+        megatron |= is_megatron(command->words[i].text);
+    const struct format *format = NULL;
+    const struct node *root = megatron ? NULL : overrides_read(command, &import->settings, &format);
+    if (root)
+        read_format(import, format, file, root);
+    else
+        read_launch(import, file, command);
+}
+
+static bool is_launch(const char *word)
+{
+    return is_megatron(word) || overrides_are(word);
+}
+
 static struct shell_request script_request(const struct import_request *request)
 {
     return (struct shell_request){.defines = request->defines,
                                   .define_count = request->define_count,
-                                  .is_option = is_megatron,
+                                  .is_option = is_launch,
                                   .file_options = {deepspeed_config, layers_config},
                                   .variable = launch_blocking,
                                   .tool = "Megatron-LM"};
@@ -192,12 +220,12 @@ static void read_script(struct import *import, const struct import_request *requ
     if (!shell_read(&script, settings->arena, settings->diag, &command))
         return;
     if (command.count)
-        read_launch(import, file, &command);
+        read_command(import, file, &command);
     else
         diag_error(
             settings->diag, (struct place){file, 1, 1},
-            "no command with options of Megatron-LM, such as --num-layers; expected a launch script, a config.json, "
-            "a TOML file of torchtitan, or a configuration of NeMo, DeepSpeed or accelerate");
+            "no command with options of Megatron-LM, such as --num-layers, of veRL or OpenRLHF; expected a launch "
+            "script, a config.json, a TOML file of torchtitan, or a configuration of NeMo, DeepSpeed or accelerate");
 }
 
 static void read_calls(struct import *import, const struct import_request *request, const char *folder)
@@ -205,7 +233,7 @@ static void read_calls(struct import *import, const struct import_request *reque
     const struct shell_request like = script_request(request);
     struct shell_command command;
     if (calls_read(folder, &like, &import->settings, &command))
-        read_launch(import, folder, &command);
+        read_command(import, folder, &command);
 }
 
 /* ---- documents ---- */
@@ -225,16 +253,6 @@ static void read_named(struct import *import, const struct import_request *reque
                    "this is no configuration of DeepSpeed, as deepspeed_config_file names one");
     else if (root)
         read_document(import, request, path, root);
-}
-
-static void read_format(struct import *import, const struct format *format, const char *file, const struct node *root)
-{
-    name_file(import, file, format->name);
-    formats_read(format, root, &import->settings);
-    if (format->profile)
-        name_framework(import, format->name, format->profile);
-    else
-        import->framework = format->name;
 }
 
 static void read_document(struct import *import, const struct import_request *request, const char *file,

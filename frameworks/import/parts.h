@@ -161,6 +161,15 @@ struct source reading_source(struct reading *reading, const char *path, const ch
  * `partial` (path, text, path, text, ...) a remark; unknown otherwise. */
 void reading_account(struct reading *reading, const char *const *ignored, const char *const *partial);
 
+/* ---- overrides.c: launches whose arguments are keys of a configuration ---- */
+
+/* Whether a word is an argument of veRL's or OpenRLHF's programs. */
+bool overrides_are(const char *word);
+struct format;
+/* The arguments of such a launch, as the tree of a file of *format; mistakes are reported. */
+const struct node *overrides_read(const struct shell_command *command, struct settings *settings,
+                                  const struct format **format);
+
 /* ---- combine.c: what follows from all files ---- */
 
 void import_combine(const struct import_request *request, struct import *import);

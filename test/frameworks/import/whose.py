@@ -150,6 +150,14 @@ FILES = [
     ("empty.yaml", "", "refused", [""]),
     ("list.json", "[1, 2, 3]", "refused", [""]),
     ("setup.py", "from setuptools import setup\nsetup(name='x')\n", "refused", ["a Python program, which is not run"]),
+    ("verl.sh", "python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.train_batch_size=$BATCH\n",
+     "refused", ["verl.sh:1:63: error: $BATCH is not known here: nobody sets it", "--define BATCH=VALUE"]),
+    ("verl_more.sh", "source env.sh\npython3 -m verl.trainer.main_ppo actor_rollout_ref.rollout.n=2 $MORE\n", "refused",
+     ["verl_more.sh:2:1: error: $MORE is not known here: 'env.sh' is read in here"]),
+    ("verl_words.sh", "python3 -m verl.trainer.main_ppo actor_rollout_ref.rollout.n=two\n", "refused",
+     ["verl_words.sh:1:34: error: actor_rollout_ref.rollout.n is the text 'two'; expected a count"]),
+    ("openrlhf.sh", "deepspeed --module openrlhf.cli.train_ppo_ray --rollout_batch_size 64 --zero_stage x\n", "refused",
+     ["openrlhf.sh:1:84: error: zero_stage is the text 'x'; expected a count"]),
     *((f"nemo_{kind}.yaml", f"{kind}: {{max_num_steps: 8}}\npolicy: {{model_name: x/y, megatron_cfg: {{enabled: "
        "true}, dtensor_cfg: {enabled: false}}\ncluster: {num_nodes: 1, gpus_per_node: 8}\n", "refused",
        [f"nemo_{kind}.yaml:1:1: error: {kind}: no samples are generated", "expected grpo or ppo"])
