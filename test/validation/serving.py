@@ -97,7 +97,7 @@ def throughput(stagesim, folder, row):
 
 def check_throughput(stagesim, folder, check):
     errors = {}
-    for row in tool.sampled(read("trtllm-throughput.csv")):
+    for row in tool.sampled(read("trtllm-throughput.csv"), least=25):
         error = throughput(stagesim, folder, row)
         kind = "dense" if row["model"] in DENSE else "experts"
         print(f"{row['model']:26} {row['gpu']:10} {row['layout']:6} {row['isl']:>5}/{row['osl']:5} "
@@ -136,7 +136,7 @@ def latency(stagesim, folder, row):
 
 def check_latency(stagesim, folder, check):
     errors = {}
-    for row in tool.sampled(read("latency.csv")):
+    for row in tool.sampled(read("latency.csv"), least=25):
         further, first = latency(stagesim, folder, row)
         kind = "dense" if row["model"] in DENSE else "experts"
         print(f"{row['model']:26} {row['gpu']:9} {row['engine']:7} {row['version']:14} tensor {row['tensor']:>2} data "

@@ -160,9 +160,12 @@ static double describe_joined(uint32_t a, uint32_t b, char *text, size_t size)
         return 2 * 450;
     }
     if ((m < 3) != (n < 3)) {
+        /* A core's rate over TCP bounds each transfer, on both ways of either side. */
+        uint32_t from = m < 3 ? 0 : 2, to = n < 3 ? 0 : 2;
         snprintf(text, size,
-                 "pcie-%u-%u_UP joint-nic-%u_UP joint-%u_UP joint-%u_DOWN joint-nic-%u_DOWN pcie-%u-%u_DOWN ", m, i, m,
-                 p, q, n, n, k);
+                 "pcie-%u-%u_UP joint-nic-%u_UP flow-joint-%u joint-%u_UP flow-joint-%u flow-joint-%u joint-%u_DOWN "
+                 "flow-joint-%u joint-nic-%u_DOWN pcie-%u-%u_DOWN ",
+                 m, i, m, from, p, from, to, q, to, n, n, k);
         return 2 * (1500 + 12000);
     }
     char middle[64] = "";
