@@ -232,9 +232,15 @@ static bool admit(struct batching *b, uint32_t request)
     return true;
 }
 
+/* Tokens of prompts in a step: those that go on take their part of it where they are in it. */
+static double room_for_prompts(const struct batching *b)
+{
+    return b->limits->budget - (b->limits->separate ? 0 : (double)b->going.count);
+}
+
 static void admit_those(struct batching *b)
 {
-    double budget = b->limits->budget - (double)b->going.count;
+    double budget = room_for_prompts(b);
     for (uint32_t i = b->fill_first; i < b->fill_end; i++)
         budget -= b->sequences[b->filling[i % b->count]].left;
     while (budget > 0 && b->going.count + (b->fill_end - b->fill_first) < b->limits->sequences) {
@@ -249,7 +255,7 @@ static void admit_those(struct batching *b)
 /* Of the pieces of prompts of one step the tokens and the pairs; those that end begin to go on behind it. */
 static struct generation_step fill(struct batching *b, uint32_t *ended)
 {
-    double budget = fmax(1, b->limits->budget - (double)b->going.count);
+    double budget = fmax(1, room_for_prompts(b));
     struct generation_step step = {0};
     if (!b->limits->separate)
         step = (struct generation_step){.decoding = b->going.count, .context = b->context, .sampled = b->going.count};

@@ -149,8 +149,11 @@ class Batching:
                 del self.kept[other]
         return True
 
+    def room_for_prompts(self):
+        return self.budget - (0 if self.server[4] else len(self.running))
+
     def admit(self):
-        free = self.budget - len(self.running) - sum(left for _, _, left in self.filling)
+        free = self.room_for_prompts() - sum(left for _, _, left in self.filling)
         while free > 0 and len(self.running) + len(self.filling) < self.sequences:
             here = self.coming and self.ready.get(self.coming[0], math.inf) <= self.polled
             queue = self.again or self.back or (self.coming if here else [])
@@ -167,7 +170,7 @@ class Batching:
             free -= fresh
 
     def fill(self):
-        free, prefill, pairs, ends = max(1, self.budget - len(self.running)), 0, 0, []
+        free, prefill, pairs, ends = max(1, self.room_for_prompts()), 0, 0, []
         for i, (who, held, left) in enumerate(self.filling):
             piece, before = min(free, left), held - left
             prefill, pairs, free = prefill + piece, pairs + piece * before + piece * (piece + 1) / 2, free - piece
@@ -270,7 +273,7 @@ def check_server(stagesim, folder, seed):
     draw = random.Random(seed)
     count, concurrency, front, token = 30, draw.choice((0, 3, 8)), draw.choice((0, 0.02)), draw.choice((0, 1e-4))
     polls, alone, eager = draw.choice((1, 7, 20)), draw.random() < 0.5, draw.choice((0, 3e-4))
-    requests = [(0 if concurrency else 0.05 * i, draw.randint(1, 400), draw.randint(1, 60)) for i in range(count)]
+    requests = [(0 if concurrency else 0.05 * i, draw.randint(1, 900), draw.randint(1, 60)) for i in range(count)]
     serving = {"front": f"{front}s", "front_token": f"{token}s"}
     if concurrency:
         _, prompts, outputs = (list(column) for column in zip(*requests))
