@@ -197,6 +197,8 @@ static void read_given(struct reading *r, const struct format_row *row, const st
         diag_error(r->settings->diag, node->key_at, "%s: %s", row->path, row->words);
     else if (row->kind == ROW_SHARDS)
         read_shards(r, row, node, from);
+    else if (row->kind == ROW_ABOVE)
+        read_above(r, row, node, from);
     else if (is_open(node))
         settings_remark(r->settings, REMARK_CHOICE, node->key_at, row->path,
                         "%s is filled in when the job starts: the file does not say", node->text);
@@ -206,8 +208,6 @@ static void read_given(struct reading *r, const struct format_row *row, const st
         read_tokens(r, row, node, from);
     else if (row->kind == ROW_PLAIN)
         read_plain(r, row, node, from);
-    else if (row->kind == ROW_ABOVE)
-        read_above(r, row, node, from);
     else if (row->kind == ROW_RATIO)
         read_ratio(r, row, node, from);
     else if (row->kind == ROW_HALF)

@@ -142,6 +142,7 @@ static const struct format_row verl_rows[] = {
      "grpo_passk=false gpg=false rloo_vectorized=false grpo_vectorized=false optimal_token_baseline=false "
      "tir_optimal_token_baseline=false",
      "true"},
+    {"model_engine", ROW_WORD, "transformer.zero", "dp=3 megatron=1", NULL},
     {ACTOR "strategy", ROW_WORD, "transformer.zero", "fsdp=3 fsdp2=3 megatron=1", "3"},
     {ACTOR "megatron.tensor_model_parallel_size", ROW_COUNT, "parallel.tensor", NULL, NULL},
     {ACTOR "megatron.pipeline_model_parallel_size", ROW_COUNT, "parallel.pipeline", NULL, NULL},
@@ -151,6 +152,7 @@ static const struct format_row verl_rows[] = {
     {"actor_rollout_ref.model.enable_gradient_checkpointing", ROW_FLAG, "@again", NULL, NULL},
     {ROLLOUT "tensor_model_parallel_size", ROW_COUNT, "generation.tensor", NULL, "2"},
     {ROLLOUT "data_parallel_size", ROW_COUNT, "generation.data", NULL, NULL},
+    {ROLLOUT "pipeline_model_parallel_size", ROW_COUNT, "generation.pipeline", NULL, NULL},
     {ROLLOUT "expert_parallel_size", ROW_COUNT, "generation.expert", NULL, NULL},
     {ROLLOUT "max_num_seqs", ROW_COUNT, "generation.sequences", NULL, "256"},
     {ROLLOUT "max_num_batched_tokens", ROW_COUNT, "generation.tokens", NULL, "8192"},
@@ -190,7 +192,9 @@ static const char *const verl_ignored[] = {"hydra*",
                                            ROLLOUT "do_sample",
                                            NULL};
 
-static const char *const verl_partial[] = {"reward_model*",
+static const char *const verl_partial[] = {ACTOR "ppo_epochs",
+                                           "samples are trained with once",
+                                           "reward_model*",
                                            "see rl.reward, a time: not taken over",
                                            ACTOR "ppo_micro*",
                                            "samples are packed: see rl.pack",
@@ -227,6 +231,10 @@ static const char *const openrlhf_marks[] = {"rollout_batch_size",
                                              NULL};
 
 static const struct format_row openrlhf_rows[] = {
+    {"eval_task", ROW_REFUSED, NULL,
+     "samples are generated without training, so it is no step of reinforcement learning; expected a launch of "
+     "train_ppo_ray",
+     NULL},
     {"rollout_batch_size", ROW_COUNT, "rl.prompts", NULL, "1024"},
     {"n_samples_per_prompt", ROW_COUNT, "rl.samples", NULL, "1"},
     {"train_batch_size", ROW_COUNT, "rl.mini_batch", NULL, "128"},
@@ -235,6 +243,8 @@ static const struct format_row openrlhf_rows[] = {
     {"init_kl_coef", ROW_ABOVE, "rl.reference", NULL, "true"},
     {"advantage_estimator", ROW_WORD, "rl.critic",
      "gae=true group_norm=false rloo=false reinforce=false reinforce_baseline=false dr_grpo=false", "true"},
+    {"ds_tensor_parallel_size", ROW_COUNT, "parallel.tensor", NULL, NULL},
+    {"ring_attn_size", ROW_COUNT, "parallel.context", NULL, NULL},
     {"zero_stage", ROW_COUNT, "transformer.zero", NULL, "2"},
     {"bf16", ROW_ONE, "compute.precision", "bf16", NULL},
     {"gradient_checkpointing", ROW_FLAG, "@again", NULL, "false"},
@@ -254,7 +264,9 @@ static const char *const openrlhf_ignored[] = {
     "top_p",    "lambd",  "gamma",       "eps*",     "entropy*",    "l2",           "use_tensorboard",
     NULL};
 
-static const char *const openrlhf_partial[] = {"micro_*",
+static const char *const openrlhf_partial[] = {"max_epochs",
+                                               "samples are trained with once",
+                                               "micro_*",
                                                "samples are packed: see rl.pack",
                                                "packing_samples",
                                                "samples are packed: see rl.pack",

@@ -165,9 +165,6 @@ static void read_launch(struct import *import, const char *file, const struct sh
         settings_put(settings, "compute.launch", launch_time,
                      source_given((struct place){0}, arena_print(settings->arena, "%s=1", launch_blocking)));
     read_batch_lines(settings, command);
-    for (size_t i = 0; i < command->note_count; i++)
-        settings_remark(settings, REMARK_CHOICE, command->notes[i].at, command->notes[i].name, "%s",
-                        command->notes[i].text);
 }
 
 static void read_format(struct import *import, const struct format *format, const char *file, const struct node *root)
@@ -191,6 +188,9 @@ static void read_command(struct import *import, const char *file, const struct s
         read_format(import, format, file, root);
     else
         read_launch(import, file, command);
+    for (size_t i = 0; i < command->note_count; i++)
+        settings_remark(&import->settings, REMARK_CHOICE, command->notes[i].at, command->notes[i].name, "%s",
+                        command->notes[i].text);
 }
 
 static bool is_launch(const char *word)
@@ -205,7 +205,7 @@ static struct shell_request script_request(const struct import_request *request)
                                   .is_option = is_launch,
                                   .file_options = {deepspeed_config, layers_config},
                                   .variable = launch_blocking,
-                                  .tool = "Megatron-LM"};
+                                  .tool = "Megatron-LM, veRL or OpenRLHF"};
 }
 
 static void read_script(struct import *import, const struct import_request *request, const char *file, const char *text,

@@ -16,6 +16,7 @@ CORE = """{"model": {"_CLASS_": "TransformerConfig", "d_model": 512, "vocab_size
 "attention": {"n_heads": 8, "bias": false}, "layer_norm": {"name": "rms"}, "feed_forward": {"hidden_size": 2048}}},
 "data_loader": {"global_batch_size": 65536}, "train_module": {"_CLASS_": "TransformerTrainModuleConfig",
 "rank_microbatch_size": 2048, "max_sequence_length": 1024, "dp_config": {"name": "NAME"}}}"""
+VERL = "data.train_batch_size=64 actor_rollout_ref.rollout.n=8"
 # Name of the file, its text, whose it is or why it is refused, and values of the scenario.
 FILES = [
     # Hugging Face
@@ -158,6 +159,19 @@ FILES = [
      ["verl_words.sh:1:34: error: actor_rollout_ref.rollout.n is the text 'two'; expected a count"]),
     ("openrlhf.sh", "deepspeed --module openrlhf.cli.train_ppo_ray --rollout_batch_size 64 --zero_stage x\n", "refused",
      ["openrlhf.sh:1:84: error: zero_stage is the text 'x'; expected a count"]),
+    ("recipe.sh", f"python3 -m recipe.dapo.main_dapo {VERL} trainer.project_name=verl", "veRL",
+     {"prompts": 64, "samples": 8, "zero": 3}),
+    ("engine.sh", f"python3 -m verl.trainer.main_ppo model_engine=megatron {VERL}", "veRL", {"zero": 1}),
+    ("name.sh", f"python3 -m verl.trainer.main_ppo --config-name ppo_megatron_trainer {VERL} "
+     "actor_rollout_ref.rollout.n=4", "veRL", {"zero": 1, "samples": 4, "prompts": 64}),
+    ("short.sh", f"python3 main.py {VERL} -cn=ppo_megatron_trainer", "veRL", {"zero": 1}),
+    ("fsdp.sh", f"python3 main.py actor_rollout_ref.actor.strategy=fsdp2 {VERL} -cn=my_megatron", "veRL",
+     {"zero": 3}),
+    ("saved.sh", "python train.py --rollout_batch_size 64 --n_samples_per_prompt 4 --eps_clip_low_high 0.2 0.3 "
+     "--init_kl_coef -1 --ring_attn_size 2 --ds_tensor_parallel_size 4 --save_path /openrlhf/x", "OpenRLHF",
+     {"prompts": 64, "samples": 4, "context": 2, "tensor": 4, "data": 1, "reference": "false"}),
+    ("inference.sh", "python -m openrlhf.cli.batch_inference --eval_task generate_vllm --rollout_batch_size 64",
+     "refused", ["inference.sh:1:52: error: eval_task: samples are generated without training"]),
     *((f"nemo_{kind}.yaml", f"{kind}: {{max_num_steps: 8}}\npolicy: {{model_name: x/y, megatron_cfg: {{enabled: "
        "true}, dtensor_cfg: {enabled: false}}\ncluster: {num_nodes: 1, gpus_per_node: 8}\n", "refused",
        [f"nemo_{kind}.yaml:1:1: error: {kind}: no samples are generated", "expected grpo or ppo"])

@@ -18,3 +18,5 @@ python3 -m verl.trainer.main_ppo --config-path=config --config-name='ppo_megatro
     trainer.logger=[console,wandb] \
     trainer.n_gpus_per_node=8 \
     trainer.nnodes=$NODES "$@" 2>&1 | tee train.log
+# A trial run.
+python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo trainer.nnodes=1
