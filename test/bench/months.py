@@ -79,15 +79,17 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--folder", type=pathlib.Path)
     arguments = parser.parse_args()
+    rows = [row for row in ROWS if arguments.only in row[0]]
+    if not rows:
+        parser.error(f"no question has '{arguments.only}'; expected a part of one of: " +
+                     "; ".join(question for question, _, _ in ROWS))
     binary = str(pathlib.Path(arguments.stagesim).resolve())
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.folder or pathlib.Path(temporary)
         write_months(folder)
         write_clusters(folder)
         print("| question | processor | clock | memory | to reach |\n|---|---|---|---|---|", flush=True)
-        for question, name, goal in ROWS:
-            if arguments.only not in question:
-                continue
+        for question, name, goal in rows:
             begin = time.monotonic()
             child = subprocess.Popen([binary, "run", f"{name}.yaml", "--quiet"], cwd=folder, stdout=subprocess.DEVNULL)
             _, status, usage = os.wait4(child.pid, 0)

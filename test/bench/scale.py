@@ -242,6 +242,9 @@ def main():
     binary = str(pathlib.Path(arguments.stagesim).resolve())
     rows, searches = ([row for row in table if arguments.only in row[0] and not (arguments.quick and row[0] in long)]
                       for table, long in ((ROWS, LONG), (SEARCHES, LONG_SEARCHES)))
+    if not rows + searches:
+        parser.error(f"no question has '{arguments.only}'; expected a part of one of: " +
+                     "; ".join(row[0] for row in ROWS + SEARCHES))
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         write_scenarios(folder)
