@@ -23,7 +23,7 @@ static void move(struct settings *s, const char *fact, const char *key)
         settings_put(s, key, found->value, found->from);
 }
 
-/* NeMo RL's policy is trained by one of two backends, whose keys are both in the file. */
+/* NeMo RL's and veRL's policies are trained by one of two backends, and a file may have the keys of both. */
 static void choose_backend(struct settings *s)
 {
     static const char *const parts[][3] = {{"@megatron.tensor", "@dtensor.tensor", "parallel.tensor"},

@@ -196,9 +196,17 @@ const struct node *overrides_read(const struct shell_command *command, struct se
     struct node *root = arena_alloc(settings->arena, sizeof *root);
     *root = (struct node){.kind = NODE_MAP, .at = command->words[0].at, .key_at = command->words[0].at};
     size_t first = behind_program(command);
+    const struct shell_word *program = first ? &command->words[first - 1] : NULL;
+    if (program && strstr(program->text, "main_generation"))
+        diag_error(settings->diag, program->at,
+                   "%s generates samples without training, so it is no step of reinforcement learning; expected a "
+                   "launch of main_ppo",
+                   program->text);
     for (size_t i = first; i < command->count; i++)
         if (command->words[i].many && command->words[i].why && !key_of(command->words[i].open))
             refuse_unknown(&command->words[i], settings);
     (hydra ? read_hydra : read_options)(root, command->words + first, command->count - first, settings);
+    if (hydra)
+        document_inherit(settings, root);
     return root;
 }

@@ -167,6 +167,26 @@ FILES = [
     ("short.sh", f"python3 main.py {VERL} -cn=ppo_megatron_trainer", "veRL", {"zero": 1}),
     ("fsdp.sh", f"python3 main.py actor_rollout_ref.actor.strategy=fsdp2 {VERL} -cn=my_megatron", "veRL",
      {"zero": 3}),
+    ("again.sh", f"python3 -m verl.trainer.main_ppo model_engine=megatron {VERL} "
+     "actor_rollout_ref.model.enable_gradient_checkpointing=True", "veRL", {"zero": 1, "recompute": None}),
+    ("full.sh", f"python3 -m verl.trainer.main_ppo model_engine=megatron {VERL} "
+     "+actor_rollout_ref.actor.megatron.override_transformer_config.recompute_granularity=full "
+     "actor_rollout_ref.actor.megatron.pipeline_model_parallel_size=2 "
+     "actor_rollout_ref.actor.ulysses_sequence_parallel_size=2", "veRL",
+     {"recompute": "full", "pipeline": 2, "context": None, "data": 4}),
+    ("both.sh", f"python3 -m verl.trainer.main_ppo {VERL} trainer.nnodes=2 "
+     "'actor_rollout_ref.actor.ppo_mini_batch_size=${data.train_batch_size}' "
+     "+actor_rollout_ref.actor.megatron.pipeline_model_parallel_size=2 "
+     "actor_rollout_ref.actor.ulysses_sequence_parallel_size=4", "veRL",
+     {"pipeline": None, "context": 4, "data": 4, "mini_batch": 512}),
+    ("never.sh", f"python3 -m verl.trainer.main_ppo {VERL} actor_rollout_ref.model.lora_rank=0 "
+     "actor_rollout_ref.model.enable_gradient_checkpointing=False", "veRL", {"zero": 3, "recompute": "none"}),
+    ("lora.sh", f"python3 -m verl.trainer.main_ppo {VERL} actor_rollout_ref.model.lora_rank=32", "refused",
+     ["lora_rank is '32'; expected one of 0"]),
+    ("lora_openrlhf.sh", "python -m openrlhf.cli.train_ppo_ray --rollout_batch_size 64 --lora_rank 32", "refused",
+     ["lora_rank is '32'; expected one of 0"]),
+    ("generate.sh", f"python3 -m verl.trainer.main_generation_server {VERL}", "refused",
+     ["generate.sh:1:12: error: verl.trainer.main_generation_server generates samples without training"]),
     ("saved.sh", "python train.py --rollout_batch_size 64 --n_samples_per_prompt 4 --eps_clip_low_high 0.2 0.3 "
      "--init_kl_coef -1 --ring_attn_size 2 --ds_tensor_parallel_size 4 --save_path /openrlhf/x", "OpenRLHF",
      {"prompts": 64, "samples": 4, "context": 2, "tensor": 4, "data": 1, "reference": "false"}),
@@ -216,7 +236,8 @@ def check(folder, name, text, whose, wanted):
     expect(done.returncode == 0 and first.split() == f"read {name} ({whose})".split(), f"{name} is {whose}: {said}")
     found = values(done.stdout)
     for key, value in wanted.items():
-        expect(found.get(key) == str(value), f"{name}: {key} {found.get(key)} for {value}\n{said}")
+        right = found.get(key) == (value if value is None else str(value))
+        expect(right, f"{name}: {key} {found.get(key)} for {value}\n{said}")
 
 
 with tempfile.TemporaryDirectory() as temporary:
