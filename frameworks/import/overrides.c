@@ -186,6 +186,17 @@ static size_t behind_program(const struct shell_command *command)
     return 0;
 }
 
+/* Some of veRL's programs take the same keys, and train nothing. */
+static void refuse_generation(const struct shell_command *command, size_t behind, struct settings *settings)
+{
+    const struct shell_word *program = behind ? &command->words[behind - 1] : NULL;
+    if (program && strstr(program->text, "main_generation"))
+        diag_error(settings->diag, program->at,
+                   "%s generates samples without training, so it is no step of reinforcement learning; expected a "
+                   "launch of main_ppo",
+                   program->text);
+}
+
 const struct node *overrides_read(const struct shell_command *command, struct settings *settings,
                                   const struct format **format)
 {
@@ -196,12 +207,7 @@ const struct node *overrides_read(const struct shell_command *command, struct se
     struct node *root = arena_alloc(settings->arena, sizeof *root);
     *root = (struct node){.kind = NODE_MAP, .at = command->words[0].at, .key_at = command->words[0].at};
     size_t first = behind_program(command);
-    const struct shell_word *program = first ? &command->words[first - 1] : NULL;
-    if (program && strstr(program->text, "main_generation"))
-        diag_error(settings->diag, program->at,
-                   "%s generates samples without training, so it is no step of reinforcement learning; expected a "
-                   "launch of main_ppo",
-                   program->text);
+    refuse_generation(command, first, settings);
     for (size_t i = first; i < command->count; i++)
         if (command->words[i].many && command->words[i].why && !key_of(command->words[i].open))
             refuse_unknown(&command->words[i], settings);

@@ -89,10 +89,17 @@ static const char *find_exported(struct shell *s, const char *name)
 
 static void note(struct shell *s, struct place at, const char *name, const char *text);
 
+/* `a.b=1`: an argument of Hydra's, which bash takes for a command, as no variable has a dot in its name. */
+static bool is_key(const char *text)
+{
+    const char *dot = strpbrk(text, ".=/");
+    return dot && dot != text && *dot == '.' && strcspn(text, "=") < strcspn(text, "/");
+}
+
 /* A command that is an option: the line before it does not go on, which its writer did not see. */
 static bool is_cut_off(struct shell *s, const char *first, uint16_t source, size_t at)
 {
-    if (s->bare || !is_option(first))
+    if (s->bare || (!is_option(first) && !is_key(first)))
         return false;
     note(s, shell_place(s, source, at), "cut off",
          arena_print(

@@ -185,6 +185,8 @@ FILES = [
      ["lora_rank is '32'; expected one of 0"]),
     ("lora_openrlhf.sh", "python -m openrlhf.cli.train_ppo_ray --rollout_batch_size 64 --lora_rank 32", "refused",
      ["lora_rank is '32'; expected one of 0"]),
+    ("broken.sh", f"python3 -m verl.trainer.main_ppo algorithm.adv_estimator=rloo \\  # a comment\n{VERL}", "veRL",
+     {"prompts": 1024, "samples": 1, "critic": "false"}),
     ("generate.sh", f"python3 -m verl.trainer.main_generation_server {VERL}", "refused",
      ["generate.sh:1:12: error: verl.trainer.main_generation_server generates samples without training"]),
     ("saved.sh", "python train.py --rollout_batch_size 64 --n_samples_per_prompt 4 --eps_clip_low_high 0.2 0.3 "
